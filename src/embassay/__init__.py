@@ -1,0 +1,57 @@
+"""Embassay: an assay for sentence embeddings.
+
+    import embassay as ea
+    result = ea.assay(["all-MiniLM-L6-v2", "bow"], [ea.load("opposites")], seed=0)
+    print(result.table("negated_antonyms"))
+    ea.report(result, "report.html")
+
+Names are loaded when they are first used: ``import embassay`` itself imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from embassay._version import __version__
+
+_HOME = {
+    "assay": "embassay.api:assay",
+    "load": "embassay.plan:load_corpus",
+    "encoder": "embassay.plan:load_encoder",
+    "report": "embassay.api:report",
+    "read": "embassay.api:read",
+    "Corpus": "embassay.types:Corpus",
+    "Encoder": "embassay.types:Encoder",
+    "Vectors": "embassay.types:Vectors",
+    "ItemScores": "embassay.types:ItemScores",
+    "Estimate": "embassay.types:Estimate",
+    "Result": "embassay.types:Result",
+    "Choice": "embassay.samples:Choice",
+    "EmbassayError": "embassay.errors:EmbassayError",
+    "InputError": "embassay.errors:InputError",
+    "EncoderError": "embassay.errors:EncoderError",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604 - the table above is the list
+
+if TYPE_CHECKING:
+    from embassay.errors import EmbassayError, EncoderError, InputError
+    from embassay.api import assay, read, report
+    from embassay.plan import load_corpus as load
+    from embassay.plan import load_encoder as encoder
+    from embassay.samples import Choice
+    from embassay.types import Corpus, Encoder, Estimate, ItemScores, Result, Vectors
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'embassay' has no attribute {name!r}")
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

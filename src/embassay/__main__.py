@@ -1,0 +1,5 @@
+"""``python -m embassay``."""
+
+from embassay.cli import main
+
+main()

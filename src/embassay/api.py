@@ -1,0 +1,98 @@
+"""The Python surface: assay, report, read. What the command line does, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from embassay.errors import EncoderError
+from embassay.plan import prepare
+from embassay.run import execute, layouts
+from embassay.store import results
+from embassay.store.cache import FileHashes, VectorCache, default_folder
+from embassay.store.canonical import write
+from embassay.types import Corpus, Draws, Encoder, Result, Runtime
+
+
+def assay(
+    encoders: Sequence[str | Encoder] = (),
+    corpora: Sequence[str | Corpus[Any]] = (),
+    diagnostics: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    limit: int | None = None,
+    baselines: bool = True,
+    device: str = "auto",
+    cache: str | Path | None = "default",
+) -> Result:
+    """Assay encoders on corpora, as ``embassay run`` does, and return the result.
+
+    Parameters
+    ----------
+    encoders
+        Specs, or objects that follow :class:`~embassay.types.Encoder`; the default encoder if empty.
+    corpora
+        Sources, or corpora from :func:`embassay.load`; the built-in ones if empty.
+    diagnostics
+        Names, with options; all that fit if empty.
+    seed, resamples
+        Of every random draw, and how many resamples a bootstrap takes.
+    limit
+        Keep so many whole units of each corpus, drawn by the seed.
+    baselines
+        Whether tfidf and random join.
+    device
+        Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
+    cache
+        Folder of the vector cache, ``"default"`` for the user's own; None for none.
+
+    Raises
+    ------
+    InputError
+        If something given cannot be used.
+    EncoderError
+        If an encoder fails.
+    """
+    folder = default_folder() if cache == "default" else Path(cache) if cache else None
+    runtime = Runtime(device, sha256=FileHashes(folder))
+    plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
+    with VectorCache(folder) if folder else nullcontext() as vectors:
+        outcome = execute(plan, Draws(seed, resamples), vectors)
+    if outcome.failures:
+        raise EncoderError("; ".join(outcome.failures.values()))
+    return outcome.result
+
+
+def report(result: Result, path: str | Path, speed: Mapping[str, float] | None = None) -> Path:
+    """Write a result as one self-contained HTML file and return its path.
+
+    Parameters
+    ----------
+    speed
+        Texts per second by encoder, where it was measured; names the fastest of those not separable.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    from embassay.report.page import render
+
+    path = Path(path)
+    write(path, render(result, layouts(result), speed).encode())
+    return path
+
+
+def read(path: str | Path) -> Result:
+    """Read the result of a run: its folder, or its ``result.json``.
+
+    Raises
+    ------
+    SourceError
+        If it is no such file.
+    """
+    path = Path(path)
+    return results.read(path / "result.json" if path.is_dir() else path)

@@ -1,0 +1,211 @@
+"""The command line. Tables go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+from embassay._version import __version__
+from embassay.errors import EmbassayError, EncoderError, InputError
+
+if TYPE_CHECKING:
+    from embassay.session import Request
+
+FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
+
+app = App(
+    name="embassay",
+    help="An assay for sentence embeddings: what an encoder really does, with intervals.",
+    version=__version__,
+    help_format="plaintext",
+)
+Repeated = Parameter(consume_multiple=False, negative="")
+
+
+@app.command
+def run(
+    config: Path | None = None,
+    *,
+    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
+    diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    seed: int | None = None,
+    resamples: int | None = None,
+    limit: int | None = None,
+    device: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    no_baselines: Annotated[bool, Parameter(negative="")] = False,
+    no_texts: Annotated[bool, Parameter(negative="")] = False,
+    cache: Path | None = None,
+    no_cache: Annotated[bool, Parameter(negative="")] = False,
+    overwrite: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Annotated[bool, Parameter(negative="")] = False,
+    trust_remote_code: Annotated[list[str], Repeated] = [],  # noqa: B006
+) -> int:
+    """Assay encoders on corpora; write tables, verdict and an HTML report.
+
+    Parameters
+    ----------
+    config
+        TOML file with any of these settings; what is said here goes before it.
+    encoder
+        [NAME=]SPEC[,option=value…], repeatable; all-MiniLM-L6-v2 where its weights are at hand.
+    corpus
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+    diagnostic
+        DIAGNOSTIC[,option=value…], repeatable; all that fit the corpora by default.
+    out
+        Folder of the run; embassay-run by default. A run of the same settings is taken up again.
+    seed
+        Of every random draw; 0 by default.
+    resamples
+        Of every bootstrap; 1000 by default.
+    limit
+        Keep so many whole units of each corpus, drawn by the seed.
+    device
+        Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps.
+    dry_run
+        Say what would be encoded, and stop.
+    no_baselines
+        Leave out tfidf and random.
+    no_texts
+        Keep no sentence of a corpus in result and report.
+    cache
+        Folder of the vector cache.
+    no_cache
+        Neither read nor keep vectors.
+    overwrite
+        Replace the run that the folder holds.
+    quiet
+        Print the tables only.
+    trust_remote_code
+        Label of an encoder that may run code from its own repository, repeatable.
+    """
+    from embassay.session import Request, carry_out
+
+    request = Request.of(
+        config,
+        encoders=encoder,
+        corpora=corpus,
+        diagnostics=diagnostic,
+        out=out,
+        seed=seed,
+        resamples=resamples,
+        limit=limit,
+        device=device,
+        baselines=False if no_baselines else None,
+        texts=False if no_texts else None,
+        cache=cache,
+        use_cache=not no_cache,
+        overwrite=overwrite,
+        quiet=quiet,
+        trusted=trust_remote_code,
+    )
+    return _look(request) if dry_run else carry_out(request)
+
+
+@app.command
+def look(
+    *,
+    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
+    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    cache: Path | None = None,
+) -> int:
+    """Show how corpora are read and, with -e, what would have to be encoded; nothing is encoded.
+
+    Parameters
+    ----------
+    corpus
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+    encoder
+        [NAME=]SPEC[,option=value…], repeatable.
+    cache
+        Folder of the vector cache.
+    """
+    from embassay.session import Request
+
+    return _look(Request.of(None, encoders=encoder, corpora=corpus, cache=cache, baselines=False))
+
+
+@app.command
+def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None) -> int:
+    """Write the HTML report of a run again.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    out
+        File to write; report.html in the folder by default.
+    """
+    from embassay.api import read
+    from embassay.api import report as write_report
+    from embassay.session import speeds
+    from embassay.store.runs import RunFolder
+
+    path = write_report(read(run), out or RunFolder(run).report, speeds(RunFolder(run)))
+    _say(f"report: {path}")
+    return FINE
+
+
+@app.command(name="list")
+def list_(what: str | None = None) -> int:
+    """List encoders, corpora and diagnostics, and the line that installs what is missing.
+
+    Parameters
+    ----------
+    what
+        encoders, corpora or diagnostics; all three by default.
+    """
+    from embassay.inventory import show
+
+    show(what)
+    return FINE
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
+    sys.exit(_guarded(arguments))
+
+
+def _guarded(arguments: list[str] | None) -> int:
+    try:
+        code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        return code if isinstance(code, int) else FINE
+    except CycloptsError as error:
+        _say(f"embassay: {' '.join(str(error).split())} (see 'embassay --help')")
+        return WRONG_INPUT
+    except InputError as error:
+        _say(f"embassay: {error}")
+        return WRONG_INPUT
+    except EncoderError as error:
+        _say(f"embassay: {error}")
+        return ENCODER_FAILED
+    except EmbassayError as error:
+        _say(f"embassay: {error}")
+        return WRONG_INPUT
+    except KeyboardInterrupt:
+        _say("interrupted; what was finished is kept, the same command goes on from there")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return FINE
+
+
+def _look(request: Request) -> int:
+    from embassay.inspection import show
+
+    show(request)
+    return FINE
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

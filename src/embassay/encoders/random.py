@@ -1,0 +1,60 @@
+"""A random direction for each text: the floor of every table, and the null of every test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import SpecError
+from embassay.randomness import generator
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+
+def create(target: str, runtime: Runtime, *, dim: int = 256, seed: int = 0) -> RandomEncoder:
+    """Make the encoder.
+
+    Parameters
+    ----------
+    dim
+        Number of dimensions.
+    seed
+        Another seed gives other vectors.
+    """
+    del target, runtime
+    if dim < 1 or seed < 0:
+        raise SpecError(f"encoder 'random': dim must be 1 or more and seed 0 or more, are {dim} and {seed}")
+    return RandomEncoder(dim, seed)
+
+
+@dataclass(frozen=True)
+class RandomEncoder:
+    """Draws a normal vector from a stream named by the text: the same text, the same vector."""
+
+    dim: int = 256
+    seed: int = 0
+    name: str = "random"
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        given = {"dim": (self.dim, 256), "seed": (self.seed, 0)}
+        options = [f"{k}={v}" for k, (v, default) in given.items() if v != default]
+        return Card(",".join(["random", *options]), cached=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of dimension and seed."""
+        return content_hash(["random", self.dim, self.seed])
+
+    def fit(self, texts: Sequence[str]) -> RandomEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """Return (n, dim) float32."""
+        rows = [generator(self.seed, "random encoder", t).standard_normal(self.dim, np.float32) for t in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)

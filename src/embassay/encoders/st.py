@@ -1,0 +1,236 @@
+"""A sentence-transformers model: by name, or ./folder; the default scheme.
+
+Nothing is loaded before the first text has to be encoded: what a model is can be told from its files.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders._models import Found, find, folder_files
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+EXTRA = "hf"
+REQUIRES = ("torch", "transformers", "sentence_transformers")
+TARGET = "MODEL or ./FOLDER"
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+"""The names under which models keep a document prompt, as sentence-transformers looks for them."""
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    revision: str = "",
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
+    max_length: int | None = None,
+    dim: int | None = None,
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+    device: str = "",
+    normalize: bool = False,
+) -> SentenceTransformersEncoder:
+    """Find the model's files and describe it; nothing is loaded yet.
+
+    Parameters
+    ----------
+    revision
+        A branch, tag or commit of the hub's repository.
+    query_prompt, document_prompt, text_prompt
+        What to put before a text of that role, instead of what the model's own configuration says.
+    max_length
+        Cut texts after this many tokens; the model's own limit by default.
+    dim
+        Keep the first dimensions only (Matryoshka models).
+    dtype
+        Precision of the weights and of the arithmetic.
+    device
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
+    normalize
+        Scale vectors to unit length.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is neither on this machine nor to be had.
+    """
+    for name, value in (("max_length", max_length), ("dim", dim)):
+        if value is not None and value < 1:
+            raise SpecError(f"encoder {target!r}, option {name!r}: must be 1 or more, is {value}")
+    options = {
+        "revision": revision,
+        "query_prompt": query_prompt,
+        "document_prompt": document_prompt,
+        "text_prompt": text_prompt,
+        "max_length": max_length,
+        "dim": dim,
+        "dtype": None if dtype == "float32" else dtype,
+        "normalize": normalize or None,
+    }
+    found = find(target, revision, runtime.sha256)
+    given = {name: value for name, value in options.items() if value not in (None, "")}
+    given |= {f"{role}_prompt": p for role in ("query", "document", "text") if (p := options[f"{role}_prompt"]) == ""}
+    return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
+
+
+@dataclass(frozen=True)
+class SentenceTransformersEncoder:
+    """A sentence-transformers model that is loaded when it is first needed."""
+
+    target: str
+    found: Found
+    runtime: Runtime = field(repr=False)
+    device: str = "auto"
+    dtype: str = "float32"
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The model's name, or its folder's."""
+        return self.target
+
+    @cached_property
+    def card(self) -> Card:
+        """What the model's files say."""
+        spec = ",".join([f"st:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        warnings = []
+        if not (self.found.folder / "modules.json").is_file():
+            warnings.append("no modules.json: mean pooling is assumed")
+        if self._prompts["query"] and not self._prompts["text"]:
+            warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+        return Card(
+            spec,
+            revision=self.found.revision,
+            parameters=_parameters(self.found.folder),
+            max_tokens=self._max_tokens,
+            prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            warnings=tuple(warnings),
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every file of the model and of what changes its vectors: prompts, length, dimension, type."""
+        folder = self.found.folder
+        files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
+        settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
+        return content_hash(["st", files, self._prompts, settings, self.dtype])
+
+    def fit(self, texts: Sequence[str]) -> SentenceTransformersEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """Return (n, d) float32, each text with its role's prompt."""
+        vectors = self._model.encode(
+            list(texts),
+            prompt=self._prompts[role],
+            convert_to_numpy=True,
+            normalize_embeddings=bool(self.given.get("normalize")),
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return the number of tokens of each text before truncation, prompt and special tokens included."""
+        prompt = self._prompts[role]
+        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
+        return np.array([len(e.ids) for e in encodings], dtype=np.int64)
+
+    @cached_property
+    def _prompts(self) -> Mapping[Role, str]:
+        config = _json(self.found.folder / "config_sentence_transformers.json")
+        own = config.get("prompts") or {}
+        default: dict[Role, str] = {
+            "text": own.get(config.get("default_prompt_name") or "", ""),
+            "query": own.get("query", ""),
+            "document": next((own[name] for name in DOCUMENT_PROMPTS if name in own), ""),
+        }
+        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in default.items()}
+
+    @property
+    def _max_tokens(self) -> int | None:
+        own = _json(self.found.folder / "sentence_bert_config.json").get("max_seq_length")
+        own = own or _json(self.found.folder / "config.json").get("max_position_embeddings")
+        asked = self.given.get("max_length")
+        return min(asked, own) if asked and own else asked or own
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        bar = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(
+                str(self.found.folder),
+                device=None if self.device == "auto" else self.device,
+                trust_remote_code=self.runtime.trust_remote_code,
+                truncate_dim=self.given.get("dim"),
+                model_kwargs={"dtype": self.dtype},
+                local_files_only=True,
+            )
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
+            raise EncoderError(f"{self.target} cannot be loaded: {_reason(error)}") from error
+        finally:
+            if bar:
+                logging.enable_progress_bar()
+        if "max_length" in self.given:
+            model.max_seq_length = self._max_tokens
+        return model
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        path = self.found.folder / "tokenizer.json"
+        if not path.is_file():
+            raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
+        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+
+def _reason(error: Exception) -> str:
+    reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
+    if "trust_remote_code" in str(error):
+        return "it brings its own code; if you trust it, add --trust-remote-code LABEL"
+    return reason
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SpecError(f"{path}: not JSON: {error}") from None
+    return data if isinstance(data, dict) else {}
+
+
+def _parameters(folder: Path) -> int | None:
+    """Count the floating-point numbers in the safetensors headers; None where there are none."""
+    total = 0
+    for name in folder_files(folder):
+        if not name.endswith(".safetensors"):
+            continue
+        with (folder / name).open("rb") as file:
+            size = struct.unpack("<Q", file.read(8))[0]
+            header = json.loads(file.read(size))
+        tensors = (t for name, t in header.items() if name != "__metadata__")
+        total += sum(prod(t["shape"]) for t in tensors if t["dtype"].startswith(("F", "BF")))
+    return total or None

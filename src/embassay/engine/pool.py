@@ -1,0 +1,131 @@
+"""Each distinct text once: one pool of texts for an encoder, read from the cache where it is there.
+
+Texts are worked off by length, so that a batch holds texts of like length, and in blocks, so that what is
+finished is kept when a run is interrupted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+
+from embassay.errors import EncoderError
+from embassay.samples import Role
+from embassay.types import Encoder, Text, Vectors
+
+BLOCK = 512
+Rows = Sequence[NDArray[np.float32] | None]
+
+
+class Cache(Protocol):
+    """Keeps vectors by fingerprint, role and text."""
+
+    def get(self, fingerprint: str, texts: Sequence[Text]) -> Rows:
+        """Return the vector of each text, None where there is none."""
+        ...
+
+    def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
+        """Keep the (n, d) vectors of the texts."""
+        ...
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What encoding took: distinct texts, those encoded now (the others were cached), seconds."""
+
+    texts: int = 0
+    encoded: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Effort) -> Effort:
+        """Add up two efforts."""
+        return Effort(self.texts + other.texts, self.encoded + other.encoded, self.seconds + other.seconds)
+
+
+def encode(
+    encoder: Encoder, texts: Sequence[Text], cache: Cache | None, advance: Callable[[int], None]
+) -> tuple[Vectors, Effort]:
+    """Encode distinct texts, each once.
+
+    Parameters
+    ----------
+    texts
+        Distinct (role, text).
+    cache
+        Where vectors are looked up and kept, or None.
+    advance
+        Called with the number of texts that have become ready.
+
+    Returns
+    -------
+    Vectors
+        With one row for each text, in the order given.
+    Effort
+        What it took.
+
+    Raises
+    ------
+    EncoderError
+        If the encoder fails, or returns something that is not one finite vector for each text.
+    """
+    cache = cache if encoder.card.cached else None
+    ready = dict(zip(texts, cache.get(encoder.fingerprint, texts), strict=True)) if cache else {}
+    todo = sorted((t for t in texts if ready.get(t) is None), key=lambda t: (t[0], len(t[1]), t[1]))
+    advance(len(texts) - len(todo))
+    start = time.perf_counter()
+    blocks = []
+    for role, group in groupby(todo, key=lambda t: t[0]):
+        for block in _blocks(list(group)):
+            rows = _checked(encoder, block, role)
+            if cache:
+                cache.put(encoder.fingerprint, block, rows)
+            blocks.append(rows)
+            advance(len(block))
+    seconds = time.perf_counter() - start
+    matrix = _assemble(texts, todo, blocks, ready)
+    row = {text: place for place, text in enumerate(texts)}
+    return Vectors(matrix, row), Effort(len(texts), len(todo), seconds)
+
+
+def _blocks(texts: list[Text]) -> list[list[Text]]:
+    return [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+
+
+def _checked(encoder: Encoder, block: Sequence[Text], role: Role) -> Any:
+    try:
+        rows = encoder.encode([text for _, text in block], role)
+    except EncoderError:
+        raise
+    except Exception as error:
+        raise EncoderError(f"{encoder.name}: {type(error).__name__}: {error}") from error
+    if rows.ndim != 2 or rows.shape[0] != len(block) or rows.shape[1] == 0:
+        raise EncoderError(f"{encoder.name} returned shape {rows.shape} for {len(block)} texts, not ({len(block)}, d)")
+    numbers = rows.data if issparse(rows) else rows
+    if not np.isfinite(numbers).all():
+        raise EncoderError(f"{encoder.name} returned a vector with NaN or infinity")
+    return rows
+
+
+def _assemble(texts: Sequence[Text], todo: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:
+    """Put the encoded blocks and the cached rows into one matrix, in the order of ``texts``."""
+    width = {block.shape[1] for block in blocks} | {len(r) for r in ready.values() if r is not None}
+    if len(width) > 1:
+        raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(width)))}")
+    if blocks and issparse(blocks[0]):
+        place = {text: row for row, text in enumerate(todo)}
+        return vstack(blocks, format="csr")[[place[text] for text in texts]]
+    matrix = np.empty((len(texts), width.pop() if width else 0), dtype=np.float32)
+    place = {text: row for row, text in enumerate(texts)}
+    if blocks:
+        matrix[[place[text] for text in todo]] = np.concatenate(blocks)
+    for text, row in ready.items():
+        if row is not None:
+            matrix[place[text]] = row
+    return matrix

@@ -1,0 +1,81 @@
+"""Everything that Embassay raises on purpose.
+
+    EmbassayError
+    ├── InputError            the caller can mend it: exit code 2
+    │   ├── SourceError       a file, with line and field
+    │   ├── SpecError         an encoder, corpus or diagnostic spec, or one of its options
+    │   ├── UnknownNameError  a name that nothing has, with the nearest one that exists
+    │   ├── MissingExtraError an optional dependency, with the pip line that installs it
+    │   ├── ModelNotFoundError a model neither on this machine nor to be had
+    │   └── OutputError       a folder or file that cannot be written, or is not ours to overwrite
+    └── EncoderError          one encoder failed while working; the others go on: exit code 3
+
+Each message is one line for a person: what was wrong, where, what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class EmbassayError(Exception):
+    """The root of the tree."""
+
+
+class InputError(EmbassayError):
+    """Something that was given to us cannot be used."""
+
+
+class SourceError(InputError):
+    """A file cannot be read as what it should be.
+
+    The message names the file and, where there is one, the line (from 1) and the field.
+    """
+
+    def __init__(self, problem: str, path: Path | str, line: int | None = None, field: str | None = None):
+        place = f"{path}" if line is None else f"{path}, line {line}"
+        if field is not None:
+            place += f", field {field!r}"
+        super().__init__(f"{place}: {problem}")
+
+
+class SpecError(InputError):
+    """A spec such as ``bow,tokens=words`` does not parse, or one of its options is wrong."""
+
+
+class UnknownNameError(InputError):
+    """A name is not known; the message has the nearest known one and the list."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
+        known = sorted(known)
+        self.nearest = nearest(name, known)
+        guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
+        tail = f" {hint}" if hint else ""
+        super().__init__(f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}.{tail}")
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is not installed; the message has the exact pip line."""
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} needs the extra {extra!r}: pip install 'embassay[{extra}]'")
+
+
+class ModelNotFoundError(InputError):
+    """A model is neither on this machine nor reachable."""
+
+
+class OutputError(InputError):
+    """A place cannot be written to, or holds something that we must not overwrite."""
+
+
+class EncoderError(EmbassayError):
+    """An encoder failed while encoding; its message names it."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that looks most like ``name``, or None when none is close."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return found[0] if found else None

@@ -1,0 +1,1 @@
+"""Encoders whose outcome is known exactly, for trying things out."""

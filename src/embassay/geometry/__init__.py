@@ -1,0 +1,1 @@
+"""Pure geometry: arrays in, arrays out; sees numpy and scipy only."""

@@ -1,0 +1,89 @@
+"""``embassay look`` and ``--dry-run``: how corpora are read, and what would have to be encoded."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text as RichText
+
+from embassay.errors import EncoderError
+from embassay.plan import Entry, load_corpus, prepare
+from embassay.report.terminal import stdout
+from embassay.store.cache import FileHashes, VectorCache
+from embassay.types import Corpus, Encoder, Runtime, Text
+
+if TYPE_CHECKING:
+    from embassay.session import Request
+
+SAMPLES = 3
+
+
+def show(request: Request) -> None:
+    """Print what each corpus was understood as and, for each encoder asked for, the work it would be."""
+    console = stdout()
+    if not request.encoders:
+        for corpus in _corpora(request):
+            _show_corpus(corpus, console)
+        return
+    plan = request.plan()
+    for corpus in plan.corpora:
+        _show_corpus(corpus, console)
+    folder = request.cache_folder
+    with VectorCache(folder) if folder and (folder / "vectors").exists() else nullcontext() as cache:
+        for entry in plan.entries:
+            _show_encoder(entry, plan.corpora, cache, console)
+
+
+def _corpora(request: Request) -> tuple[Corpus[Any], ...]:
+    if request.corpora:
+        return tuple(load_corpus(source) for source in request.corpora)
+    return prepare(["hashing"], (), (), runtime=Runtime(sha256=FileHashes(None)), baselines=False).corpora
+
+
+def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
+    audit = corpus.audit()
+    lines = [
+        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}",
+        f"  items {audit.items:,}, independent units {audit.units:,}, rows that repeat another {audit.duplicates:,}",
+        f"  texts {audit.texts:,}, distinct {audit.distinct:,}",
+        f"  licence {corpus.licence}" + (f"; {corpus.source}" if corpus.source else ""),
+        f"  fingerprint {corpus.fingerprint}",
+        *(f"  {note}" for note in corpus.notes),
+    ]
+    for sample in corpus.samples[:SAMPLES]:
+        lines.append(f"  sample {sample.id}:")
+        lines += [f"    {name:<11} {text}" for name, text in sample.fields().items()]
+    for line in lines:
+        console.print(RichText(line), soft_wrap=True)
+
+
+def _show_encoder(
+    entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console
+) -> None:
+    encoder, card = entry.encoder, entry.encoder.card
+    texts = tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
+    parts = [f"{len(texts):,} distinct texts to encode"]
+    if cache and card.cached and not card.fitted:
+        parts[0] += f", {cache.count(encoder.fingerprint, texts):,} of them cached"
+    parts += _tokens(encoder, texts)
+    console.print(RichText(f"{entry.label}: {'; '.join(parts)}"), soft_wrap=True)
+    for role, prompt in card.prompts.items():
+        console.print(RichText(f"  prompt before each {role}: {prompt!r}"), soft_wrap=True)
+    for warning in card.warnings:
+        console.print(RichText(f"  {warning}"), soft_wrap=True)
+
+
+def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
+    count: Any = getattr(encoder, "count_tokens", None)
+    if count is None:
+        return []
+    try:
+        tokens = [int(n) for role in {r for r, _ in texts} for n in count([t for r, t in texts if r == role], role)]
+    except EncoderError as error:
+        return [str(error)]
+    limit = encoder.card.max_tokens
+    cut = sum(n > limit for n in tokens) if limit else 0
+    return [f"{sum(tokens):,} tokens", f"{cut:,} texts longer than its {limit} tokens" if limit else "no length limit"]

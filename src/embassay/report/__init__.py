@@ -1,0 +1,1 @@
+"""Draws a result and computes nothing."""

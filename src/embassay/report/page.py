@@ -1,0 +1,134 @@
+"""A result as one HTML file: no network, every text escaped, charts with their tables beside them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from embassay._version import __version__
+from embassay.layout import (
+    ComparisonTable,
+    EncoderTable,
+    Examples,
+    IntervalChart,
+    Layout,
+    PointsChart,
+    SeriesTable,
+    ShareBars,
+    SubsetTable,
+)
+from embassay.report import charts, tables
+from embassay.report.tables import Scope, Table
+from embassay.report.words import verdict
+from embassay.types import Result
+
+TABLES: dict[type, Any] = {
+    EncoderTable: tables.encoder_table,
+    SubsetTable: tables.subset_table,
+    ComparisonTable: tables.comparison_table,
+    SeriesTable: tables.series_table,
+}
+CHARTS: dict[type, Any] = {
+    IntervalChart: charts.interval_chart,
+    ShareBars: charts.share_bars,
+    PointsChart: charts.points_chart,
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One thing on the page: a table, a chart, or examples."""
+
+    kind: str
+    title: str
+    note: str = ""
+    table: Table | None = None
+    examples: tuple[Table, ...] = ()
+    chart: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One diagnostic on one corpus."""
+
+    anchor: str
+    title: str
+    question: str
+    source: str
+    verdict: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+
+def render(
+    result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float] | None = None
+) -> str:
+    """Return the HTML page of a result.
+
+    Parameters
+    ----------
+    layouts
+        The layout of each diagnostic in the result.
+    speed
+        Texts per second by encoder, where it was measured.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    library = _resource("vendor/vega.js")
+    script = _resource("page.js")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    page: str = environment.from_string(_resource("page.html")).render(
+        result=result,
+        sections=list(_sections(result, layouts, speed or {})),
+        version=__version__,
+        style=_resource("page.css"),
+        library=library,
+        script=script,
+        hashes=[_csp_hash(library), _csp_hash(script)],
+        speed=speed or {},
+    )
+    return page
+
+
+def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Section]:
+    for place, found in enumerate(result.verdicts):
+        layout = layouts[found.diagnostic]
+        scope = Scope(result, found.diagnostic, found.corpus)
+        yield Section(
+            f"section-{place}",
+            f"{layout.title} on {found.corpus}",
+            layout.question,
+            layout.source,
+            tuple(verdict(result, found, speed)),
+            tuple(_blocks(scope, layout)),
+        )
+
+
+def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
+    for part in (layout.headline, *layout.parts):
+        if isinstance(part, Examples):
+            if found := tables.example_tables(scope, part):
+                yield Block("examples", part.title, part.note, examples=found)
+        elif type(part) in TABLES:
+            if table := TABLES[type(part)](scope, part):
+                yield Block("table", part.title, table.note, table=table)
+        elif spec := CHARTS[type(part)](scope, part):
+            yield Block("chart", part.title, getattr(part, "note", ""), chart=_embedded(spec))
+
+
+def _embedded(spec: Any) -> str:
+    """Return JSON that is safe inside a script element."""
+    text = json.dumps(spec, sort_keys=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _resource(name: str) -> str:
+    return files("embassay.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _csp_hash(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

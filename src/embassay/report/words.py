@@ -1,0 +1,96 @@
+"""Figures and findings in words, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from embassay.layout import Format
+from embassay.types import FEW_UNITS, Result, Row, Verdict
+
+DASH = "–"
+
+
+def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
+    """Write one number: a percentage with one decimal, or three decimals; a dash for none."""
+    if value is None:
+        return DASH
+    sign = "+" if signed else ""
+    text = f"{100 * value:{sign}.1f}%" if style == "percent" else f"{value:{sign}.3f}"
+    return text.replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:
+    """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
+    if low is None or high is None:
+        return ""
+    ends = (number(end, style, signed).rstrip("%") for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def p_value(p: float | None) -> str:
+    """Write a p-value with two digits, never as 0."""
+    if p is None:
+        return DASH
+    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def remark(row: Row) -> str:
+    """Say what a reader must know of a figure beside its value: why it is missing, few units, undefined items."""
+    found = [row.reason] if row.reason else []
+    if row.value is not None and not row.reason and row.units < FEW_UNITS:
+        found.append(f"few units ({row.units})")
+    if row.value is not None and row.undefined:
+        found.append(f"{row.undefined} undefined")
+    return "; ".join(found)
+
+
+def names(labels: tuple[str, ...]) -> str:
+    """Write a list: ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]])) if labels else ""
+
+
+def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+    """Yield the verdict on one diagnostic and corpus, a sentence each.
+
+    Parameters
+    ----------
+    speed
+        Texts per second by encoder, where it was measured.
+    """
+    corpus = next(c for c in result.corpora if c.name == found.corpus)
+    duplicates = f" ({corpus.duplicates} duplicate rows)" if corpus.duplicates else ""
+    yield (
+        f"Support: {found.items:,} items{duplicates} in {found.units:,} independent units, "
+        f"{corpus.distinct_texts:,} distinct texts."
+    )
+    if corpus.builtin:
+        yield "A built-in corpus, for trying things out: no best model is named on it."
+    elif found.best is not None:
+        yield from _best(result, found, speed)
+    if found.above:
+        label = "baseline" if len(found.above) == 1 else "baselines"
+        yield f"Above {'it' if found.best else 'every encoder'}: the {label} {names(found.above)}."
+    if found.smallest_difference is not None:
+        gap = number(found.smallest_difference).rstrip("%")
+        yield f"{found.units:,} units show gaps above {gap} points (power 80%); smaller ones may go unseen."
+    yield from (note if note.endswith(".") else f"{note}." for note in found.notes)
+
+
+def _best(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+    value = next(
+        row.value
+        for row in result.rows
+        if (row.diagnostic, row.corpus, row.encoder, row.quantity, row.subset)
+        == (found.diagnostic, found.corpus, found.best, found.quantity, "all")
+    )
+    candidates = [e.name for e in result.encoders if not e.baseline]
+    if len(candidates) < 2:
+        yield f"{found.best}: {number(value)} {found.quantity}; name a second encoder with -e to compare."
+        return
+    others = found.not_separable[1:]
+    tail = f"; not separable from it: {names(others)}" if others else "; every other encoder is separable from it"
+    yield f"Best: {found.best} ({number(value)} {found.quantity}){tail}."
+    known = {name: speed[name] for name in found.not_separable if name in speed}
+    if others and len(known) == len(found.not_separable):
+        fastest = max(known, key=lambda name: known[name])
+        yield f"Fastest of them: {fastest} ({known[fastest]:,.0f} texts/s here)."

@@ -1,0 +1,207 @@
+"""The conductor: encode, score, summarise; nothing else calls anything in order."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol
+
+from embassay._version import __version__
+from embassay.engine.pool import Effort, encode
+from embassay.errors import EncoderError
+from embassay.folder import DIAGNOSTICS
+from embassay.layout import Layout
+from embassay.plan import Entry, Plan, Task
+from embassay.store.cache import VectorCache
+from embassay.store.results import rounded
+from embassay.store.runs import RunFolder
+from embassay.types import Corpus, CorpusRecord, Draws, Encoder, EncoderRecord, ItemScores, Result, Text
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
+
+
+class Progress(Protocol):
+    """Shows how far an encoder is."""
+
+    def encoding(self, label: str, texts: int) -> AbstractContextManager[Callable[[int], None]]:
+        """Open a bar of so many texts; the callable moves it on."""
+        ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    @contextmanager
+    def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
+        """Ignore everything."""
+        yield lambda done: None
+
+
+@dataclass
+class Outcome:
+    """What a run leaves: the result, what each encoder took, and which failed and why."""
+
+    result: Result
+    effort: dict[str, Effort] = field(default_factory=dict)
+    speed: dict[str, float] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def execute(
+    plan: Plan,
+    draws: Draws,
+    cache: VectorCache | None = None,
+    folder: RunFolder | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Carry out a plan; an encoder that fails is noted, and the others finish.
+
+    Parameters
+    ----------
+    folder
+        Where scores are kept as they come, and taken up again.
+    """
+    scores: dict[str, list[ItemScores]] = {}
+    outcome = Outcome(Result(draws.seed, draws.resamples))
+    records = []
+    for entry in plan.entries:
+        try:
+            found, dim = _assay_one(entry, plan, cache, folder, progress or Quiet(), outcome)
+        except EncoderError as error:
+            outcome.failures[entry.label] = f"{entry.label}: {error}"
+            continue
+        records.append(_encoder_record(entry, dim))
+        for task, score in zip(plan.tasks, found, strict=True):
+            scores.setdefault(_key(task), []).append(score)
+    outcome.result = _summarise(plan, scores, draws, tuple(records))
+    return outcome
+
+
+def layouts(result: Result) -> dict[str, Layout]:
+    """Return the layout of each diagnostic of a result."""
+    names = dict.fromkeys(row.diagnostic for row in result.rows)
+    return {name: DIAGNOSTICS.module(name).LAYOUT for name in names}
+
+
+def environment() -> dict[str, Any]:
+    """Return what a run ran on: versions and machine."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return {
+        "embassay": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": found,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has held, in MiB."""
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))
+
+
+def _key(task: Task) -> str:
+    return f"{task.name}\x1f{task.corpus.name}"
+
+
+def _assay_one(
+    entry: Entry, plan: Plan, cache: VectorCache | None, folder: RunFolder | None, progress: Progress, outcome: Outcome
+) -> tuple[list[ItemScores], int | None]:
+    """Score one encoder on all tasks; texts of tasks that share a fitted encoder are encoded together."""
+    fitted = {c.name: _fit(entry, c) for c in plan.corpora}
+    kept = {_key(t): folder.load(t.origin(entry, fitted[t.corpus.name])) if folder else None for t in plan.tasks}
+    todo = [t for t in plan.tasks if kept[_key(t)] is None]
+    pools: dict[str, tuple[Encoder, dict[Text, None]]] = {}
+    for corpus in {t.corpus.name: t.corpus for t in todo}.values():
+        encoder = fitted[corpus.name]
+        pools.setdefault(encoder.fingerprint, (encoder, {}))[1].update(dict.fromkeys(corpus.texts()))
+    dim = int(kept[_key(plan.tasks[0])].scalars["dim"]) if not todo else None  # type: ignore[union-attr]
+    effort = Effort()
+    with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
+        for fingerprint, (encoder, texts) in pools.items():
+            vectors, spent = encode(encoder, list(texts), cache, advance)
+            effort, dim = effort + spent, vectors.matrix.shape[1]
+            for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
+                score = task.diagnostic.score(task.corpus, vectors, task.origin(entry, encoder))
+                kept[_key(task)] = score = replace(score, scalars={**score.scalars, "dim": float(dim)})
+                if folder:
+                    folder.save(score)
+    outcome.effort[entry.label] = effort
+    if effort.encoded and effort.seconds:
+        outcome.speed[entry.label] = effort.encoded / effort.seconds
+    return [score for score in kept.values() if score], None if entry.encoder.card.fitted else dim
+
+
+def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
+    return entry.encoder.fit([text for _, text in corpus.texts()])
+
+
+def _summarise(
+    plan: Plan, scores: dict[str, list[ItemScores]], draws: Draws, records: tuple[EncoderRecord, ...]
+) -> Result:
+    found = [task.diagnostic.summarise(scores[_key(task)], draws) for task in plan.tasks if scores.get(_key(task))]
+    corpora = {c.name: c for c in plan.corpora}
+    result = Result(
+        draws.seed,
+        draws.resamples,
+        encoders=records,
+        corpora=tuple(_corpus_record(c) for c in corpora.values()),
+        rows=tuple(row for part in found for row in part.rows),
+        comparisons=tuple(c for part in found for c in part.comparisons),
+        series=tuple(s for part in found for s in part.series),
+        examples=tuple(
+            replace(e, texts=_fields(corpora[e.corpus], e.item)) for part in found for e in part.examples
+        ),
+        verdicts=tuple(
+            replace(v, best=None, not_separable=()) if corpora[v.corpus].builtin else v
+            for part in found
+            for v in part.verdicts
+        ),
+    )
+    return rounded(result)
+
+
+def _fields(corpus: Corpus[Any], item: str) -> dict[str, str]:
+    return next(dict(sample.fields()) for sample in corpus.samples if sample.id == item)
+
+
+def _encoder_record(entry: Entry, dim: int | None) -> EncoderRecord:
+    card = entry.encoder.card
+    return EncoderRecord(
+        entry.label,
+        card.spec,
+        entry.encoder.fingerprint,
+        card.revision,
+        dim,
+        card.parameters,
+        card.prompts,
+        entry.baseline,
+    )
+
+
+def _corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
+    audit = corpus.audit()
+    return CorpusRecord(
+        corpus.name,
+        corpus.shape,
+        corpus.fingerprint,
+        audit.items,
+        audit.units,
+        audit.duplicates,
+        audit.distinct,
+        corpus.licence,
+        corpus.source,
+        corpus.builtin,
+    )

@@ -1,0 +1,114 @@
+"""The sample shapes, and which samples are independent of each other.
+
+A shape is a frozen dataclass. What every shape has is the :class:`Sample` protocol: an id that stays the
+same between runs, a unit of independence, its texts with their roles, and its fields for people to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Role = Literal["text", "query", "document"]
+"""How a text is used: a model may put another prompt before each."""
+
+
+class Sample(Protocol):
+    """What all sample shapes have in common."""
+
+    @property
+    def id(self) -> str:
+        """A name that is unique in the corpus and the same in every run."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """The key of the unit of independence that the sample itself belongs to."""
+        ...
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return the texts that have to be encoded, each with its role."""
+        ...
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the texts by name, for people."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An input and three candidates, one of which means the same (shape ``choice``).
+
+    Attributes
+    ----------
+    antonym
+        The input with only one word replaced by its opposite: means the contrary.
+    polarity
+        The input with only the negation put in or taken out: means the contrary.
+    paraphrase
+        Both changes at once: means the same.
+    part_of_speech, pair
+        What the replaced word is, and the two words, alphabetically, joined by an en dash.
+    negation
+        The negation pattern (``not``, ``never`` …), empty where it is not known.
+    """
+
+    id: str
+    input: str
+    antonym: str
+    polarity: str
+    paraphrase: str
+    part_of_speech: str
+    pair: str
+    negation: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The entry itself; entries that share a sentence are merged by :func:`independent_units`."""
+        return self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return input, antonym, polarity and paraphrase, all as plain texts."""
+        return tuple(("text", text) for text in self.fields().values())
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the four sentences by name."""
+        return {
+            "input": self.input,
+            "antonym": self.antonym,
+            "polarity": self.polarity,
+            "paraphrase": self.paraphrase,
+        }
+
+
+def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
+    """Number the units of independence, merging those that share a text.
+
+    Two samples depend on each other when they have the same unit key or share a text; units are the
+    connected components of that relation.
+
+    Returns
+    -------
+    (n,) integers from 0, in the order in which the units are first seen.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes: dict[tuple[str, str], int] = {}
+    edges = [
+        (row, nodes.setdefault(key, len(nodes)))
+        for row, sample in enumerate(samples)
+        for key in [("unit", sample.unit), *sample.texts()]
+    ]
+    if not edges:
+        return np.zeros(0, dtype=np.int64)
+    row, col = np.array(edges).T
+    size = len(samples) + len(nodes)
+    graph = coo_array((np.ones(len(row), dtype=np.int8), (row, col + len(samples))), shape=(size, size))
+    component = connected_components(graph, directed=False)[1][: len(samples)]
+    _, first, code = np.unique(component, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[code].astype(np.int64)

@@ -1,0 +1,196 @@
+"""One ``embassay run`` from request to report: what the command line asks for, carried out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from embassay.config import Settings, read
+from embassay.errors import OutputError, SpecError
+from embassay.plan import Plan, prepare
+from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
+from embassay.specs import Spec
+from embassay.store.cache import FileHashes, VectorCache, default_folder
+from embassay.store.runs import RunFolder
+from embassay.types import Draws, Result, Runtime
+
+FINE, ENCODER_FAILED = 0, 3
+DEFAULT_OUT = Path("embassay-run")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, config file and command line merged."""
+
+    encoders: Sequence[str | Spec] = ()
+    corpora: Sequence[str | Spec] = ()
+    diagnostics: Sequence[str | Spec] = ()
+    out: Path = DEFAULT_OUT
+    seed: int = 0
+    resamples: int = 1000
+    limit: int | None = None
+    device: str = "auto"
+    baselines: bool = True
+    texts: bool = True
+    cache: Path | None = None
+    use_cache: bool = True
+    overwrite: bool = False
+    quiet: bool = False
+    trusted: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, config: Path | None, **given: Any) -> Request:
+        """Merge a config file with what the command line gives; the latter goes first.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or a number is out of range.
+        """
+        settings = read(config) if config else Settings()
+        merged: dict[str, Any] = {}
+        for name in ("encoders", "corpora", "diagnostics"):
+            merged[name] = given.pop(name, ()) or settings.specs(name)
+        for name in ("seed", "resamples", "limit", "device", "baselines", "texts", "out"):
+            value = given.pop(name, None)
+            value = getattr(settings, name) if value is None else value
+            if value is not None:
+                merged[name] = value
+        request = cls(**merged, **given)
+        if request.seed < 0 or request.resamples < 1:
+            raise SpecError(f"--seed must be 0 or more and --resamples 1 or more; {request.seed}, {request.resamples}")
+        return replace(request, out=Path(request.out))
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """The folder of the vector cache, None for none."""
+        return (self.cache or default_folder()) if self.use_cache else None
+
+    def plan(self) -> Plan:
+        """Resolve everything and check that it fits."""
+        return prepare(
+            self.encoders,
+            self.corpora,
+            self.diagnostics,
+            runtime=Runtime(self.device, sha256=FileHashes(usable(self.cache_folder, self.cache is not None))),
+            trusted=self.trusted,
+            baselines=self.baselines,
+            limit=self.limit,
+            seed=self.seed,
+        )
+
+
+def usable(folder: Path | None, asked: bool) -> Path | None:
+    """Return the cache folder if it can be written to; a default one that cannot is left out, and this is said.
+
+    Raises
+    ------
+    OutputError
+        If the user named it.
+    """
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        if asked:
+            raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
+        say(f"no cache: {folder} cannot be written to; vectors are not kept")
+        return None
+    return folder
+
+
+def carry_out(request: Request) -> int:
+    """Run, write the folder, print tables and verdict; return the exit code."""
+    from embassay.report.page import render
+    from embassay.report.terminal import show, stdout
+    from embassay.store.canonical import write
+
+    start = time.perf_counter()
+    plan = request.plan()
+    folder = RunFolder(request.out)
+    folder.open(_settings(request, plan), request.overwrite)
+    if not request.quiet:
+        for note in plan.notes:
+            say(note)
+    outcome = _execute(request, plan, folder)
+    result = outcome.result if request.texts else without_texts(outcome.result)
+    folder.write_record(_record(folder, outcome, time.perf_counter() - start))
+    speed = speeds(folder)
+    if result.rows:
+        write(folder.report, render(result, layouts(result), speed).encode())
+    folder.write_result(result)
+    show(result, layouts(result), speed, stdout())
+    for message in outcome.failures.values():
+        say(f"failed: {message}")
+    if not request.quiet and result.rows:
+        say(f"report: {folder.report}")
+        say(f"result: {folder.path / 'result.json'}")
+    return ENCODER_FAILED if outcome.failures else FINE
+
+
+def without_texts(result: Result) -> Result:
+    """Return the result without any sentence of a corpus."""
+    return replace(result, examples=tuple(replace(example, texts={}) for example in result.examples))
+
+
+def speeds(folder: RunFolder) -> dict[str, float]:
+    """Return the texts per second of each encoder, as ``run.json`` remembers them."""
+    encoders: Mapping[str, Any] = folder.record().get("encoders", {})
+    return {name: e["texts_per_second"] for name, e in encoders.items() if e.get("texts_per_second")}
+
+
+def say(message: str) -> None:
+    """Print to standard error."""
+    print(message, file=sys.stderr)  # noqa: T201
+
+
+def _execute(request: Request, plan: Plan, folder: RunFolder) -> Outcome:
+    from embassay.progress import Bar
+
+    progress: Progress = Quiet() if request.quiet else Bar()
+    cache = usable(request.cache_folder, request.cache is not None)
+    with VectorCache(cache) if cache else nullcontext() as vectors:
+        return execute(plan, Draws(request.seed, request.resamples), vectors, folder, progress)
+
+
+def _settings(request: Request, plan: Plan) -> dict[str, Any]:
+    """Return what makes a run this run and no other."""
+    return {
+        "encoders": {e.label: [e.encoder.card.spec, e.encoder.fingerprint, e.baseline] for e in plan.entries},
+        "tasks": [[t.name, t.diagnostic.options, t.corpus.name, t.corpus.fingerprint] for t in plan.tasks],
+        "seed": request.seed,
+        "resamples": request.resamples,
+        "texts": request.texts,
+    }
+
+
+def _record(folder: RunFolder, outcome: Outcome, seconds: float) -> dict[str, Any]:
+    """Return ``run.json``: what is kept from before, and what this run took."""
+    before = folder.record()
+    encoders: dict[str, Any] = dict(before.get("encoders", {}))
+    for label, effort in outcome.effort.items():
+        known = encoders.get(label, {}).get("texts_per_second")
+        encoders[label] = {
+            "texts": effort.texts,
+            "encoded": effort.encoded,
+            "cached": effort.texts - effort.encoded,
+            "seconds": round(effort.seconds, 3),
+            "texts_per_second": outcome.speed.get(label, known),
+        }
+    return {
+        **before,
+        "state": "failed in part" if outcome.failures else "finished",
+        "failures": outcome.failures,
+        "seconds": round(seconds, 3),
+        "peak_memory_mib": peak_memory(),
+        "encoders": encoders,
+        **environment(),
+    }

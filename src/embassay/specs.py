@@ -1,0 +1,103 @@
+"""The little language of sources and specs: ``[NAME=]HEAD[,option=value…]``.
+
+The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``; their annotations
+say how a value is read. So the signature is the documentation, and nothing is listed twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from embassay.errors import SpecError, UnknownNameError
+
+FALSE, TRUE = {"false", "no", "0", "off"}, {"true", "yes", "1", "on"}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed spec: the label if one was given, the head, and the options as they were written."""
+
+    head: str
+    label: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def canonical(self, scheme: str, target: str = "") -> str:
+        """Return ``scheme:target,option=value…`` with the options sorted."""
+        head = f"{scheme}:{target}" if target else scheme
+        return ",".join([head, *(f"{k}={v}" for k, v in sorted(self.options.items()))])
+
+
+def parse(text: str, what: str) -> Spec:
+    """Parse ``[NAME=]HEAD[,option=value…]``.
+
+    Parameters
+    ----------
+    what
+        What it is a spec of, for messages: ``"encoder"``, ``"corpus"``, ``"diagnostic"``.
+
+    Raises
+    ------
+    SpecError
+        If a part is empty, an option has no ``=``, or one is given twice.
+    """
+    head, *parts = text.split(",")
+    label, equals, rest = head.partition("=")
+    if equals and not label.strip():
+        raise SpecError(f"{what} {text!r}: nothing stands before '='; write NAME={rest}")
+    label, head = (label.strip(), rest.strip()) if equals else (None, head.strip())
+    if not head:
+        raise SpecError(f"{what} {text!r}: nothing is named; see 'embassay list'")
+    options: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            raise SpecError(
+                f"{what} {text!r}: {part!r} is not an option=value (values with commas go into a config file)"
+            )
+        if name.strip() in options:
+            raise SpecError(f"{what} {text!r}: option {name.strip()!r} is given twice")
+        options[name.strip()] = value.strip()
+    return Spec(head, label, options)
+
+
+def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Convert a spec's options to the keyword-only parameters of a function.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such option.
+    SpecError
+        If a value does not fit.
+    """
+    hints = get_type_hints(function)
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    bound = {}
+    for name, value in options.items():
+        if name not in known:
+            raise UnknownNameError(f"option of {what}", name, known) if known else SpecError(
+                f"{what} has no options, {name!r} was given"
+            )
+        bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
+    return bound
+
+
+def _convert(value: Any, hint: Any, place: str) -> Any:
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(h for h in get_args(hint) if h is not type(None))
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            raise SpecError(f"{place}: {value!r} is none of {', '.join(map(str, get_args(hint)))}")
+        return value
+    if hint is bool and isinstance(value, str):
+        if value.lower() not in TRUE | FALSE:
+            raise SpecError(f"{place}: {value!r} is neither true nor false")
+        return value.lower() in TRUE
+    try:
+        return hint(value)
+    except (TypeError, ValueError):
+        raise SpecError(f"{place}: {value!r} is not {'a number' if hint in (int, float) else 'text'}") from None

@@ -1,0 +1,85 @@
+"""Shares of yes/no items, with an interval that holds for clusters and for shares near 0 and 1.
+
+The percentile bootstrap covers only 65-88 % for a share of 2 % at 40-120 units. Wilson's interval
+(Wilson 1927) does not collapse at the ends; it is put on the effective number of items n* = p(1 − p)/v,
+v the variance of the share over units (Kish 1965, section 8.2; Korn & Graubard 1998).
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.stats.resample import LEVEL, Floats, too_few, undefined_estimate, unit_sums
+from embassay.types import MIN_UNITS, Estimate
+
+
+def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:
+    """Estimate a share with its 95 % Wilson interval on the effective number of items.
+
+    Parameters
+    ----------
+    values
+        (n,) in [0, 1]: 1 yes, 0 no, between for an expected value over ties; NaN is undefined.
+    unit
+        (n,) unit codes.
+
+    Returns
+    -------
+    Estimate
+        A fraction. No value when nothing is defined, no interval under ``MIN_UNITS`` units.
+    """
+    defined = ~np.isnan(values)
+    if not defined.any():
+        return undefined_estimate(len(values))
+    values, undefined = values[defined], int((~defined).sum())
+    codes = np.unique(unit[defined], return_inverse=True)[1]
+    units = int(codes.max()) + 1
+    p = float(values.mean())
+    if units < MIN_UNITS:
+        return Estimate(p, None, None, len(values), units, undefined, too_few(units))
+    low, high = wilson(p, effective_number(values, codes))
+    return Estimate(p, low, high, len(values), units, undefined)
+
+
+def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
+    """Return the variance of a mean whose items come in units.
+
+    v = U/(U − 1) · Σ_u (sum_u − p·n_u)² / n²: the linearised variance of the ratio Σ sum_u / Σ n_u
+    (Cochran 1977, section 6.13). Undefined (NaN) for a single unit.
+    """
+    sums, sizes = unit_sums(values, unit)
+    units, items = np.count_nonzero(sizes), sizes.sum()
+    if units < 2:
+        return float("nan")
+    residual = sums - sums.sum() / items * sizes
+    return float(units / (units - 1) * np.sum(residual**2) / items**2)
+
+
+def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
+    """Return n* = p(1 − p)/v: how many independent items would make the share vary as much.
+
+    At p = 0 and p = 1 it is the number of units; it is infinite where the units agree on a share between
+    (a constant encoder, whose every item is an expected 1/3, has nothing left to vary).
+    """
+    p, variance = float(values.mean()), ratio_variance(values, unit)
+    if p in (0.0, 1.0):
+        return float(len(np.unique(unit)))
+    # Rounding leaves about 1e-33 where the units agree.
+    return float("inf") if variance < 1e-24 else p * (1 - p) / variance
+
+
+def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's interval of a share p of n items, both ends in [0, 1].
+
+    (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
+    """
+    if np.isinf(n):
+        return p, p
+    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    centre = p + z2 / (2 * n)
+    spread = (z2 * (p * (1 - p) / n + z2 / (4 * n * n))) ** 0.5
+    low, high = (centre - spread) / (1 + z2 / n), (centre + spread) / (1 + z2 / n)
+    return max(0.0, low if p > 0 else 0.0), min(1.0, high if p < 1 else 1.0)

@@ -1,0 +1,1 @@
+"""The only disk: canonical JSON, run folders, the vector cache."""

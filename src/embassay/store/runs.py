@@ -1,0 +1,121 @@
+"""A run's folder: ``run.json``, ``scores/``, ``result.json``, ``report.html``.
+
+``result.json`` is written last, so a folder that has one is whole. Scores are kept one file for each
+encoder, corpus and diagnostic; a run of the same settings takes them up again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embassay._version import __version__
+from embassay.errors import OutputError
+from embassay.store import results
+from embassay.store.canonical import canonical, write
+from embassay.types import ItemScores, Origin, Result, content_hash
+
+
+class RunFolder:
+    """The folder of one run."""
+
+    def __init__(self, path: Path):
+        """Name the folder; nothing is made or read yet."""
+        self.path = path
+        self.report = path / "report.html"
+
+    def open(self, settings: Mapping[str, Any], overwrite: bool = False) -> None:
+        """Make the folder, or take up the run of the same settings that it holds.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written to, holds another run (and not ``overwrite``), or is not ours.
+        """
+        key = content_hash([settings, __version__])
+        if self._holds_something():
+            record = self.record()
+            if not record:
+                raise OutputError(f"{self.path}: not empty and not a run of embassay; choose another folder with -o")
+            if overwrite:
+                self._clear()
+            elif record.get("key") != key:
+                raise OutputError(
+                    f"{self.path}: holds a run of other settings; choose another folder with -o, or --overwrite"
+                )
+        self.write_record({**self.record(), "key": key, "settings": settings, "state": "running"})
+
+    def record(self) -> dict[str, Any]:
+        """Return what ``run.json`` says; empty when there is none."""
+        try:
+            data = json.loads((self.path / "run.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return data if isinstance(data, dict) and "key" in data else {}
+
+    def write_record(self, record: Mapping[str, Any]) -> None:
+        """Write ``run.json``."""
+        write(self.path / "run.json", canonical(record))
+
+    def write_result(self, result: Result) -> None:
+        """Write ``result.json``."""
+        write(self.path / "result.json", results.to_bytes(result))
+
+    def read_result(self) -> Result:
+        """Read ``result.json``."""
+        return results.read(self.path / "result.json")
+
+    def save(self, scores: ItemScores) -> None:
+        """Keep the scores of one encoder, corpus and diagnostic."""
+        arrays = {f"labels.{k}": v for k, v in scores.labels.items()}
+        arrays |= {f"values.{k}": v for k, v in scores.values.items()}
+        head = {"version": __version__, "measure": scores.measure, **_identity(scores.origin)}
+        head["scalars"] = dict(scores.scalars)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, head=np.array(json.dumps(head)), item=scores.item, unit=scores.unit, **arrays)  # type: ignore[arg-type]
+        write(self._file(scores.origin), buffer.getvalue())
+
+    def load(self, origin: Origin) -> ItemScores | None:
+        """Return the kept scores; None when there are none, or when they are of something else."""
+        try:
+            with np.load(self._file(origin), allow_pickle=False) as kept:
+                arrays = dict(kept)
+                head = json.loads(str(arrays.pop("head")))
+        except (OSError, ValueError, KeyError):
+            return None
+        measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
+        if head != {"version": __version__, **_identity(origin)}:
+            return None
+        groups = {
+            group: {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{group}.")}
+            for group in ("labels", "values")
+        }
+        return ItemScores(origin, measure, arrays["item"], arrays["unit"], **groups, scalars=scalars)
+
+    def _file(self, origin: Origin) -> Path:
+        words = (origin.diagnostic, origin.corpus, origin.encoder)
+        slug = ".".join(re.sub(r"[^\w-]+", "_", word)[:40] for word in words)
+        return self.path / "scores" / f"{slug}.{content_hash(_identity(origin))[:8]}.npz"
+
+    def _holds_something(self) -> bool:
+        try:
+            return self.path.exists() and any(self.path.iterdir())
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
+
+    def _clear(self) -> None:
+        known = [self.path / name for name in ("result.json", "report.html", "run.json")]
+        for path in (*known, *(self.path / "scores").glob("*.npz")):
+            path.unlink(missing_ok=True)
+
+
+def _identity(origin: Origin) -> dict[str, Any]:
+    """Return what makes scores what they are; whether an encoder joined as a baseline does not."""
+    return {name: value for name, value in asdict(origin).items() if name != "baseline"}

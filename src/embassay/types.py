@@ -1,0 +1,469 @@
+"""The few types that everything else speaks in: corpus, encoder, vectors, item scores, result.
+
+All are frozen dataclasses. NaN lives only inside the arrays of :class:`ItemScores`, where it means
+"undefined"; an :class:`Estimate` is finite by construction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay._version import __version__
+from embassay.samples import Role, Sample, independent_units
+
+S = TypeVar("S", bound=Sample)
+Text = tuple[Role, str]
+FEW_UNITS = 30
+"""Under this many units a figure is marked "few units"."""
+MIN_UNITS = 10
+"""Under this many units a figure has no interval."""
+
+
+def content_hash(value: object) -> str:
+    """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a corpus consists of: items, independent units, rows that repeat another exactly, texts."""
+
+    items: int
+    units: int
+    duplicates: int
+    texts: int
+    distinct: int
+
+
+@dataclass(frozen=True)
+class Corpus(Generic[S]):
+    """Samples of one shape.
+
+    Attributes
+    ----------
+    name
+        The label in every table.
+    shape
+        What the samples are: ``choice``. A diagnostic says which shape it needs.
+    version, licence, source
+        Where it comes from; ``source`` says how it was made (hand-written, generated …).
+    builtin
+        True for the small corpora that ship with the package: no best model is named on them.
+    notes
+        What the loader understood and what it had to assume, one sentence each.
+    """
+
+    name: str
+    shape: str
+    samples: tuple[S, ...]
+    version: str = ""
+    licence: str = "unknown"
+    source: str = ""
+    loader: str = ""
+    builtin: bool = False
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of the content: shape and samples, not the name."""
+        return content_hash([self.shape, [[s.id, s.unit, *s.texts(), vars(s)] for s in self.samples]])
+
+    @cached_property
+    def units(self) -> NDArray[np.int64]:
+        """(n,) the unit of independence of each sample, from 0."""
+        return independent_units(self.samples)
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return the distinct (role, text), in the order in which they are first seen."""
+        return tuple(dict.fromkeys(text for sample in self.samples for text in sample.texts()))
+
+    def audit(self) -> Audit:
+        """Count items, units, duplicate rows and texts."""
+        rows = [sample.texts() for sample in self.samples]
+        return Audit(
+            items=len(rows),
+            units=len(np.unique(self.units)),
+            duplicates=len(rows) - len(set(rows)),
+            texts=sum(map(len, rows)),
+            distinct=len(self.texts()),
+        )
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of an encoder without running it.
+
+    Attributes
+    ----------
+    spec
+        The canonical spec, scheme first, without secrets.
+    fitted
+        True when it learns from a corpus's texts before it encodes.
+    cached
+        True when its vectors are worth keeping on disk.
+    prompts
+        The prompt of each role that has one.
+    """
+
+    spec: str
+    revision: str = ""
+    parameters: int | None = None
+    max_tokens: int | None = None
+    fitted: bool = False
+    cached: bool = True
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors. What it would do is told by its fingerprint alone."""
+
+    @property
+    def name(self) -> str:
+        """A short name for people."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that its vectors depend on, what it was fitted on included."""
+        ...
+
+    @property
+    def card(self) -> Card:
+        """What is known of it without running it."""
+        ...
+
+    def fit(self, texts: Sequence[str]) -> Encoder:
+        """Return an encoder that has learnt from these texts; itself, if it learns nothing."""
+        ...
+
+    def encode(self, texts: Sequence[str], role: Role) -> Any:
+        """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order."""
+        ...
+
+
+class Counting(Protocol):
+    """An encoder that can also say how long texts are for it."""
+
+    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return the (n,) number of tokens of each text, prompt and special tokens included."""
+        ...
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """How and where encoders run; nothing here changes what their vectors mean.
+
+    Attributes
+    ----------
+    sha256
+        Hashes a file; the conductor gives one that remembers files by path, size and time.
+    """
+
+    device: str = "auto"
+    trust_remote_code: bool = False
+    sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """All that a diagnostic knows of a model: a matrix, and which row is which text."""
+
+    matrix: Any
+    row: Mapping[Text, int]
+
+    def take(self, texts: Iterable[str], role: Role = "text") -> Any:
+        """Return the (n, d) rows of the texts, in their order."""
+        return self.matrix[[self.row[role, text] for text in texts]]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which diagnostic looked at which corpus through which encoder."""
+
+    diagnostic: str
+    options: str
+    corpus: str
+    corpus_fingerprint: str
+    encoder: str
+    encoder_fingerprint: str
+    spec: str = ""
+    baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How chance is drawn: the seed and the number of resamples of every bootstrap."""
+
+    seed: int = 0
+    resamples: int = 1000
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """What one encoder did on one corpus, item by item, before any statistics.
+
+    Attributes
+    ----------
+    measure
+        What its closeness values are: ``cosine`` …
+    item, unit
+        (n,) stable ids and the unit of independence of each.
+    labels
+        (n,) strings by name, for example which words an item is about.
+    values
+        (n,) or (n, k) float64 by name; NaN is undefined.
+    """
+
+    origin: Origin
+    measure: str
+    item: NDArray[np.str_]
+    unit: NDArray[np.int64]
+    labels: Mapping[str, NDArray[np.str_]]
+    values: Mapping[str, NDArray[np.float64]]
+    scalars: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits of the content; equal digests mean equal scores."""
+        total = hashlib.sha256()
+        for group in (self.labels, self.values):
+            for name in sorted(group):
+                array = np.ascontiguousarray(group[name])
+                total.update(f"{name}{array.dtype}{array.shape}".encode() + array.tobytes())
+        total.update(np.ascontiguousarray(self.unit).tobytes())
+        total.update(content_hash([self.item.tolist(), dict(self.scalars)]).encode())
+        return total.hexdigest()[:16]
+
+    def signature(self, draws: Draws) -> str:
+        """Return all that a figure made of these scores depends on, in one line."""
+        o = self.origin
+        parts = {
+            "": o.diagnostic + (f"({o.options})" if o.options else ""),
+            "corpus": f"{o.corpus}@{o.corpus_fingerprint}",
+            "encoder": f"{o.encoder}@{o.encoder_fingerprint}",
+            "measure": self.measure,
+            "scores": self.digest,
+            "seed": draws.seed,
+            "resamples": draws.resamples,
+            "version": __version__,
+        }
+        return "|".join(f"{name}:{part}".lstrip(":") for name, part in parts.items())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval.
+
+    Attributes
+    ----------
+    value
+        None when nothing was defined; ``reason`` then says why.
+    low, high
+        None when there is no interval; ``reason`` then says why.
+    items, units, undefined
+        How many items and independent units it rests on, and how many items were left out.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    items: int
+    units: int
+    undefined: int = 0
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity, and a missing value without a reason."""
+        if any(v is not None and not math.isfinite(v) for v in (self.value, self.low, self.high)):
+            raise ValueError(f"an estimate must be finite: {self}")
+        if self.value is None and not self.reason:
+            raise ValueError("an estimate without a value needs a reason")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure: which quantity, of whom, on what, how much, how sure."""
+
+    diagnostic: str
+    corpus: str
+    encoder: str
+    subset: str
+    measure: str
+    condition: str
+    quantity: str
+    value: float | None
+    low: float | None
+    high: float | None
+    items: int
+    units: int
+    undefined: int
+    reason: str | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two encoders on the same items: ``difference`` is a − b, positive where a is higher."""
+
+    diagnostic: str
+    corpus: str
+    subset: str
+    measure: str
+    condition: str
+    quantity: str
+    a: str
+    b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    pairs_in_family: int
+    items: int
+    units: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers for a figure. ``kind`` says how to draw ``data``: points, table, histogram, curve, matrix."""
+
+    diagnostic: str
+    corpus: str
+    name: str
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One item with its texts, and what one encoder made of it."""
+
+    diagnostic: str
+    corpus: str
+    encoder: str
+    item: str
+    kind: str
+    texts: Mapping[str, str]
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What may be said after one diagnostic on one corpus.
+
+    Attributes
+    ----------
+    best, not_separable
+        The encoder with the highest value, and those whose difference from it is not significant;
+        baselines that joined by themselves are not candidates.
+    above
+        Baselines whose value is higher than the best candidate's.
+    chance
+        What blind choice would reach, where that is known.
+    smallest_difference
+        The gap between two encoders that this corpus would show in four cases of five (power 80 %).
+    notes
+        Findings in plain words, one sentence each.
+    """
+
+    diagnostic: str
+    corpus: str
+    quantity: str
+    items: int
+    units: int
+    best: str | None = None
+    not_separable: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+    chance: float | None = None
+    smallest_difference: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EncoderRecord:
+    """An encoder as a result names it."""
+
+    name: str
+    spec: str
+    fingerprint: str
+    revision: str
+    dim: int | None
+    parameters: int | None
+    prompts: Mapping[str, str]
+    baseline: bool
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """A corpus as a result names it."""
+
+    name: str
+    shape: str
+    fingerprint: str
+    items: int
+    units: int
+    duplicates: int
+    distinct_texts: int
+    licence: str
+    source: str
+    builtin: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything that a run found, in flat rows; the same for the same inputs, byte for byte."""
+
+    seed: int
+    resamples: int
+    encoders: tuple[EncoderRecord, ...] = ()
+    corpora: tuple[CorpusRecord, ...] = ()
+    rows: tuple[Row, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    series: tuple[Series, ...] = ()
+    examples: tuple[Example, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    schema: int = 1
+
+    def table(self, diagnostic: str | None = None) -> Any:
+        """Return the rows as a polars frame, all or one diagnostic's."""
+        import polars
+
+        rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
+        return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
+
+
+_FRAME = {name: {"str": str, "int": int}.get(kind.split(" ")[0], float) for name, kind in Row.__annotations__.items()}
+
+
+class Diagnostic(Protocol):
+    """One published method, in two steps: see ``docs/decisions/001-two-step-diagnostics.md``."""
+
+    @property
+    def shape(self) -> str:
+        """The shape of corpus that it needs."""
+        ...
+
+    @property
+    def options(self) -> str:
+        """Its options that move a score, in a canonical form; empty for the defaults."""
+        ...
+
+    def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
+        """Look at one encoder's vectors; no statistics."""
+        ...
+
+    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
+        """Look at all encoders' scores on one corpus; no vectors, no models."""
+        ...

@@ -1,0 +1,51 @@
+"""Write the Vega bundle of the report and the licences of everything in it.
+
+Run by ``make vendor``; needs the dependency group ``vendor`` and npm. The bundle is what vl-convert makes of
+Vega, Vega-Lite and Vega-Embed; the licence texts are those of the packages that npm installs for them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import vl_convert
+
+TARGET = Path(__file__).parent.parent / "src" / "embassay" / "report" / "vendor"
+VEGA_LITE = "6.4"
+
+
+def licences(folder: Path) -> str:
+    """Return the licence texts of all packages under ``node_modules``, each text once."""
+    packages: dict[str, list[str]] = {}
+    for manifest in sorted(folder.glob("node_modules/**/package.json")):
+        data = json.loads(manifest.read_text(encoding="utf-8"))
+        texts = [p.read_text(encoding="utf-8") for p in manifest.parent.iterdir() if p.name.upper().startswith("LICEN")]
+        if texts and "version" in data:
+            packages.setdefault(texts[0].strip(), []).append(f"{data['name']} {data['version']} ({data.get('license')})")
+    rule = "\n\n" + "=" * 80 + "\n"
+    return rule.join("\n".join(dict.fromkeys(names)) + "\n\n" + text for text, names in packages.items()) + "\n"
+
+
+def main() -> None:
+    """Write vega.js and LICENSES.txt."""
+    bundle = vl_convert.javascript_bundle(vl_version=VEGA_LITE)
+    # An HTML parser ends a script element at this sequence, wherever it stands.
+    (TARGET / "vega.js").write_text(bundle.replace("</script", "<\\/script"), encoding="utf-8")
+    wanted = [
+        f"vega@{vl_convert.get_vega_version()}",
+        f"vega-lite@{VEGA_LITE}",
+        f"vega-embed@{vl_convert.get_vega_embed_version()}",
+        "lodash.debounce",
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        subprocess.run(["npm", "install", "--silent", "--prefix", temporary, *wanted], check=True)  # noqa: S603, S607
+        (TARGET / "LICENSES.txt").write_text(licences(Path(temporary)), encoding="utf-8")
+    print(f"{TARGET}: {' '.join(wanted)}", file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
