@@ -25,7 +25,9 @@ def licences(folder: Path) -> str:
         data = json.loads(manifest.read_text(encoding="utf-8"))
         texts = [p.read_text(encoding="utf-8") for p in manifest.parent.iterdir() if p.name.upper().startswith("LICEN")]
         if texts and "version" in data:
-            packages.setdefault(texts[0].strip(), []).append(f"{data['name']} {data['version']} ({data.get('license')})")
+            packages.setdefault(texts[0].strip(), []).append(
+                f"{data['name']} {data['version']} ({data.get('license')})"
+            )
     rule = "\n\n" + "=" * 80 + "\n"
     return rule.join("\n".join(dict.fromkeys(names)) + "\n\n" + text for text, names in packages.items()) + "\n"
 

@@ -33,11 +33,11 @@ _HOME = {
     "EncoderError": "embassay.errors:EncoderError",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604 - the table above is the list
+__all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.api import assay, read, report
+    from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.plan import load_corpus as load
     from embassay.plan import load_encoder as encoder
     from embassay.samples import Choice

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -60,9 +59,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
         console.print(RichText(line), soft_wrap=True)
 
 
-def _show_encoder(
-    entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console
-) -> None:
+def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
     encoder, card = entry.encoder, entry.encoder.card
     texts = tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
     parts = [f"{len(texts):,} distinct texts to encode"]
@@ -86,4 +83,7 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
         return [str(error)]
     limit = encoder.card.max_tokens
     cut = sum(n > limit for n in tokens) if limit else 0
-    return [f"{sum(tokens):,} tokens", f"{cut:,} texts longer than its {limit} tokens" if limit else "no length limit"]
+    return [
+        f"{sum(tokens):,} tokens",
+        f"{cut:,} texts longer than its {limit} tokens" if limit else "no length limit",
+    ]

@@ -55,7 +55,7 @@ class ComparisonTable:
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """A series of kind ``table``."""
+    """A series of kind ``table``: columns, rows, and the format of each column."""
 
     title: str
     series: str
@@ -94,10 +94,20 @@ class PointsChart:
 
 @dataclass(frozen=True)
 class Examples:
-    """Items with their texts and each encoder's values."""
+    """Items with their texts and each encoder's values.
+
+    Attributes
+    ----------
+    heading
+        The field that heads an item.
+    fields
+        (field, what it is called), from top to bottom; each has a text and a value of each encoder.
+    """
 
     title: str
     kind: str
+    heading: str
+    fields: tuple[tuple[str, str], ...]
     note: str = ""
 
 

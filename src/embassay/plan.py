@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from embassay.errors import MissingExtraError, ModelNotFoundError, SourceError, SpecError, UnknownNameError, nearest
+from embassay.errors import (
+    MissingExtraError,
+    ModelNotFoundError,
+    SourceError,
+    SpecError,
+    UnknownNameError,
+    nearest,
+)
 from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.randomness import generator
 from embassay.specs import Spec, bind, parse

@@ -117,7 +117,12 @@ def _key(task: Task) -> str:
 
 
 def _assay_one(
-    entry: Entry, plan: Plan, cache: VectorCache | None, folder: RunFolder | None, progress: Progress, outcome: Outcome
+    entry: Entry,
+    plan: Plan,
+    cache: VectorCache | None,
+    folder: RunFolder | None,
+    progress: Progress,
+    outcome: Outcome,
 ) -> tuple[list[ItemScores], int | None]:
     """Score one encoder on all tasks; texts of tasks that share a fitted encoder are encoded together."""
     fitted = {c.name: _fit(entry, c) for c in plan.corpora}
@@ -161,9 +166,7 @@ def _summarise(
         rows=tuple(row for part in found for row in part.rows),
         comparisons=tuple(c for part in found for c in part.comparisons),
         series=tuple(s for part in found for s in part.series),
-        examples=tuple(
-            replace(e, texts=_fields(corpora[e.corpus], e.item)) for part in found for e in part.examples
-        ),
+        examples=tuple(replace(e, texts=_fields(corpora[e.corpus], e.item)) for part in found for e in part.examples),
         verdicts=tuple(
             replace(v, best=None, not_separable=()) if corpora[v.corpus].builtin else v
             for part in found

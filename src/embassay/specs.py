@@ -45,10 +45,10 @@ def parse(text: str, what: str) -> Spec:
         If a part is empty, an option has no ``=``, or one is given twice.
     """
     head, *parts = text.split(",")
-    label, equals, rest = head.partition("=")
-    if equals and not label.strip():
+    name, equals, rest = head.partition("=")
+    if equals and not name.strip():
         raise SpecError(f"{what} {text!r}: nothing stands before '='; write NAME={rest}")
-    label, head = (label.strip(), rest.strip()) if equals else (None, head.strip())
+    label, head = (name.strip(), rest.strip()) if equals else (None, head.strip())
     if not head:
         raise SpecError(f"{what} {text!r}: nothing is named; see 'embassay list'")
     options: dict[str, str] = {}
@@ -79,8 +79,10 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
     bound = {}
     for name, value in options.items():
         if name not in known:
-            raise UnknownNameError(f"option of {what}", name, known) if known else SpecError(
-                f"{what} has no options, {name!r} was given"
+            raise (
+                UnknownNameError(f"option of {what}", name, known)
+                if known
+                else SpecError(f"{what} has no options, {name!r} was given")
             )
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound

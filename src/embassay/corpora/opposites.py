@@ -43,6 +43,15 @@ def load(source: str, name: str) -> Corpus[Choice]:
 def _quadruple(number: int, row: dict[str, str]) -> list[Choice]:
     pair = "–".join(sorted((row["word"], row["antonym"])))
     return [
-        Choice(f"{number}.{place}", *(row[c] for c in columns), row["part_of_speech"], pair, row["negation"])
-        for place, columns in enumerate(INPUTS)
+        Choice(
+            f"{number}.{place}",
+            input=row[given],
+            antonym=row[antonym],
+            polarity=row[polarity],
+            paraphrase=row[paraphrase],
+            part_of_speech=row["part_of_speech"],
+            pair=pair,
+            negation=row["negation"],
+        )
+        for place, (given, antonym, polarity, paraphrase) in enumerate(INPUTS)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -13,6 +14,23 @@ from embassay.types import Series
 
 GROUPS = ("general", "paraphrase", "nli", "stsb", "other")
 """The paper's fine-tuning objectives, in the order of its tables 3-6."""
+
+SPREAD = {
+    "fine-tuned on": "text",
+    "models": "count",
+    "mean": "percent",
+    "standard deviation": "percent",
+    "lowest": "percent",
+    "highest": "percent",
+}
+LISTED = {"fine-tuned on": "text", "model": "text", "accuracy": "percent", "figure": "text"}
+BOTH = {
+    "encoder": "text",
+    "published as": "text",
+    "published": "percent",
+    "measured": "percent",
+    "measured − published": "points",
+}
 
 
 def published() -> Mapping[str, Any]:
@@ -33,18 +51,26 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     paper = published()
     models = [{**m, "accuracy": m["accuracy"] / 100} for m in paper["models"]]
     own = [{"name": label, "accuracy": value} for label, (_, value) in measured.items()]
-    source = {"source": paper["source"]}
-    points = {"groups": GROUPS, "points": models, "own": own, "value": "accuracy", **source}
+    table = partial(_table, diagnostic, corpus, paper["source"])
+    points = {"groups": GROUPS, "points": models, "own": own, "value": "accuracy", "source": paper["source"]}
     yield Series(diagnostic, corpus, "published", "points", points)
-    columns = ("fine-tuned on", "models", "mean", "standard deviation", "lowest", "highest")
-    rows = [_spread(g, [m["accuracy"] for m in models if m["group"] == g]) for g in GROUPS]
-    yield Series(diagnostic, corpus, "published_groups", "table", {"columns": columns, "rows": rows, **source})
+    spread = [_spread(g, [m["accuracy"] for m in models if m["group"] == g]) for g in GROUPS]
+    yield table("published_groups", SPREAD, spread)
+    listed = [[m["group"], m["name"], m["accuracy"], "published"] for m in models]
+    listed += [["", o["name"], o["accuracy"], "measured here"] for o in own]
+    yield table("published_models", LISTED, sorted(listed, key=lambda row: (-row[2], row[1])))
     known = {m["name"]: m["accuracy"] for m in models}
     names = {label: (_published_name(spec), value) for label, (spec, value) in measured.items()}
     both = [[label, n, known[n], value, value - known[n]] for label, (n, value) in names.items() if n in known]
     if both:
-        columns = ("encoder", "published as", "published", "measured", "measured − published")
-        yield Series(diagnostic, corpus, "published_and_measured", "table", {"columns": columns, "rows": both, **source})
+        yield table("published_and_measured", BOTH, both)
+
+
+def _table(
+    diagnostic: str, corpus: str, source: str, name: str, columns: Mapping[str, str], rows: list[list[Any]]
+) -> Series:
+    data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": rows, "source": source}
+    return Series(diagnostic, corpus, name, "table", data)
 
 
 def _published_name(spec: str) -> str:

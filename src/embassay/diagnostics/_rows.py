@@ -14,9 +14,7 @@ from embassay.stats.shares import ratio_variance
 from embassay.types import Comparison, Draws, Estimate, ItemScores, Row, Verdict
 
 
-def row(
-    scores: ItemScores, draws: Draws, quantity: str, subset: str, estimate: Estimate, condition: str = ""
-) -> Row:
+def row(scores: ItemScores, draws: Draws, quantity: str, subset: str, estimate: Estimate, condition: str = "") -> Row:
     """Make a row of an estimate."""
     origin = scores.origin
     return Row(

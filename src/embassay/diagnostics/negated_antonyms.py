@@ -184,7 +184,7 @@ def _rows(view: _View, draws: Draws) -> Iterator[Row]:
 
 def _wrong_by_all(views: Sequence[_View]) -> NDArray[np.bool_]:
     """(n,) true where every encoder is defined and none chose the paraphrase, not even in a tie."""
-    return np.all([view.right == 0 for view in views], axis=0)
+    return np.asarray(np.all([view.right == 0 for view in views], axis=0))
 
 
 def _hardest(views: Sequence[_View], wrong: NDArray[np.bool_]) -> Series:
@@ -193,6 +193,7 @@ def _hardest(views: Sequence[_View], wrong: NDArray[np.bool_]) -> Series:
     total = Counter(subset.tolist())
     data = {
         "columns": ("words", "part of speech", "wrong by all", "entries"),
+        "formats": ("text", "text", "count", "count"),
         "rows": [[*name.split(":", 1)[::-1], count, total[name]] for name, count in _ranked(subset[wrong])],
         "encoders": [view.encoder for view in views],
         "wrong": int(wrong.sum()),
@@ -246,14 +247,14 @@ def _finding(view: _View, accuracy: Estimate) -> str:
     if accuracy.low is None or accuracy.high is None:
         return f"{view.encoder}: {accuracy.value:.1%} right; {accuracy.reason}"
     if accuracy.low > CHANCE:
-        return f"{view.encoder} is above chance: {accuracy.value:.1%} right where blind choice has 33.3%"
+        return f"{view.encoder} is above chance: {accuracy.value:.1%} right where blind choice has {CHANCE:.1%}"
+    if accuracy.high >= CHANCE:
+        return f"{view.encoder} cannot be told from chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}"
     shares = np.nanmean(view.chosen, axis=0)
-    taken = KINDS[int(shares.argmax())]
-    changed = {"antonym": "only the word", "polarity": "only the negation", "paraphrase": "both"}[taken]
-    stands = "is below chance" if accuracy.high < CHANCE else "cannot be told from chance"
+    changed = {"antonym": "word", "polarity": "negation"}[KINDS[int(shares[:2].argmax())]]
     return (
-        f"{view.encoder} {stands}: in {shares.max():.0%} of the entries the nearest sentence is the one in which "
-        f"{changed} changed"
+        f"{view.encoder} is below chance: in {shares[:2].max():.0%} of the entries "
+        f"the nearest sentence is the one in which only the {changed} changed"
     )
 
 
@@ -298,13 +299,20 @@ LAYOUT = Layout(
             note="114 models as published (the paper's figure 1 and tables 3-6); the reader's own are measured here.",
         ),
         SeriesTable("Published accuracies: spread in each group", "published_groups"),
+        SeriesTable("Published accuracies and yours, model by model", "published_models", folded=True),
         SeriesTable("Models that are both published and measured", "published_and_measured"),
         SeriesTable(
             "Hardest words: entries that all encoders get wrong",
             "wrong_by_all",
             note="Of the encoders asked for, baselines left out.",
         ),
-        Examples("Entries that all encoders get wrong", "wrong by all"),
+        Examples(
+            "Entries that all encoders get wrong",
+            "wrong by all",
+            "input",
+            (("paraphrase", "paraphrase, right"), ("antonym", "antonym"), ("polarity", "negation")),
+            note="The cosine of each candidate with the input; the nearest in bold.",
+        ),
         SubsetTable(
             "Accuracy by part of speech and negation pattern",
             "accuracy",

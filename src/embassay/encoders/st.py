@@ -173,7 +173,7 @@ class SentenceTransformersEncoder:
         from transformers.utils import logging
 
         bar = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             model = SentenceTransformer(
                 str(self.found.folder),
@@ -187,7 +187,7 @@ class SentenceTransformersEncoder:
             raise EncoderError(f"{self.target} cannot be loaded: {_reason(error)}") from error
         finally:
             if bar:
-                logging.enable_progress_bar()
+                logging.enable_progress_bar()  # type: ignore[no-untyped-call]
         if "max_length" in self.given:
             model.max_seq_length = self._max_tokens
         return model

@@ -19,7 +19,13 @@ def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
 
     rows = [scope.row(e, part.column.quantity, part.column.subset) for e in scope.encoders]
     values = [
-        {"encoder": r.encoder, "value": r.value, "low": r.low, "high": r.high, "baseline": scope.baseline(r.encoder)}
+        {
+            "encoder": r.encoder,
+            "value": r.value,
+            "low": r.low,
+            "high": r.high,
+            "baseline": scope.baseline(r.encoder),
+        }
         for r in rows
         if r is not None and r.value is not None
     ]
@@ -68,7 +74,12 @@ def share_bars(scope: Scope, part: ShareBars) -> dict[str, Any] | None:
         .mark_bar()
         .encode(
             y=_encoders(alt, scope),
-            x=alt.X("value:Q", title="share of entries", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
+            x=alt.X(
+                "value:Q",
+                title="share of entries",
+                axis=alt.Axis(format=".0%"),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
             color=alt.Color(
                 "part:N",
                 title=None,
@@ -124,5 +135,7 @@ def _domain(alt: Any, part: IntervalChart, values: list[dict[str, Any]]) -> Any:
 
 def _finished(chart: Any, title: str, height: int) -> dict[str, Any]:
     chart = chart.properties(width="container", height=height, description=title, background="transparent")
-    spec: dict[str, Any] = chart.configure_view(stroke=None).configure_axis(labelFontSize=12, titleFontSize=12).to_dict()
+    spec: dict[str, Any] = (
+        chart.configure_view(stroke=None).configure_axis(labelFontSize=12, titleFontSize=12).to_dict()
+    )
     return spec

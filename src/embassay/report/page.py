@@ -64,9 +64,7 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def render(
-    result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float] | None = None
-) -> str:
+def render(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float] | None = None) -> str:
     """Return the HTML page of a result.
 
     Parameters

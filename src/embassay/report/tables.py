@@ -69,9 +69,7 @@ class Scope:
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table:
     """Lay out one line for each encoder, the highest value of the first column first."""
-    found = {
-        encoder: [scope.row(encoder, c.quantity, c.subset) for c in part.columns] for encoder in scope.encoders
-    }
+    found = {encoder: [scope.row(encoder, c.quantity, c.subset) for c in part.columns] for encoder in scope.encoders}
     order = sorted(found, key=lambda e: -(found[e][0].value or 0.0) if found[e][0] else 0.0)  # type: ignore[union-attr]
     rows = tuple((_name(scope, e), *map(_figure, found[e], part.columns)) for e in order)
     flat = [row for rows_of_one in found.values() for row in rows_of_one]
@@ -94,9 +92,7 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
         )
         for subset in subsets
     )
-    return Table(
-        part.title, ("subset", "items", *scope.encoders), rows, part.note, _signatures(wanted), part.folded
-    )
+    return Table(part.title, ("subset", "items", *scope.encoders), rows, part.note, _signatures(wanted), part.folded)
 
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
@@ -131,7 +127,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     data = scope.series(part.series)
     if not data or not data["rows"]:
         return None
-    rows = tuple(tuple(Cell(_any(value)) for value in row) for row in data["rows"])
+    rows = tuple(tuple(map(_formatted, row, data["formats"])) for row in data["rows"])
     source = f"Source: {data['source']}." if "source" in data else ""
     figures = [scope.row(e, "accuracy", "all") for e in scope.encoders]
     note = " ".join(filter(None, [part.note, source]))
@@ -144,21 +140,21 @@ def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
     for example in scope.result.examples:
         if (example.diagnostic, example.corpus, example.kind) == (scope.diagnostic, scope.corpus, part.kind):
             items.setdefault(example.item, []).append(example)
-    return tuple(_example(found) for found in items.values())
+    return tuple(_example(found, part) for found in items.values())
 
 
-def _example(found: Sequence[Example]) -> Table:
+def _example(found: Sequence[Example], part: Examples) -> Table:
     values = [example.values for example in found]
     texts = found[0].texts
     rows = tuple(
         (
-            Cell(name),
-            Cell(texts.get(name, "(text left out)")),
-            *(Cell(number(v[name], "number"), strong=v[name] == max(v.values())) for v in values),
+            Cell(label),
+            Cell(texts.get(field, "(text left out)")),
+            *(Cell(number(v[field], "number"), strong=v[field] == max(v.values())) for v in values),
         )
-        for name in values[0]
+        for field, label in part.fields
     )
-    title = next((text for name, text in texts.items() if name not in values[0]), found[0].item)
+    title = texts.get(part.heading, f"entry {found[0].item}")
     return Table(title, ("candidate", "sentence", *(example.encoder for example in found)), rows)
 
 
@@ -180,10 +176,10 @@ def _figure(row: Row | None, column: Column) -> Cell:
     return Cell(number(row.value, column.format), interval(row.low, row.high, column.format), remark(row))
 
 
-def _any(value: Any) -> str:
-    if isinstance(value, float):
-        return number(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _formatted(value: Any, style: str) -> Cell:
+    if style == "points":
+        return Cell(f"{100 * value:+.2f} points".replace("-", "−"))
+    return Cell(number(value) if style == "percent" else f"{value:,}" if style == "count" else str(value))
 
 
 def _signatures(rows: Iterable[Row | None]) -> tuple[str, ...]:

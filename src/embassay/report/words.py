@@ -85,11 +85,13 @@ def _best(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterato
     )
     candidates = [e.name for e in result.encoders if not e.baseline]
     if len(candidates) < 2:
-        yield f"{found.best}: {number(value)} {found.quantity}; name a second encoder with -e to compare."
+        yield f"One encoder: {found.best} ({number(value)} {found.quantity}); name a second one with -e to compare."
         return
+    below = found.chance is not None and value is not None and value < found.chance
+    level = f"{number(value)} {found.quantity}" + (f", below chance ({number(found.chance)})" if below else "")
     others = found.not_separable[1:]
     tail = f"; not separable from it: {names(others)}" if others else "; every other encoder is separable from it"
-    yield f"Best: {found.best} ({number(value)} {found.quantity}){tail}."
+    yield f"Best: {found.best} ({level}){tail}."
     known = {name: speed[name] for name in found.not_separable if name in speed}
     if others and len(known) == len(found.not_separable):
         fastest = max(known, key=lambda name: known[name])

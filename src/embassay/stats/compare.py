@@ -69,7 +69,9 @@ def compare(
     gaps = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
     means = bootstrap_means(gaps, unit, draws, *purpose)
     p = permutation_p(gaps, unit, draws, *purpose)
-    found = [_difference(pair, gap, unit, mean, q) for pair, gap, mean, q in zip(pairs, gaps.T, means.T, p, strict=True)]
+    found = [
+        _difference(pair, gap, unit, mean, q) for pair, gap, mean, q in zip(pairs, gaps.T, means.T, p, strict=True)
+    ]
     adjusted = holm([d.p for d in found if d.p is not None])
     corrected = iter(adjusted)
     return tuple(d if d.p is None else replace(d, p_holm=next(corrected)) for d in found)
@@ -84,10 +86,8 @@ def permutation_p(gaps: Floats, unit: NDArray[np.int64], draws: Draws, *purpose:
     sums, _ = unit_sums(gaps, unit)
     number = max(9_999, 400 * gaps.shape[1])
     bar = np.abs(sums.sum(axis=0)) * (1 - 1e-9)
-    extreme = sum(
-        (np.abs(block @ sums) >= bar).sum(axis=0) for block in signs(len(sums), number, draws, *purpose)
-    )
-    return (1 + np.asarray(extreme)) / (1 + number)
+    extreme = sum((np.abs(block @ sums) >= bar).sum(axis=0) for block in signs(len(sums), number, draws, *purpose))
+    return np.asarray((1.0 + extreme) / (1 + number), dtype=np.float64)
 
 
 def holm(p: Sequence[float]) -> tuple[float, ...]:
@@ -103,7 +103,10 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
 def not_separable(best: str, candidates: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
     """Return the candidates whose difference from the best is not significant after Holm, best first."""
     real = {
-        name for d in differences if best in (d.a, d.b) and d.p_holm is not None and d.p_holm < ALPHA for name in (d.a, d.b)
+        name
+        for d in differences
+        if best in (d.a, d.b) and d.p_holm is not None and d.p_holm < ALPHA
+        for name in (d.a, d.b)
     }
     return (best, *(name for name in candidates if name != best and name not in real))
 
@@ -121,9 +124,7 @@ def smallest_difference(error: float, units: int, pairs: int = 1) -> float:
     return max(z * error, z * z / (units + z * z))
 
 
-def _difference(
-    pair: tuple[str, str], gap: Floats, unit: NDArray[np.int64], means: Floats, p: float
-) -> Difference:
+def _difference(pair: tuple[str, str], gap: Floats, unit: NDArray[np.int64], means: Floats, p: float) -> Difference:
     defined = ~np.isnan(gap)
     items, units = int(defined.sum()), len(np.unique(unit[defined]))
     if items == 0:

@@ -48,7 +48,9 @@ class VectorCache:
             folder.mkdir(parents=True, exist_ok=True)
             self._env = lmdb.open(str(folder / "vectors"), map_size=CEILING, max_dbs=0, meminit=False)
         except (OSError, lmdb.Error) as error:
-            raise OutputError(f"{folder}: no cache there ({error}); choose another with --cache, or --no-cache") from None
+            raise OutputError(
+                f"{folder}: no cache there ({error}); choose another with --cache, or --no-cache"
+            ) from None
 
     def __enter__(self) -> VectorCache:
         """Return itself."""

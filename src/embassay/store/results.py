@@ -32,7 +32,10 @@ PARTS: dict[str, type] = {
 
 def to_bytes(result: Result) -> bytes:
     """Return the bytes of ``result.json``; the data of a series lies beside its name and kind."""
-    series = [{**s.data, "diagnostic": s.diagnostic, "corpus": s.corpus, "name": s.name, "kind": s.kind} for s in result.series]
+    series = [
+        {**s.data, "diagnostic": s.diagnostic, "corpus": s.corpus, "name": s.name, "kind": s.kind}
+        for s in result.series
+    ]
     flat: dict[str, Any] = {f.name: getattr(result, f.name) for f in fields(result)}
     return canonical({**flat, "series": series})
 
@@ -54,7 +57,7 @@ def from_bytes(content: bytes, path: Path) -> Result:
         data = json.loads(content)
         if data["schema"] != 1:
             raise SourceError(f"schema {data['schema']}; this version reads 1", path)
-        parts = {name: tuple(_record(kind, row) for row in data[name]) for name, kind in PARTS.items()}
+        parts: dict[str, Any] = {name: tuple(_record(kind, row) for row in data[name]) for name, kind in PARTS.items()}
         series = tuple(_series(dict(row)) for row in data["series"])
         return replace(Result(data["seed"], data["resamples"]), series=series, **parts)
     except (ValueError, KeyError, TypeError) as error:

