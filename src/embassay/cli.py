@@ -21,6 +21,7 @@ app = App(
     help="An assay for sentence embeddings: what an encoder really does, with intervals.",
     version=__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 Repeated = Parameter(consume_multiple=False, negative="")
 

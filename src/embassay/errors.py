@@ -19,6 +19,9 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+LISTED = 20
+"""How many known names a message lists."""
+
 
 class EmbassayError(Exception):
     """The root of the tree."""
@@ -50,10 +53,11 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
+        shown = ", ".join(known[:LISTED]) + (f" and {len(known) - LISTED} more" if len(known) > LISTED else "")
         self.nearest = nearest(name, known)
         guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
         tail = f" {hint}" if hint else ""
-        super().__init__(f"unknown {kind} {name!r}{guess} Known: {', '.join(known)}.{tail}")
+        super().__init__(f"unknown {kind} {name!r}{guess} Known: {shown or 'none'}.{tail}")
 
 
 class MissingExtraError(InputError):
@@ -77,5 +81,5 @@ class EncoderError(EmbassayError):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like ``name``, or None when none is close."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return found[0] if found else None

@@ -21,7 +21,7 @@ def show(what: str | None) -> None:
         If ``what`` is no kind.
     """
     if what is not None and what not in KINDS:
-        raise UnknownNameError("list", what, KINDS)
+        raise UnknownNameError("kind of plug-in", what, KINDS)
     console = stdout()
     for title, folder in KINDS.items():
         if what in (None, title):

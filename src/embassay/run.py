@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import resource
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -106,8 +105,12 @@ def environment() -> dict[str, Any]:
     }
 
 
-def peak_memory() -> int:
-    """Return the most memory that this process has held, in MiB."""
+def peak_memory() -> int | None:
+    """Return the most memory that this process has held, in MiB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))
 

@@ -148,7 +148,7 @@ class Encoder(Protocol):
         """Return an encoder that has learnt from these texts; itself, if it learns nothing."""
         ...
 
-    def encode(self, texts: Sequence[str], role: Role) -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
         """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order."""
         ...
 

@@ -45,12 +45,21 @@ class LexicalEncoder:
         return content_hash([self.name, TOKENS, self.vocabulary, self.weights])
 
     def fit(self, texts: Sequence[str]) -> LexicalEncoder:
-        """Learn the vocabulary, and for tf-idf the weights, of these texts."""
-        vectorizer = self._vectorizer().fit([*texts, "."])
+        """Learn the vocabulary, and for tf-idf the weights, of these texts.
+
+        Raises
+        ------
+        EncoderError
+            If there is no word in them.
+        """
+        try:
+            vectorizer = self._vectorizer().fit(texts)
+        except ValueError as error:
+            raise EncoderError(f"{self.name}: the texts have no word to learn ({error})") from None
         columns = tuple(vectorizer.get_feature_names_out().tolist())
         return replace(self, vocabulary=columns, weights=tuple(getattr(vectorizer, "idf_", np.zeros(0)).tolist()))
 
-    def encode(self, texts: Sequence[str], role: Role) -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
         """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
         if not self.vocabulary:
             raise EncoderError(f"{self.name} learns its words from a corpus: call fit(texts) first")

@@ -159,6 +159,7 @@ def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] |
         with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
             listing = json.load(answer)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code in (401, 403, 404):
             return None
         raise _unreachable(target, f"the hub answered {error.code}") from None

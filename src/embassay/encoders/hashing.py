@@ -49,7 +49,7 @@ class HashingEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role) -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
         """Return (n, dim) dense float32; a text without words is a zero row."""
         from sklearn.feature_extraction.text import HashingVectorizer
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -38,7 +38,9 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
     Raises
     ------
     SpecError
-        If there is no such module or callable, or no source file and no version.
+        If there is no such module, or no source file and no version.
+    UnknownNameError
+        If the module has no such callable.
     """
     del runtime
     module, colon, name = target.partition(":")
@@ -73,7 +75,7 @@ class PythonEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role) -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
         """Return what the function returns, as float32, dense or CSR."""
         found = self.function(list(texts))
         if issparse(found):
@@ -95,8 +97,8 @@ def _import(module: str, name: str) -> Callable[[list[str]], Any]:
         raise SpecError(f"encoder 'python:{module}:{name}': {error}") from None
     for part in name.split("."):
         if not hasattr(found, part):
-            public = ", ".join(n for n in vars(found) if not n.startswith("_")) or "nothing"
-            raise SpecError(f"encoder 'python:{module}:{name}': no {part!r} there; it has {public}")
+            public = [n for n, value in vars(found).items() if callable(value) and not n.startswith("_")]
+            raise UnknownNameError(f"callable in module {module}:", part, public)
         found = getattr(found, part)
     if not callable(found):
         raise SpecError(f"encoder 'python:{module}:{name}': {name!r} cannot be called")
@@ -104,10 +106,11 @@ def _import(module: str, name: str) -> Callable[[list[str]], Any]:
 
 
 def _source_hash(function: Callable[[list[str]], Any], target: str) -> str:
-    try:
-        file = inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:
-        file = inspect.getsourcefile(type(function)) if not isinstance(function, type) else None
-    if file is None or not Path(file).is_file():
-        raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    for thing in (inspect.unwrap(function), type(function)):
+        try:
+            file = inspect.getsourcefile(thing)
+        except TypeError:
+            continue
+        if file is not None and Path(file).is_file():
+            return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")

@@ -54,7 +54,7 @@ class RandomEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, dim) float32."""
         rows = [generator(self.seed, "random encoder", t).standard_normal(self.dim, np.float32) for t in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders._models import Found, find, folder_files
-from embassay.errors import EncoderError, SpecError
+from embassay.encoders._models import Found, find, find_offline, folder_files
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -86,6 +86,11 @@ def create(
     return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
 
 
+def at_hand(target: str, runtime: Runtime) -> bool:
+    """Say whether a model's files are on this machine; torch is not imported to find out."""
+    return find_offline(target, "", runtime.sha256) is not None
+
+
 @dataclass(frozen=True)
 class SentenceTransformersEncoder:
     """A sentence-transformers model that is loaded when it is first needed."""
@@ -132,7 +137,7 @@ class SentenceTransformersEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt."""
         vectors = self._model.encode(
             list(texts),
@@ -183,7 +188,7 @@ class SentenceTransformersEncoder:
                 model_kwargs={"dtype": self.dtype},
                 local_files_only=True,
             )
-        except (OSError, ValueError, ImportError, RuntimeError) as error:
+        except Exception as error:
             raise EncoderError(f"{self.target} cannot be loaded: {_reason(error)}") from error
         finally:
             if bar:
@@ -223,14 +228,23 @@ def _json(path: Path) -> Mapping[str, Any]:
 
 
 def _parameters(folder: Path) -> int | None:
-    """Count the floating-point numbers in the safetensors headers; None where there are none."""
+    """Count the floating-point numbers in the safetensors headers; None where there are none.
+
+    Raises
+    ------
+    ModelNotFoundError
+        For a file that is cut short.
+    """
     total = 0
     for name in folder_files(folder):
         if not name.endswith(".safetensors"):
             continue
-        with (folder / name).open("rb") as file:
-            size = struct.unpack("<Q", file.read(8))[0]
-            header = json.loads(file.read(size))
+        try:
+            with (folder / name).open("rb") as file:
+                size = struct.unpack("<Q", file.read(8))[0]
+                header = json.loads(file.read(size))
+        except (struct.error, ValueError):
+            raise ModelNotFoundError(f"{folder / name}: damaged, or not a safetensors file") from None
         tensors = (t for name, t in header.items() if name != "__metadata__")
         total += sum(prod(t["shape"]) for t in tensors if t["dtype"].startswith(("F", "BF")))
     return total or None

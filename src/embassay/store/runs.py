@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -68,10 +70,6 @@ class RunFolder:
         """Write ``result.json``."""
         write(self.path / "result.json", results.to_bytes(result))
 
-    def read_result(self) -> Result:
-        """Read ``result.json``."""
-        return results.read(self.path / "result.json")
-
     def save(self, scores: ItemScores) -> None:
         """Keep the scores of one encoder, corpus and diagnostic."""
         arrays: dict[str, Any] = {f"labels.{k}": v for k, v in scores.labels.items()}
@@ -86,10 +84,10 @@ class RunFolder:
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the kept scores; None when there are none, or when they are of something else."""
         try:
-            with np.load(self._file(origin), allow_pickle=False) as kept:
+            with np.load(io.BytesIO(self._file(origin).read_bytes()), allow_pickle=False) as kept:
                 arrays = dict(kept)
                 head = json.loads(str(arrays.pop("head")))
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
             return None
         measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
         if head != {"version": __version__, **_identity(origin)}:

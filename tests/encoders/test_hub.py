@@ -1,0 +1,106 @@
+"""A hub on loopback: what it lists, what it refuses, and how long we wait for one that stalls."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import huggingface_hub.constants
+import pytest
+
+from embassay.encoders import _models
+from embassay.encoders._models import find
+from embassay.errors import ModelNotFoundError
+from embassay.types import Runtime
+
+SHA = Runtime().sha256
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A server whose answer a test sets; requests are remembered."""
+    state = {"status": 200, "body": {}, "seconds": 0.0, "seen": []}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            state["seen"].append((self.path, self.headers.get("Authorization")))
+            time.sleep(state["seconds"])
+            self.send_response(state["status"])
+            self.end_headers()
+            self.wfile.write(json.dumps(state["body"]).encode())
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)
+    yield state
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_unknown_model_is_said_to_be_unknown(hub):
+    hub["status"] = 404
+    with pytest.raises(ModelNotFoundError, match="the hub has no such model"):
+        find("nothing-of-that-name", "", SHA)
+    assert [path for path, _ in hub["seen"]] == [
+        "/api/models/sentence-transformers/nothing-of-that-name",
+        "/api/models/nothing-of-that-name",
+    ]
+
+
+def test_a_hub_that_fails_is_named_so(hub):
+    hub["status"] = 503
+    with pytest.raises(ModelNotFoundError, match="the hub answered 503"):
+        find("org/model", "", SHA)
+
+
+def test_a_hub_that_stalls_is_given_up(hub, monkeypatch):
+    monkeypatch.setattr(_models, "HUB_TIMEOUT", 0.2)
+    hub["seconds"] = 1.0
+    start = time.perf_counter()
+    with pytest.raises(ModelNotFoundError, match="the hub does not answer"):
+        find("org/model", "", SHA)
+    assert time.perf_counter() - start < 5
+
+
+def test_nobody_listening_is_said_at_once(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with pytest.raises(
+        ModelNotFoundError, match="the hub does not answer; a folder with the model's files works offline"
+    ):
+        find("org/model", "", SHA)
+
+
+def test_only_the_files_that_are_needed_are_downloaded(hub, monkeypatch, tmp_path):
+    names = ["config.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx", "README.md"]
+    hub["body"] = {"siblings": [{"rfilename": name} for name in names]}
+    asked = {}
+
+    def download(repository, **options):
+        asked.update(options, repository=repository)
+        for name in options["allow_patterns"]:
+            (tmp_path / name).write_text("{}")
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    assert find("org/model", "v2", SHA).folder == tmp_path
+    assert asked == {
+        "repository": "org/model",
+        "revision": "v2",
+        "allow_patterns": ["config.json", "model.safetensors"],
+    }
+    assert hub["seen"][0][0] == "/api/models/org/model/revision/v2"
+
+
+def test_a_token_is_sent_and_never_shown(hub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    hub["status"] = 500
+    with pytest.raises(ModelNotFoundError) as error:
+        find("org/model", "", SHA)
+    assert hub["seen"][0][1] == "Bearer hf_secret"
+    assert "hf_secret" not in str(error.value)

@@ -1,0 +1,77 @@
+"""Encoders of the user's own: found, checked, known by their source."""
+
+import numpy as np
+import pytest
+
+from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.plan import load_encoder
+
+SOURCE = """
+import numpy as np
+from scipy.sparse import csr_array
+
+def lengths(texts):
+    return np.array([[len(t), 1.0] for t in texts])
+
+def sparse(texts):
+    return csr_array(lengths(texts))
+
+def words(texts):
+    return "no numbers"
+
+class Model:
+    def __call__(self, texts):
+        return lengths(texts)
+
+model = Model()
+number = 7
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A module in the current folder; a fresh name each time, because Python remembers modules."""
+    name = f"mine_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+def test_a_function_in_the_current_folder(module):
+    encoder = load_encoder(f"python:{module}:lengths")
+    assert encoder.encode(["abc"]).tolist() == [[3.0, 1.0]]
+    assert encoder.encode(["abc"]).dtype == np.float32
+    assert encoder.card.spec == f"python:{module}:lengths"
+
+
+def test_a_callable_object_and_a_sparse_result(module):
+    assert load_encoder(f"python:{module}:model").encode(["abc"]).tolist() == [[3.0, 1.0]]
+    assert load_encoder(f"python:{module}:sparse").encode(["abc"]).toarray().tolist() == [[3.0, 1.0]]
+
+
+def test_it_is_known_by_its_source_and_by_its_version(module, tmp_path):
+    before = load_encoder(f"python:{module}:lengths").fingerprint
+    versioned = load_encoder(f"python:{module}:lengths,version=2").fingerprint
+    (tmp_path / f"{module}.py").write_text(SOURCE + "# changed\n")
+    assert load_encoder(f"python:{module}:lengths").fingerprint != before
+    assert load_encoder(f"python:{module}:lengths,version=2").fingerprint == versioned
+    assert versioned != before
+
+
+def test_a_result_that_is_no_array_fails_as_an_encoder(module):
+    with pytest.raises(EncoderError, match="returned str"):
+        load_encoder(f"python:{module}:words").encode(["a"])
+
+
+def test_what_cannot_be_used(module):
+    with pytest.raises(UnknownNameError, match="did you mean 'lengths'"):
+        load_encoder(f"python:{module}:length")
+    with pytest.raises(SpecError, match="cannot be called"):
+        load_encoder(f"python:{module}:number")
+    with pytest.raises(SpecError, match="No module named"):
+        load_encoder("python:no_such_module_here:f")
+    with pytest.raises(SpecError, match="write python:module:callable"):
+        load_encoder("python:module")
+    with pytest.raises(SpecError, match="say version="):
+        load_encoder("python:builtins:sorted")

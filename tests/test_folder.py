@@ -1,0 +1,57 @@
+"""A folder as a registry."""
+
+import pytest
+
+from embassay.errors import MissingExtraError, UnknownNameError
+from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
+
+
+def test_names_are_file_names_without_helpers():
+    assert ENCODERS.names() == ("bow", "hashing", "python", "random", "st", "tfidf")
+    assert CORPORA.names() == ("opposites", "semantoneg")
+    assert DIAGNOSTICS.names() == ("negated_antonyms",)
+
+
+def test_listing_imports_nothing():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from embassay.folder import ENCODERS; [ENCODERS.describe(n) for n in ENCODERS.names()]; "
+        "print([m for m in sys.modules if m.startswith('embassay.encoders')])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("folder", [ENCODERS, CORPORA, DIAGNOSTICS])
+def test_every_plug_in_describes_itself(folder):
+    for name in folder.names():
+        summary, _, _ = folder.describe(name)
+        assert summary.endswith((".", ":", "?", ";")) or len(summary) > 10
+        assert len(summary) < 120
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match="did you mean 'tfidf'"):
+        ENCODERS.module("tf-idf")
+
+
+def test_a_missing_extra_has_the_pip_line(monkeypatch):
+    module = ENCODERS.module("bow")
+    monkeypatch.setattr(module, "EXTRA", "hf", raising=False)
+    monkeypatch.setattr(module, "REQUIRES", ("no_such_package",), raising=False)
+    with pytest.raises(MissingExtraError, match=r"encoder 'bow' needs the extra 'hf': pip install 'embassay\[hf\]'"):
+        ENCODERS.module("bow")
+
+
+def test_entry_points_are_a_second_source(monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    point = EntryPoint("theirs", "embassay.encoders.bow", "embassay.encoders")
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
+    )
+    assert "theirs" in ENCODERS.names()
+    assert ENCODERS.module("theirs").__name__ == "embassay.encoders.bow"
+    assert ENCODERS.describe("theirs")[0].startswith("Bag of words")
+    assert "theirs" not in Folder("embassay.corpora", "corpus").names()

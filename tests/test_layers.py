@@ -1,0 +1,138 @@
+"""The layers are a rule: what may import what, read with ast."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "embassay"
+OPEN = {"errors", "folder", "randomness", "_version", "data"}
+"""May be imported by everyone but ``report``, which gets ``_version`` only."""
+ALLOWED = {
+    "cli": {"session", "inspection", "inventory", "api", "store"},
+    "session": {"config", "plan", "run", "report", "store", "specs", "progress", "types"},
+    "inspection": {"plan", "report", "store", "types", "session"},
+    "inventory": {"report"},
+    "api": {"plan", "run", "report", "store", "types"},
+    "config": {"specs"},
+    "progress": set(),
+    "run": {"plan", "engine", "store", "layout", "types"},
+    "plan": {"specs", "types"},
+    "specs": set(),
+    "diagnostics": {"geometry", "stats", "layout", "samples", "types"},
+    "encoders": {"samples", "types"},
+    "corpora": {"samples", "types"},
+    "engine": {"samples", "types"},
+    "store": {"types"},
+    "report": {"layout", "types"},
+    "layout": set(),
+    "stats": {"types"},
+    "geometry": set(),
+    "types": {"samples"},
+    "samples": set(),
+    "examples": {"corpora", "samples", "types"},
+    "errors": set(),
+    "folder": set(),
+    "randomness": set(),
+    "data": set(),
+    "_version": set(),
+    "__init__": {"api", "plan", "samples", "types"},
+    "__main__": {"cli"},
+}
+PURE = {"geometry", "stats", "samples", "types", "randomness"}
+STANDARD = {"numpy", "scipy", "polars"}
+
+
+def modules():
+    return sorted(p.relative_to(ROOT).with_suffix("") for p in ROOT.rglob("*.py"))
+
+
+def imports(path):
+    """Yield (module, whether it is imported when the module is) of every import in a file."""
+    tree = ast.parse((ROOT / path).with_suffix(".py").read_text(encoding="utf-8"))
+    top = set(map(id, tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, id(node) in top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module, id(node) in top
+
+
+def layer(path):
+    return path.parts[0]
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_a_module_imports_from_its_right_only(path):
+    own = layer(path)
+    for name, _ in imports(path):
+        if name == "embassay" or not name.startswith("embassay."):
+            continue
+        other = name.split(".")[1]
+        if own == "report" and other in OPEN:
+            assert other == "_version", f"{path} imports {name}"
+        elif other not in OPEN:
+            assert other == own or other in ALLOWED[own], f"{path} imports {name}"
+
+
+def test_every_layer_is_in_the_table():
+    assert {layer(p) for p in modules()} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("folder", ["encoders", "corpora", "diagnostics"])
+def test_plug_ins_do_not_import_each_other(folder):
+    for path in modules():
+        if layer(path) != folder or path.name.startswith("_"):
+            continue
+        for name, _ in imports(path):
+            parts = name.split(".")
+            if parts[:2] == ["embassay", folder] and len(parts) > 2:
+                assert parts[2].startswith("_"), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if layer(p) in PURE], ids=str)
+def test_pure_layers_need_numpy_and_scipy_only(path):
+    import sys
+
+    for name, at_once in imports(path):
+        root = name.split(".")[0]
+        assert root in sys.stdlib_module_names | STANDARD | {"embassay"}, f"{path} imports {name}"
+        assert root != "polars" or not at_once
+
+
+def test_torch_lives_in_encoders_engine_and_adapt_only():
+    for path in modules():
+        if layer(path) not in {"encoders", "engine", "adapt"}:
+            roots = {name.split(".")[0] for name, _ in imports(path)}
+            assert not roots & {"torch", "transformers", "sentence_transformers", "faiss"}, path
+
+
+def test_heavy_packages_are_imported_where_they_are_used():
+    heavy = {
+        "torch",
+        "sklearn",
+        "polars",
+        "altair",
+        "transformers",
+        "sentence_transformers",
+        "huggingface_hub",
+        "jinja2",
+    }
+    for path in modules():
+        roots = {name.split(".")[0] for name, at_once in imports(path) if at_once}
+        assert not roots & heavy, f"{path} imports {roots & heavy} at once"
+
+
+def test_nothing_unpickles_or_touches_global_random_state():
+    for path in modules():
+        text = (ROOT / path).with_suffix(".py").read_text(encoding="utf-8")
+        for word in (
+            "import pickle",
+            "allow_pickle=True",
+            "np.random.seed",
+            "random.seed(",
+            "torch.manual_seed",
+            "trust_remote_code=True",
+        ):
+            assert word not in text, f"{path}: {word}"

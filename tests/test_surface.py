@@ -1,0 +1,49 @@
+"""The public names, and what importing them costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import embassay as ea
+
+
+def test_the_public_names():
+    assert sorted(ea.__all__) == [
+        "Choice",
+        "Corpus",
+        "EmbassayError",
+        "Encoder",
+        "EncoderError",
+        "Estimate",
+        "InputError",
+        "ItemScores",
+        "Result",
+        "Vectors",
+        "__version__",
+        "assay",
+        "encoder",
+        "load",
+        "read",
+        "report",
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(ea.__all__))
+def test_each_name_is_there_and_documented(name):
+    thing = getattr(ea, name)
+    assert name == "__version__" or thing.__doc__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'asay'"):
+        _ = ea.asay
+
+
+def test_importing_it_loads_nothing_heavy():
+    code = (
+        "import sys, embassay\n"
+        "heavy = {'torch', 'sklearn', 'scipy.stats', 'polars', 'pydantic', 'altair', 'numpy', 'lmdb'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
