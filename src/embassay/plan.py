@@ -140,7 +140,9 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
     module = ENCODERS.module(scheme)
     wanted = getattr(module, "TARGET", "")
     if bool(wanted) != bool(target):
-        raise SpecError(f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"write {scheme}, not {spec.head}")
+        raise SpecError(
+            f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"write {scheme}, not {spec.head}"
+        )
     encoder: Encoder = module.create(
         target, runtime or Runtime(), **bind(module.create, spec.options, f"encoder {spec.head!r}")
     )

@@ -145,7 +145,7 @@ def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
 def test_a_verdict_where_all_is_separable_and_below_chance():
     found = Verdict("d", "c", "accuracy", 100, 50, "a", ("a",), ("random",), 0.9)
     lines = list(verdict(result_of(found), found, {}))
-    assert "Best: a (80.0% accuracy, below chance (90.0%)); every other encoder is separable from it." in lines
+    assert "Best: a (80.0% accuracy, below the 90.0% of chance); every other encoder is separable from it." in lines
     assert "Above it: the baseline random." in lines
 
 

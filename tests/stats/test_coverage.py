@@ -57,7 +57,7 @@ def coverage_of_means(values, units, true, groups=20):
     return np.concatenate(hits).mean()
 
 
-def coverage_of_differences(draw, units, true, calls=150, pairs=4):
+def coverage_of_differences(draw, units, true, calls=100, pairs=4):
     """Compare eight encoders a call, of which four pairs have nothing in common."""
     hits = []
     for call in range(calls):
@@ -76,7 +76,7 @@ def size_of_the_test(gaps, unit, groups=40):
     return (np.concatenate(p) <= 0.05).mean()
 
 
-# Fewest and most that hold, before the allowance; 40 and 120 units at 2 % rest on 3 and 10 yes answers.
+# The least and the most that hold, before the allowance; 2 % of 40 and 120 units of four are 3 and 10 yes answers.
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize(("units", "least", "most"), [(40, 0.93, 0.97), (120, 0.92, 0.97), (450, 0.94, 0.96)])
 def test_the_interval_of_a_share_holds(units, p, least, most):
@@ -147,10 +147,11 @@ def two_means(law, shift):
         (two_means("normal", 0.3), 40, 0.3, 0.925),
         (two_means("skewed", 0.0), 120, 0.0, 0.935),
     ],
+    ids=["shares-40", "shares-120", "high-shares-120", "normal-40", "skewed-120"],
 )
 def test_the_interval_of_a_difference_holds(draw, units, true, least):
     covered = coverage_of_differences(draw, units, true)
-    assert least - allowance(least, 600) <= covered <= 0.96 + allowance(0.96, 600)
+    assert least - allowance(least, 400) <= covered <= 0.96 + allowance(0.96, 400)
 
 
 @pytest.mark.parametrize("units", [12, 40, 120])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -29,8 +29,7 @@ def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, floa
         for line in table.signatures:
             console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        for line in verdict(result, found, speed):
-            console.print(Text(f"• {line}"))
+        console.print(_bullets(verdict(result, found, speed)))
         console.print()
 
 
@@ -47,6 +46,13 @@ def _rich(table: Table) -> RichTable:
     for row in table.rows:
         drawn.add_row(*map(_cell, row))
     return drawn
+
+
+def _bullets(lines: Iterable[str]) -> RichTable:
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        grid.add_row("•", Text(line))
+    return grid
 
 
 def _cell(cell: Cell) -> Text:

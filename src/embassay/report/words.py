@@ -88,7 +88,7 @@ def _best(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterato
         yield f"One encoder: {found.best} ({number(value)} {found.quantity}); name a second one with -e to compare."
         return
     below = found.chance is not None and value is not None and value < found.chance
-    level = f"{number(value)} {found.quantity}" + (f", below chance ({number(found.chance)})" if below else "")
+    level = f"{number(value)} {found.quantity}" + (f", below the {number(found.chance)} of chance" if below else "")
     others = found.not_separable[1:]
     tail = f"; not separable from it: {names(others)}" if others else "; every other encoder is separable from it"
     yield f"Best: {found.best} ({level}){tail}."

