@@ -25,7 +25,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
-	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py
+	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
 	$(INSTALL) --group vendor

@@ -50,7 +50,8 @@ def clustered(units=40, size=3, seed=1, shift=0.3):
 
 
 def verdict(a, b, p_holm):
-    return Difference(a, b, 0.1, None, None, p_holm, p_holm, 10, 10, 0.1)
+    p = None if p_holm is None else p_holm / 10
+    return Difference(a, b, 0.1, None, None, p, p_holm, 10, 10, 0.1)
 
 
 # --- permutation_p ---------------------------------------------------------------------------------------
