@@ -7,6 +7,7 @@ a new diagnostic, model or corpus moves no number of another.
 from __future__ import annotations
 
 import hashlib
+import json
 
 import numpy as np
 
@@ -21,6 +22,6 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
     purpose
         Words that say what the numbers are for, for example ``"bootstrap", "semantoneg@3fa1"``.
     """
-    digest = hashlib.blake2b("\x1f".join(purpose).encode(), digest_size=16).digest()
+    digest = hashlib.blake2b(json.dumps(purpose).encode(), digest_size=16).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *words])))

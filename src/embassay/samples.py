@@ -88,8 +88,8 @@ class Choice:
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 
-    Two samples depend on each other when they have the same unit key or share a text; units are the
-    connected components of that relation.
+    Two samples depend on each other when they have the same unit key or share a text, in whatever role;
+    units are the connected components of that relation.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     edges = [
         (row, nodes.setdefault(key, len(nodes)))
         for row, sample in enumerate(samples)
-        for key in [("unit", sample.unit), *sample.texts()]
+        for key in [("unit", sample.unit), *(("text", text) for _, text in sample.texts())]
     ]
     if not edges:
         return np.zeros(0, dtype=np.int64)

@@ -68,6 +68,7 @@ def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
         (entry(text="  "), "input", "empty text"),
         (entry(sentences=("a", "", "c")), "sentences", "empty text"),
         ({**entry(), "input": 7}, "input", "not a text"),
+        (entry(text="\ud83d alone"), "input", "half of a surrogate pair"),
     ],
 )
 def test_a_bad_entry_is_named_with_file_line_and_field(choice_file, row, field, says):

@@ -1,7 +1,7 @@
 """How often intervals hold the truth and tests reject it, in seeded simulations of clustered data.
 
 The bounds are those of the method and not of its aim: 95 % is reached with many units; with 40, linearised
-and percentile intervals fall short by one to four points. Every bound is widened by three binomial errors.
+and percentile intervals fall short by one or two points. Every bound is widened by three binomial errors.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def test_wilson_on_items_would_not_hold(p):
     assert np.mean([low <= p <= high for low, high in ends]) < 0.89
 
 
-@pytest.mark.parametrize(("units", "most"), [(40, 0.80), (120, 0.90)])
+@pytest.mark.parametrize(("units", "most"), [(40, 0.80), (120, 0.92)])
 def test_the_percentile_interval_of_a_small_share_would_not_hold(units, most):
     answers = yes_no(generator(0, "percentile", str(units)), 1000, units, 0.02)
     assert coverage_of_means(answers, units, 0.02) < most

@@ -17,9 +17,9 @@ from embassay.types import MIN_UNITS, Draws
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)
 # Golden values were taken from this package with numpy 2.4.6 (PCG64); a change of stream changes every interval.
-GOLDEN_COUNTS = [[2, 0, 1, 1, 0, 2], [0, 2, 0, 1, 1, 2], [0, 0, 1, 1, 3, 1]]
-GOLDEN_SIGNS = [[1, -1, -1, 1, 1, 1, 1, 1], [1, -1, 1, 1, -1, 1, -1, -1]]
-GOLDEN_MEAN = (42.166666666666664, 21.6625, 65.92291666666667)
+GOLDEN_COUNTS = [[0, 0, 3, 1, 2, 0], [2, 0, 1, 1, 1, 1], [0, 1, 0, 2, 2, 1]]
+GOLDEN_SIGNS = [[1, -1, 1, -1, 1, -1, -1, 1], [-1, -1, -1, -1, 1, -1, 1, 1]]
+GOLDEN_MEAN = (42.166666666666664, 20.664583333333336, 63.8375)
 
 
 def all_counts(units, draws, *purpose):
@@ -71,7 +71,6 @@ def test_unit_sums_equal_a_loop(rows):
     assert sizes.tolist() == [number.get(u, 0) for u in range(unit.max() + 1)]
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="reshape(0, -1) of no items is refused by numpy")
 def test_unit_sums_of_nothing_are_nothing():
     sums, sizes = unit_sums(np.empty((0, 2)), np.empty(0, dtype=np.int64))
     assert sums.shape == sizes.shape == (0, 2)
@@ -139,9 +138,6 @@ def test_the_block_size_does_not_change_the_signs(units, monkeypatch):
     assert (all_signs(units, 100, DRAWS, "x") == expected).all()
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="int8 integers drop the rest of a 4-byte word at the end of each block"
-)
 @pytest.mark.parametrize("units", [5, 6, 7])
 def test_the_block_size_does_not_change_the_signs_of_units_not_a_multiple_of_4(units, monkeypatch):
     expected = all_signs(units, 100, DRAWS, "x")

@@ -203,6 +203,15 @@ def test_shares_of_0_and_1_have_the_interval_of_their_units(value):
     assert value in (found.low, found.high)
 
 
+def test_units_that_agree_by_chance_still_have_an_interval():
+    # 12 units with one yes and one no each: v = 0 over units, so the items' own variance counts:
+    # s² = 24/23 · 1/4 and n* = p(1 − p)/(s²/24) = 23.
+    values, unit = np.tile([1.0, 0.0], 12), np.repeat(np.arange(12), 2)
+    assert effective_number(values, unit) == pytest.approx(23)
+    found = share(values, unit)
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 23))
+
+
 def test_a_constant_third_has_an_interval_of_no_width():
     found = share(np.full(48, 1 / 3), np.repeat(np.arange(12), 4))
     assert found.value == found.low == found.high == pytest.approx(1 / 3)

@@ -117,6 +117,8 @@ def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
     for field, text in (("input", row["input"]), *(("sentences", s) for s in sentences)):
         if not isinstance(text, str) or not text.strip():
             raise SourceError("an empty text" if isinstance(text, str) else "not a text", path, line, field)
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise SourceError("half of a surrogate pair: not a character of Unicode", path, line, field)
     antonym, polarity = (s for i, s in enumerate(sentences) if i != label)
     return Choice(
         id=str(row.get("idx", line - 1)),

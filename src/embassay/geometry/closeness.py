@@ -28,11 +28,10 @@ def paired_cosine(u: Any, v: Any) -> Floats:
     -------
     (n,) float64 in [-1, 1], larger is nearer; NaN where a vector is zero or not finite.
     """
-    dot, uu, vv = _paired_dot(u, v), _paired_dot(u, u), _paired_dot(v, v)
-    scale = np.sqrt(uu) * np.sqrt(vv)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosine = dot / scale
-    return np.where((scale > 0) & np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        dot, uu, vv = _paired_dot(u, v), _paired_dot(u, u), _paired_dot(v, v)
+        cosine = dot / (np.sqrt(uu) * np.sqrt(vv))
+    return np.where(np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)
 
 
 def _paired_dot(u: Any, v: Any) -> Floats:
@@ -41,5 +40,6 @@ def _paired_dot(u: Any, v: Any) -> Floats:
     out = np.empty(len(u))
     for start in range(0, len(u), BLOCK):
         rows = slice(start, start + BLOCK)
-        out[rows] = (u[rows].astype(np.float64) * v[rows].astype(np.float64)).sum(axis=1)
+        # In C order whatever the input's: the order of the sum is part of the result.
+        out[rows] = (u[rows].astype(np.float64, order="C") * v[rows].astype(np.float64, order="C")).sum(axis=1)
     return out

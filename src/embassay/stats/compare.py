@@ -81,11 +81,11 @@ def permutation_p(gaps: Floats, unit: NDArray[np.int64], draws: Draws, *purpose:
     """Return the (k,) two-sided p of the null hypothesis that the mean of each column is 0.
 
     p = (1 + #{as extreme})/(1 + B), B = max(9,999, 400·k), signs flipped by whole units, the same signs
-    for all columns. "As extreme" forgives 1e-9 of the observed sum, so that rounding decides nothing.
+    for all columns. "As extreme" forgives 1e-9 of Σ|unit sums|, so that rounding decides nothing.
     """
     sums, _ = unit_sums(gaps, unit)
     number = max(9_999, 400 * gaps.shape[1])
-    bar = np.abs(sums.sum(axis=0)) * (1 - 1e-9)
+    bar = np.abs(sums.sum(axis=0)) - 1e-9 * np.abs(sums).sum(axis=0)
     extreme = sum((np.abs(block @ sums) >= bar).sum(axis=0) for block in signs(len(sums), number, draws, *purpose))
     return np.asarray((1.0 + extreme) / (1 + number), dtype=np.float64)
 

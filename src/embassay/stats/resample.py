@@ -36,12 +36,12 @@ def unit_sums(values: Floats, unit: NDArray[np.int64]) -> tuple[Floats, Floats]:
     sums, sizes
         Both (units,) or (units, k): the sum and the number of the defined items in each unit.
     """
-    columns = values.reshape(len(values), -1)
+    columns = values[:, None] if values.ndim == 1 else values
     size = int(unit.max(initial=-1)) + 1
     defined = ~np.isnan(columns)
     filled = np.where(defined, columns, 0.0)
     sums, sizes = (
-        np.stack([np.bincount(unit, weights=c, minlength=size) for c in block.T], axis=1)
+        np.stack([np.bincount(unit, weights=c, minlength=size)[:size] for c in block.T], axis=1)
         for block in (filled, defined.astype(float))
     )
     shape = (size, *values.shape[1:])
@@ -64,7 +64,7 @@ def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floa
     """Yield random signs in blocks: (b, units) of ±1 each, b adding up to ``number``."""
     stream = generator(draws.seed, "signs", *purpose)
     for size in _blocks(number, units):
-        yield 2.0 * stream.integers(0, 2, size=(size, units), dtype=np.int8).astype(np.float64) - 1.0
+        yield 2.0 * stream.integers(0, 2, size=(size, units)) - 1.0
 
 
 def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Floats:

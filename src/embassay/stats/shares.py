@@ -1,6 +1,6 @@
 """Shares of yes/no items, with an interval that holds for clusters and for shares near 0 and 1.
 
-The percentile bootstrap covers only 65-88 % for a share of 2 % at 40-120 units. Wilson's interval
+The percentile bootstrap covers only 65-89 % for a share of 2 % at 40-120 units in simulations. Wilson's interval
 (Wilson 1927) does not collapse at the ends; it is put on the effective number of items n* = p(1 − p)/v,
 v the variance of the share over units (Kish 1965, section 8.2; Korn & Graubard 1998).
 """
@@ -61,13 +61,16 @@ def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
 def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
     """Return n* = p(1 − p)/v: how many independent items would make the share vary as much.
 
-    At p = 0 and p = 1 it is the number of units; it is infinite where the units agree on a share between
-    (a constant encoder, whose every item is an expected 1/3, has nothing left to vary).
+    At p = 0 and p = 1 it is the number of units. Where all units agree on a share between, v is 0 and the
+    items' own variance takes its place, v = s²/n; it is infinite where the items agree too (a constant encoder,
+    whose every item is an expected 1/3, has nothing left to vary).
     """
     p, variance = float(values.mean()), ratio_variance(values, unit)
     if p in (0.0, 1.0):
         return float(len(np.unique(unit)))
-    # Rounding leaves about 1e-33 where the units agree.
+    # Rounding leaves about 1e-33 where they agree.
+    if variance < 1e-24:
+        variance = float(values.var(ddof=1)) / len(values)
     return float("inf") if variance < 1e-24 else p * (1 - p) / variance
 
 
