@@ -47,7 +47,7 @@ $(VENV)/.test: $(VENV)/.demo
 	touch $@
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml
-	$(PYTHON) -m venv $(VENV)-core
+	$(PYTHON) -m venv --without-pip $(VENV)-core
 	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy pytest hypothesis
 	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python --no-deps --editable .
 	touch $@

@@ -57,7 +57,9 @@ class LexicalEncoder:
         except ValueError as error:
             raise EncoderError(f"{self.name}: the texts have no word to learn ({error})") from None
         columns = tuple(vectorizer.get_feature_names_out().tolist())
-        return replace(self, vocabulary=columns, weights=tuple(getattr(vectorizer, "idf_", np.zeros(0)).tolist()))
+        # Logarithms differ in the last bit between processors; rounded, the vectors do not.
+        weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
+        return replace(self, vocabulary=columns, weights=tuple(weights.tolist()))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
         """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
