@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from embassay.encoders import _models
-from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, weight_files
+from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, model_files
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.plan import load_encoder
 from embassay.types import Runtime
@@ -190,8 +190,8 @@ def test_safetensors_go_before_pickles_and_exports_are_left_out():
         "checkpoint-5/model.safetensors",
         "1_Pooling/config.json",
     ]
-    assert weight_files(names) == ("1_Pooling/config.json", "config.json", "model.safetensors", "tokenizer.json")
-    assert "pytorch_model.bin" in weight_files(["config.json", "pytorch_model.bin"])
+    assert model_files(names) == ("1_Pooling/config.json", "config.json", "model.safetensors", "tokenizer.json")
+    assert "pytorch_model.bin" in model_files(["config.json", "pytorch_model.bin"])
 
 
 def test_files_of_a_folder_are_named_relative(copy):

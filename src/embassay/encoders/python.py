@@ -1,18 +1,19 @@
 """A function of your own: ``python:module:callable``, a list of texts to an (n, d) array.
 
-The module is looked for in the current folder too. Its vectors are known by the content of its source
-file; where that does not tell all (weights that it loads), say ``version=``.
+The module is looked for in the current folder too. Its vectors are known by the content of the module's source file
+(and of the callable's own, where that is another); a file that has changed since it was imported is run again. Where
+that does not tell all (weights that it loads, helpers that it imports), say ``version=``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,8 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
     module, colon, name = target.partition(":")
     if not colon or not module or not name:
         raise SpecError(f"encoder 'python:{target}': write python:module:callable")
-    function = _import(module, name)
-    content = version or _source_hash(function, target)
+    function = _callable(_import(module, target, fresh=not version), name, target)
+    content = version or _source_hash(sys.modules[module], function, target)
     return PythonEncoder(name, target, function, content, version)
 
 
@@ -87,30 +88,53 @@ class PythonEncoder:
         return matrix
 
 
-def _import(module: str, name: str) -> Callable[[list[str]], Any]:
+def _import(name: str, target: str, fresh: bool) -> ModuleType:
+    """Import a module; with ``fresh``, what runs is what its file says now."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    known = name in sys.modules
     try:
-        found: Any = importlib.import_module(module)
+        module = importlib.import_module(name)
+        source = _source(module)
+        if fresh and source is not None:
+            content = source.read_bytes()
+            if _RUN.get(name, content if not known else None) != content:
+                exec(compile(content, str(source), "exec"), vars(module))  # noqa: S102 - the user's own module
+            _RUN[name] = content
     except ImportError as error:
-        raise SpecError(f"encoder 'python:{module}:{name}': {error}") from None
+        raise SpecError(f"encoder 'python:{target}': {error}") from None
+    except (Exception, SystemExit) as error:
+        raise SpecError(f"encoder 'python:{target}': {name} fails: {type(error).__name__}: {error}") from error
+    return module
+
+
+_RUN: dict[str, bytes] = {}
+"""The source of each module as it was when we ran it last."""
+
+
+def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], Any]:
+    found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
             public = [n for n, value in vars(found).items() if callable(value) and not n.startswith("_")]
-            raise UnknownNameError(f"callable in module {module}:", part, public)
+            raise UnknownNameError(f"callable in module {module.__name__}:", part, public)
         found = getattr(found, part)
     if not callable(found):
-        raise SpecError(f"encoder 'python:{module}:{name}': {name!r} cannot be called")
+        raise SpecError(f"encoder 'python:{target}': {name!r} cannot be called")
     return found  # type: ignore[no-any-return]
 
 
-def _source_hash(function: Callable[[list[str]], Any], target: str) -> str:
-    for thing in (inspect.unwrap(function), type(function)):
-        try:
-            file = inspect.getsourcefile(thing)
-        except TypeError:
-            continue
-        if file is not None and Path(file).is_file():
-            return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")
+def _source_hash(module: ModuleType, function: Callable[[list[str]], Any], target: str) -> str:
+    """Hash the module's file and, where the callable stands in another, that one too."""
+    own = sys.modules.get(getattr(function, "__module__", None) or "")
+    files = [path for path in (_source(module), _source(own) if own else None) if path]
+    if not files:
+        raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in dict.fromkeys(files))).hexdigest()
+
+
+def _source(module: ModuleType) -> Path | None:
+    path = Path(getattr(module, "__file__", None) or "")
+    return path if path.suffix == ".py" and path.is_file() else None

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders._models import Found, find, find_offline, folder_files
+from embassay.encoders._models import Found, find, find_offline, folder_files, own_code, read_json
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
@@ -25,6 +25,7 @@ from embassay.types import Card, Runtime, content_hash
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
+BATCH = 32
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 """The names under which models keep a document prompt, as sentence-transformers looks for them."""
 
@@ -81,6 +82,7 @@ def create(
         "normalize": normalize or None,
     }
     found = find(target, revision, runtime.sha256)
+    _check_code(target, found.folder, runtime)
     given = {name: value for name, value in options.items() if value not in (None, "")}
     given |= {f"{role}_prompt": p for role in ("query", "document", "text") if (p := options[f"{role}_prompt"]) == ""}
     return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
@@ -114,6 +116,8 @@ class SentenceTransformersEncoder:
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("no modules.json: mean pooling is assumed")
+        if any("--" in name for name in own_code(self.found.folder)):
+            warnings.append("its code lies in another repository and is no part of its fingerprint")
         if self._prompts["query"] and not self._prompts["text"]:
             warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
         return Card(
@@ -131,7 +135,8 @@ class SentenceTransformersEncoder:
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
-        return content_hash(["st", files, self._prompts, settings, self.dtype])
+        code = bool(self.runtime.trust_remote_code and own_code(folder))
+        return content_hash(["st", files, self._prompts, settings, self.dtype, code])
 
     def fit(self, texts: Sequence[str]) -> SentenceTransformersEncoder:
         """Return itself: nothing is learnt."""
@@ -141,6 +146,7 @@ class SentenceTransformersEncoder:
         """Return (n, d) float32, each text with its role's prompt."""
         vectors = self._model.encode(
             list(texts),
+            batch_size=BATCH,
             prompt=self._prompts[role],
             convert_to_numpy=True,
             normalize_embeddings=bool(self.given.get("normalize")),
@@ -154,9 +160,20 @@ class SentenceTransformersEncoder:
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         return np.array([len(e.ids) for e in encodings], dtype=np.int64)
 
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """How it runs, for ``run.json``: nothing of it changes what a vector means."""
+        loaded = vars(self).get("_model")
+        device = str(loaded.device) if loaded is not None else self.device
+        return {"device": device, "dtype": self.dtype, "batch_size": BATCH}
+
+    def release(self) -> None:
+        """Let go of the loaded model; the next text loads it again."""
+        vars(self).pop("_model", None)
+
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        config = _json(self.found.folder / "config_sentence_transformers.json")
+        config = read_json(self.found.folder / "config_sentence_transformers.json")
         own = config.get("prompts") or {}
         default: dict[Role, str] = {
             "text": own.get(config.get("default_prompt_name") or "", ""),
@@ -167,8 +184,8 @@ class SentenceTransformersEncoder:
 
     @property
     def _max_tokens(self) -> int | None:
-        own = _json(self.found.folder / "sentence_bert_config.json").get("max_seq_length")
-        own = own or _json(self.found.folder / "config.json").get("max_position_embeddings")
+        own = read_json(self.found.folder / "sentence_bert_config.json").get("max_seq_length")
+        own = own or read_json(self.found.folder / "config.json").get("max_position_embeddings")
         asked = self.given.get("max_length")
         return min(asked, own) if asked and own else asked or own
 
@@ -210,21 +227,23 @@ class SentenceTransformersEncoder:
         return tokenizer
 
 
+def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
+    """Refuse code that was not asked for, and an adapter whose base model lies elsewhere."""
+    modules = [m for m in read_json(folder / "modules.json").get("", ()) if isinstance(m, dict)]
+    foreign = [m["type"] for m in modules if not str(m.get("type", "")).startswith("sentence_transformers.")]
+    if foreign and not runtime.trust_remote_code:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(foreign)}); if you trust it, add --trust-remote-code LABEL"
+        )
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
 def _reason(error: Exception) -> str:
     reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
     if "trust_remote_code" in str(error):
         return "it brings its own code; if you trust it, add --trust-remote-code LABEL"
     return reason
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SpecError(f"{path}: not JSON: {error}") from None
-    return data if isinstance(data, dict) else {}
 
 
 def _parameters(folder: Path) -> int | None:
