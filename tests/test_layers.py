@@ -7,13 +7,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "embassay"
 OPEN = {"errors", "folder", "randomness", "_version", "data"}
-"""May be imported by everyone but ``report``, which gets ``_version`` only."""
+"""May be imported by everyone but ``reports``, which gets ``_version`` only."""
 ALLOWED = {
     "cli": {"session", "inspection", "inventory", "api", "store"},
-    "session": {"config", "plan", "run", "report", "store", "specs", "progress", "types"},
-    "inspection": {"plan", "report", "store", "types", "session"},
-    "inventory": {"report"},
-    "api": {"plan", "run", "report", "store", "types"},
+    "session": {"config", "plan", "run", "reports", "store", "specs", "progress", "types"},
+    "inspection": {"plan", "reports", "store", "types", "session"},
+    "inventory": {"reports"},
+    "api": {"plan", "run", "reports", "store", "types"},
     "config": {"specs"},
     "progress": set(),
     "run": {"plan", "engine", "store", "layout", "types"},
@@ -24,7 +24,7 @@ ALLOWED = {
     "corpora": {"samples", "types"},
     "engine": {"samples", "types"},
     "store": {"types"},
-    "report": {"layout", "types"},
+    "reports": {"layout", "types"},
     "layout": set(),
     "stats": {"types"},
     "geometry": set(),
@@ -70,7 +70,7 @@ def test_a_module_imports_from_its_right_only(path):
         if name == "embassay" or not name.startswith("embassay."):
             continue
         other = name.split(".")[1]
-        if own == "report" and other in OPEN:
+        if own == "reports" and other in OPEN:
             assert other == "_version", f"{path} imports {name}"
         elif other not in OPEN:
             assert other == own or other in ALLOWED[own], f"{path} imports {name}"

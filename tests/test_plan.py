@@ -92,7 +92,7 @@ def test_a_corpus_is_found_by_its_content(tmp_path):
     ("content", "says"),
     [
         ("hello", "line 1: not JSON"),
-        ('{"a": 1}', "line 1: fields a are of no known form"),
+        ('{"a": 1}', r"line 1: of no known form \(fields a\)"),
         ("[1]", "a JSON list"),
         ("", "the file is empty"),
     ],
@@ -107,7 +107,7 @@ def test_a_loader_can_be_named(tmp_path):
     (tmp_path / "f.json").write_text('{"a": 1}')
     with pytest.raises(SourceError, match="line 1, field 'label': missing; found a"):
         load_corpus(f"{tmp_path / 'f.json'},loader=semantoneg")
-    with pytest.raises(UnknownNameError, match="unknown corpus 'nothing'"):
+    with pytest.raises(UnknownNameError, match="unknown corpus loader 'nothing'"):
         load_corpus(f"{tmp_path / 'f.json'},loader=nothing")
 
 
@@ -116,6 +116,24 @@ def test_a_missing_file_guesses_the_built_in_corpus():
         load_corpus("oposites")
     with pytest.raises(SourceError, match="no such file; built in: opposites"):
         load_corpus("./data/zzz.json")
+
+
+def test_a_built_in_loader_reads_no_file(tmp_path):
+    (tmp_path / "f.json").write_text("{}")
+    with pytest.raises(SpecError, match="'opposites' is built in and reads no file"):
+        load_corpus(f"{tmp_path / 'f.json'},loader=opposites")
+
+
+def test_a_path_from_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own.json").write_text(json.dumps({"label": 2, "input": "a", "sentences": ["b", "c", "d"]}))
+    assert len(load_corpus("~/own.json").samples) == 1
+
+
+def test_one_name_will_do_and_what_is_no_encoder_is_said():
+    assert [e.label for e in prepared("bow", "opposites", baselines=False).entries] == ["bow"]
+    with pytest.raises(SpecError, match="is no encoder; a function goes in as 'python:module:callable'"):
+        prepared([len])
 
 
 def test_a_licence_can_be_given(choice_file):

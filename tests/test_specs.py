@@ -14,7 +14,9 @@ from embassay.specs import Spec, bind, parse
         ("bow", Spec("bow")),
         ("a=bow", Spec("bow", "a")),
         ("org/name,dim=64,dtype=float16", Spec("org/name", None, {"dim": "64", "dtype": "float16"})),
-        ("my model=./folder , dim = 3", Spec("./folder", "my model", {"dim": "3"})),
+        ("my model=./folder , dim = 3", Spec("./folder", "my model", {"dim": " 3"})),
+        ("./run=1/own.json", Spec("./run=1/own.json")),
+        ("a/b=c", Spec("a/b=c")),
         ("python:m:f,version=", Spec("python:m:f", None, {"version": ""})),
         ("x=a=b", Spec("a=b", "x")),
     ],
@@ -52,8 +54,11 @@ def test_options_are_converted_by_their_annotations():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"size": "three"}, "option 'size': 'three' is not a number"),
+        ({"size": "three"}, "option 'size': 'three' is not a whole number"),
         ({"deep": "perhaps"}, "'perhaps' is neither true nor false"),
+        ({"size": 64.9}, "64.9 is not a whole number"),
+        ({"size": True}, "True is not a whole number"),
+        ({"deep": 1}, "1 is not true or false"),
         ({"way": "c"}, "'c' is none of a, b"),
     ],
 )

@@ -47,3 +47,19 @@ def test_importing_it_loads_nothing_heavy():
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_no_public_name_is_also_a_module():
+    # Importing embassay.NAME would put the module in the name's place.
+    from pathlib import Path
+
+    modules = {path.stem for path in Path(ea.__file__).parent.iterdir()}
+    assert not modules & set(ea.__all__) - {"__init__"}
+
+
+def test_names_stay_what_they_are_after_everything_is_imported():
+    import embassay.reports.page
+    import embassay.session
+
+    assert embassay.reports.page
+    assert all(callable(getattr(ea, name)) for name in ("assay", "report", "load", "encoder", "read"))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import vl_convert
 
-TARGET = Path(__file__).parent.parent / "src" / "embassay" / "report" / "vendor"
+TARGET = Path(__file__).parent.parent / "src" / "embassay" / "reports" / "vendor"
 VEGA_LITE = "6.4"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,14 +12,14 @@ from embassay.errors import EncoderError
 from embassay.plan import prepare
 from embassay.run import execute, layouts
 from embassay.store import results
-from embassay.store.cache import FileHashes, VectorCache, default_folder
+from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
 from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Result, Runtime
 
 
 def assay(
     encoders: Sequence[str | Encoder] = (),
-    corpora: Sequence[str | Corpus[Any]] = (),
+    corpora: Sequence[str | Corpus[Any]] | Corpus[Any] = (),
     diagnostics: Sequence[str] = (),
     *,
     seed: int = 0,
@@ -56,11 +57,15 @@ def assay(
     EncoderError
         If an encoder fails.
     """
+    draws = Draws(seed, resamples)
     folder = default_folder() if cache == "default" else Path(cache) if cache else None
+    if folder and cache == "default" and (reason := usable(folder)):
+        warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
+        folder = None
     runtime = Runtime(device, sha256=FileHashes(folder))
     plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
     with VectorCache(folder) if folder else nullcontext() as vectors:
-        outcome = execute(plan, Draws(seed, resamples), vectors)
+        outcome = execute(plan, draws, vectors)
     if outcome.failures:
         raise EncoderError("; ".join(outcome.failures.values()))
     return outcome.result
@@ -79,7 +84,7 @@ def report(result: Result, path: str | Path, speed: Mapping[str, float] | None =
     OutputError
         If the file cannot be written.
     """
-    from embassay.report.page import render
+    from embassay.reports.page import render
 
     path = Path(path)
     write(path, render(result, layouts(result), speed).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,7 +53,7 @@ def run(
     Parameters
     ----------
     config
-        TOML file with any of these settings; what is said here goes before it.
+        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); what is said here goes before it.
     encoder
         [NAME=]SPEC[,option=value…], repeatable; all-MiniLM-L6-v2 where its weights are at hand.
     corpus
@@ -190,11 +191,15 @@ def _guarded(arguments: list[str] | None) -> int:
         _say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        _say("interrupted; what was finished is kept, the same command goes on from there")
+        _say("interrupted; what was finished is kept: the same command goes on from there")
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
+    except OSError as error:
+        _say(f"embassay: {error.strerror or error}")
+        return WRONG_INPUT
 
 
 def _look(request: Request) -> int:

@@ -29,7 +29,7 @@ class Item(BaseModel):
 class Settings(BaseModel):
     """Everything that ``embassay run`` can be told in a file."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
     encoders: list[str | Item] = Field(default_factory=list)
     corpora: list[str | Item] = Field(default_factory=list)
     diagnostics: list[str | Item] = Field(default_factory=list)
@@ -56,6 +56,8 @@ def read(path: Path) -> Settings:
     SourceError
         With file and field, for the first thing that does not fit.
     """
+    if path.suffix != ".toml":
+        raise SourceError("not a config file (.toml); a corpus is given with -c, an encoder with -e", path)
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         return Settings.model_validate(data)
@@ -64,8 +66,8 @@ def read(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SourceError(f"not TOML: {error}", path) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
+        first = error.errors()[-1]
+        place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))
         if first["type"] == "extra_forbidden":
             raise SourceError(f"unknown; known: {', '.join(Settings.model_fields)}", path, field=place) from None
         raise SourceError(first["msg"], path, field=place) from None

@@ -90,5 +90,5 @@ class Folder:
 
 
 ENCODERS = Folder("embassay.encoders", "encoder")
-CORPORA = Folder("embassay.corpora", "corpus")
+CORPORA = Folder("embassay.corpora", "corpus loader")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")

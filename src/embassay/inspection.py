@@ -10,7 +10,7 @@ from rich.text import Text as RichText
 
 from embassay.errors import EncoderError
 from embassay.plan import Entry, load_corpus, prepare
-from embassay.report.terminal import stdout
+from embassay.reports.terminal import stdout
 from embassay.store.cache import FileHashes, VectorCache
 from embassay.types import Corpus, Encoder, Runtime, Text
 
@@ -45,7 +45,8 @@ def _corpora(request: Request) -> tuple[Corpus[Any], ...]:
 def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     audit = corpus.audit()
     lines = [
-        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}",
+        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
+        + (f", version {corpus.version}" if corpus.version else ""),
         f"  items {audit.items:,}, independent units {audit.units:,}, rows that repeat another {audit.duplicates:,}",
         f"  texts {audit.texts:,}, distinct {audit.distinct:,}",
         f"  licence {corpus.licence}" + (f"; {corpus.source}" if corpus.source else ""),

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from embassay.errors import UnknownNameError
 from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
-from embassay.report.terminal import stdout
+from embassay.reports.terminal import stdout
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS}
 

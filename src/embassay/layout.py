@@ -1,4 +1,4 @@
-"""How a diagnostic wants its result shown: declarations only, drawn by ``report``.
+"""How a diagnostic wants its result shown: declarations only, drawn by ``reports``.
 
 A layout picks rows, series and examples of a :class:`~embassay.types.Result` by name; it holds no numbers.
 So a new diagnostic brings its page with it, in its own file.
@@ -14,12 +14,13 @@ Format = Literal["percent", "number"]
 
 @dataclass(frozen=True)
 class Column:
-    """One quantity of each encoder."""
+    """One figure of each encoder: how it is headed, which rows it is, how it is written."""
 
     heading: str
     quantity: str
     subset: str = "all"
     format: Format = "percent"
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,20 @@ class EncoderTable:
 
 @dataclass(frozen=True)
 class SubsetTable:
-    """Rows are the subsets whose name starts with ``prefix`` (or has it not), columns are encoders."""
+    """Rows are subsets, columns are encoders.
+
+    Attributes
+    ----------
+    prefixes
+        What the subsets' names start with; a prefix without a colon is a whole name.
+    others
+        Take all subsets but these.
+    """
 
     title: str
     quantity: str
     prefixes: tuple[str, ...]
+    others: bool = False
     note: str = ""
     folded: bool = False
     format: Format = "percent"
@@ -48,9 +58,8 @@ class ComparisonTable:
     """The paired differences of one quantity."""
 
     title: str
-    quantity: str
+    column: Column
     note: str = ""
-    format: Format = "percent"
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 BASELINES = ("tfidf", "random")
 DEFAULT_SCHEME = "st"
+BARE = ("bow", "tfidf", "hashing", "random")
+"""Encoders that are named alone; a misspelt one is no model's name."""
 PEEK = 65_536
 
 
@@ -45,6 +47,7 @@ class Task:
     name: str
     diagnostic: Diagnostic
     corpus: Corpus[Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def origin(self, entry: Entry, fitted: Encoder) -> Origin:
         """Say whose scores these will be."""
@@ -76,7 +79,7 @@ class Plan:
 
 def prepare(
     encoders: Sequence[str | Spec | Encoder],
-    corpora: Sequence[str | Spec | Corpus[Any]],
+    corpora: Sequence[str | Spec | Corpus[Any]] | Corpus[Any],
     diagnostics: Sequence[str | Spec],
     *,
     runtime: Runtime,
@@ -99,6 +102,8 @@ def prepare(
     InputError
         For the first thing that cannot be used; nothing has been written by then.
     """
+    encoders = [encoders] if isinstance(encoders, str) else encoders
+    corpora = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
     chosen = _diagnostics(diagnostics)
     loaded = [c if isinstance(c, Corpus) else load_corpus(c) for c in corpora] or _builtin(chosen)
     _distinct("corpora", [c.name for c in loaded])
@@ -123,9 +128,12 @@ def load_corpus(source: str | Spec) -> Corpus[Any]:
     options = dict(spec.options)
     loader = options.pop("loader", "") or _loader(spec.head)
     module = CORPORA.module(loader)
+    if not hasattr(module, "recognises") and spec.head != loader:
+        raise SpecError(f"corpus {spec.head!r}: {loader!r} is built in and reads no file")
     default = spec.head if spec.head == loader else Path(spec.head).stem
+    path = str(Path(spec.head).expanduser())
     corpus: Corpus[Any] = module.load(
-        spec.head, spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
+        path, spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
     )
     return corpus
 
@@ -135,8 +143,8 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = _scheme(spec.head)
     known = ENCODERS.names()
-    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, known):
-        raise UnknownNameError("encoder", target, known, f"(a local folder is written ./{target})")
+    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, BARE):
+        raise UnknownNameError("encoder", target, known, f"A folder is ./{target}, a model of that name st:{target}.")
     module = ENCODERS.module(scheme)
     wanted = getattr(module, "TARGET", "")
     if bool(wanted) != bool(target):
@@ -152,7 +160,7 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
 def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
     """Keep ``limit`` whole units of a corpus, drawn by the seed; all of them where it has no more."""
     if limit < 1:
-        raise SpecError(f"--limit: must be 1 or more, is {limit}")
+        raise SpecError(f"limit must be 1 or more, is {limit}")
     units = int(corpus.units.max(initial=-1)) + 1
     if limit >= units:
         return corpus
@@ -207,6 +215,8 @@ def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
 
 def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:
     if not isinstance(spec, (str, Spec)):
+        if not all(hasattr(spec, name) for name in ("name", "fingerprint", "card", "fit", "encode")):
+            raise SpecError(f"{spec!r} is no encoder; a function goes in as 'python:module:callable'")
         return Entry(spec.name, spec)
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = _scheme(spec.head)
@@ -221,36 +231,40 @@ def _distinct(what: str, labels: Sequence[str]) -> None:
             raise SpecError(f"two {what} have the label {label!r}; name one of them: NAME={label}")
 
 
-def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, Diagnostic]:
-    chosen: dict[str, Diagnostic] = {}
-    for given in specs or DIAGNOSTICS.names():
+def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, tuple[Diagnostic, dict[str, Any]]]:
+    """Return {name: (diagnostic, its options as given)}."""
+    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]] = {}
+    for given in [specs] if isinstance(specs, str) else specs or DIAGNOSTICS.names():
         spec = parse(given, "diagnostic") if isinstance(given, str) else given
         if spec.head in chosen:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
         module = DIAGNOSTICS.module(spec.head)
-        chosen[spec.head] = module.create(**bind(module.create, spec.options, f"diagnostic {spec.head!r}"))
+        options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
+        chosen[spec.head] = module.create(**options), options
     return chosen
 
 
-def _tasks(chosen: dict[str, Diagnostic], corpora: Sequence[Corpus[Any]], given: bool) -> tuple[Task, ...]:
+def _tasks(
+    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]], corpora: Sequence[Corpus[Any]], given: bool
+) -> tuple[Task, ...]:
     tasks = tuple(
-        Task(name, diagnostic, corpus)
-        for name, diagnostic in chosen.items()
+        Task(name, diagnostic, corpus, options)
+        for name, (diagnostic, options) in chosen.items()
         for corpus in corpora
         if diagnostic.shape == corpus.shape
     )
-    for name, diagnostic in chosen.items():
+    for name, (diagnostic, _) in chosen.items():
         if given and not any(task.name == name for task in tasks):
             raise SpecError(f"diagnostic {name!r} needs a corpus of shape {diagnostic.shape}; none was given with -c")
     for corpus in corpora:
         if not any(task.corpus is corpus for task in tasks):
-            needs = ", ".join(f"{n} needs {d.shape}" for n, d in chosen.items())
+            needs = ", ".join(f"{n} needs {d.shape}" for n, (d, _) in chosen.items())
             raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: {needs}")
     return tasks
 
 
-def _builtin(chosen: dict[str, Diagnostic]) -> list[Corpus[Any]]:
-    shapes = {diagnostic.shape for diagnostic in chosen.values()}
+def _builtin(chosen: dict[str, tuple[Diagnostic, dict[str, Any]]]) -> list[Corpus[Any]]:
+    shapes = {diagnostic.shape for diagnostic, _ in chosen.values()}
     modules = {name: CORPORA.module(name) for name in builtin_names()}
     return [load_corpus(name) for name, module in modules.items() if module.SHAPE in shapes]
 
@@ -290,8 +304,8 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     if not head.strip():
         return f"the file is empty; {known}"
     try:
-        row = json.loads(head.split("\n", 1)[0])
-    except ValueError as error:
+        row = json.loads(head.lstrip().split("\n", 1)[0])
+    except (ValueError, RecursionError) as error:
         return f"not JSON: {error}; {known}"
     found = f"fields {', '.join(sorted(row))}" if isinstance(row, dict) else f"a JSON {type(row).__name__}"
-    return f"{found} are of no known form; {known}"
+    return f"of no known form ({found}); {known}"

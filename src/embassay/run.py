@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,6 +22,8 @@ from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, CorpusRecord, Draws, Encoder, EncoderRecord, ItemScores, Result, Text
 
+ENOUGH = 64
+"""Texts that have to be timed before a speed is given."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
 
@@ -49,6 +51,7 @@ class Outcome:
     result: Result
     effort: dict[str, Effort] = field(default_factory=dict)
     speed: dict[str, float] = field(default_factory=dict)
+    route: dict[str, Any] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
 
@@ -75,7 +78,7 @@ def execute(
         except EncoderError as error:
             outcome.failures[entry.label] = f"{entry.label}: {error}"
             continue
-        records.append(_encoder_record(entry, dim))
+        records.append(_encoder_record(entry, dim, _truncated(entry.encoder, plan.corpora)))
         for task, score in zip(plan.tasks, found, strict=True):
             scores.setdefault(_key(task), []).append(score)
     outcome.result = _summarise(plan, scores, draws, tuple(records))
@@ -147,13 +150,36 @@ def _assay_one(
                 if folder:
                     folder.save(score)
     outcome.effort[entry.label] = effort
-    if effort.encoded and effort.seconds:
-        outcome.speed[entry.label] = effort.encoded / effort.seconds
+    if effort.timed >= ENOUGH and effort.seconds:
+        outcome.speed[entry.label] = effort.timed / effort.seconds
+    outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
+    if release := getattr(entry.encoder, "release", None):
+        release()  # so that two large models are never in memory together
     return [score for score in kept.values() if score], None if entry.encoder.card.fitted else dim
 
 
 def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
-    return entry.encoder.fit([text for _, text in corpus.texts()])
+    try:
+        return entry.encoder.fit(list(dict.fromkeys(text for _, text in corpus.texts())))
+    except EncoderError:
+        raise
+    except Exception as error:
+        raise EncoderError(f"fit: {type(error).__name__}: {error}") from error
+
+
+def _truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
+    """Count the distinct texts that are longer than the encoder reads; None where it cannot tell."""
+    count: Any = getattr(encoder, "count_tokens", None)
+    limit = encoder.card.max_tokens
+    if count is None or limit is None:
+        return None
+    texts = dict.fromkeys(text for corpus in corpora for text in corpus.texts())
+    try:
+        return sum(
+            int((count([t for r, t in texts if r == role], role) > limit).sum()) for role in {r for r, _ in texts}
+        )
+    except EncoderError:
+        return None
 
 
 def _summarise(
@@ -171,7 +197,9 @@ def _summarise(
         series=tuple(s for part in found for s in part.series),
         examples=tuple(replace(e, texts=_fields(corpora[e.corpus], e.item)) for part in found for e in part.examples),
         verdicts=tuple(
-            replace(v, best=None, not_separable=()) if corpora[v.corpus].builtin else v
+            replace(v, best=None, value=None, low=None, high=None, not_separable=(), above=())
+            if corpora[v.corpus].builtin
+            else v
             for part in found
             for v in part.verdicts
         ),
@@ -183,7 +211,7 @@ def _fields(corpus: Corpus[Any], item: str) -> dict[str, str]:
     return next(dict(sample.fields()) for sample in corpus.samples if sample.id == item)
 
 
-def _encoder_record(entry: Entry, dim: int | None) -> EncoderRecord:
+def _encoder_record(entry: Entry, dim: int | None, truncated: int | None) -> EncoderRecord:
     card = entry.encoder.card
     return EncoderRecord(
         entry.label,
@@ -194,6 +222,8 @@ def _encoder_record(entry: Entry, dim: int | None) -> EncoderRecord:
         card.parameters,
         card.prompts,
         entry.baseline,
+        card.max_tokens,
+        truncated,
     )
 
 

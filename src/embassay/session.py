@@ -7,15 +7,16 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from embassay.config import Settings, read
-from embassay.errors import OutputError, SpecError
+from embassay.errors import OutputError
 from embassay.plan import Plan, prepare
 from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
 from embassay.specs import Spec
-from embassay.store.cache import FileHashes, VectorCache, default_folder
+from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
 from embassay.store.runs import RunFolder
 from embassay.types import Draws, Result, Runtime
 
@@ -45,13 +46,7 @@ class Request:
 
     @classmethod
     def of(cls, config: Path | None, **given: Any) -> Request:
-        """Merge a config file with what the command line gives; the latter goes first.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read, or a number is out of range.
-        """
+        """Merge a config file with what the command line gives; the latter goes first."""
         settings = read(config) if config else Settings()
         merged: dict[str, Any] = {}
         for name in ("encoders", "corpora", "diagnostics"):
@@ -61,15 +56,31 @@ class Request:
             value = getattr(settings, name) if value is None else value
             if value is not None:
                 merged[name] = value
-        request = cls(**merged, **given)
-        if request.seed < 0 or request.resamples < 1:
-            raise SpecError(f"--seed must be 0 or more and --resamples 1 or more; {request.seed}, {request.resamples}")
-        return replace(request, out=Path(request.out))
+        return replace(cls(**merged, **given), out=Path(merged.get("out", DEFAULT_OUT)))
 
-    @property
+    @cached_property
     def cache_folder(self) -> Path | None:
-        """The folder of the vector cache, None for none."""
-        return (self.cache or default_folder()) if self.use_cache else None
+        """The folder of the vector cache; None for none, also where the default one cannot be written to.
+
+        Raises
+        ------
+        OutputError
+            If the user named one that cannot be written to.
+        """
+        if not self.use_cache:
+            return None
+        folder = self.cache or default_folder()
+        if reason := usable(folder):
+            if self.cache:
+                raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
+            say(f"no cache: {folder}: {reason}; vectors are not kept")
+            return None
+        return folder
+
+    @cached_property
+    def draws(self) -> Draws:
+        """The seed and the number of resamples."""
+        return Draws(self.seed, self.resamples)
 
     def plan(self) -> Plan:
         """Resolve everything and check that it fits."""
@@ -77,7 +88,7 @@ class Request:
             self.encoders,
             self.corpora,
             self.diagnostics,
-            runtime=Runtime(self.device, sha256=FileHashes(usable(self.cache_folder, self.cache is not None))),
+            runtime=Runtime(self.device, sha256=FileHashes(self.cache_folder)),
             trusted=self.trusted,
             baselines=self.baselines,
             limit=self.limit,
@@ -85,42 +96,20 @@ class Request:
         )
 
 
-def usable(folder: Path | None, asked: bool) -> Path | None:
-    """Return the cache folder if it can be written to; a default one that cannot is left out, and this is said.
-
-    Raises
-    ------
-    OutputError
-        If the user named it.
-    """
-    if folder is None:
-        return None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        if asked:
-            raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
-        say(f"no cache: {folder} cannot be written to; vectors are not kept")
-        return None
-    return folder
-
-
 def carry_out(request: Request) -> int:
     """Run, write the folder, print tables and verdict; return the exit code."""
-    from embassay.report.page import render
-    from embassay.report.terminal import show, stdout
+    from embassay.reports.page import render
+    from embassay.reports.terminal import show, stdout
     from embassay.store.canonical import write
 
     start = time.perf_counter()
-    plan = request.plan()
+    draws, plan = request.draws, request.plan()
     folder = RunFolder(request.out)
     folder.open(_settings(request, plan), request.overwrite)
     if not request.quiet:
         for note in plan.notes:
             say(note)
-    outcome = _execute(request, plan, folder)
+    outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
     folder.write_record(_record(folder, outcome, time.perf_counter() - start))
     speed = speeds(folder)
@@ -152,20 +141,23 @@ def say(message: str) -> None:
     print(message, file=sys.stderr)  # noqa: T201
 
 
-def _execute(request: Request, plan: Plan, folder: RunFolder) -> Outcome:
+def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> Outcome:
     from embassay.progress import Bar
 
     progress: Progress = Quiet() if request.quiet else Bar()
-    cache = usable(request.cache_folder, request.cache is not None)
-    with VectorCache(cache) if cache else nullcontext() as vectors:
-        return execute(plan, Draws(request.seed, request.resamples), vectors, folder, progress)
+    with VectorCache(request.cache_folder) if request.cache_folder else nullcontext() as vectors:
+        outcome = execute(plan, draws, vectors, folder, progress)
+        if vectors and vectors.trouble:
+            say(f"the cache could not be written: {vectors.trouble}; vectors were not kept")
+    return outcome
 
 
 def _settings(request: Request, plan: Plan) -> dict[str, Any]:
-    """Return what makes a run this run and no other."""
+    """Return what makes a run this run and no other; the order of encoders is the order in the result."""
     return {
-        "encoders": {e.label: [e.encoder.card.spec, e.encoder.fingerprint, e.baseline] for e in plan.entries},
-        "tasks": [[t.name, t.diagnostic.options, t.corpus.name, t.corpus.fingerprint] for t in plan.tasks],
+        "encoders": [[e.label, e.encoder.card.spec, e.encoder.fingerprint, e.baseline] for e in plan.entries],
+        "corpora": [[c.name, c.fingerprint] for c in plan.corpora],
+        "diagnostics": [[t.name, dict(t.options), t.corpus.name] for t in plan.tasks],
         "seed": request.seed,
         "resamples": request.resamples,
         "texts": request.texts,
@@ -177,13 +169,16 @@ def _record(folder: RunFolder, outcome: Outcome, seconds: float) -> dict[str, An
     before = folder.record()
     encoders: dict[str, Any] = dict(before.get("encoders", {}))
     for label, effort in outcome.effort.items():
-        known = encoders.get(label, {}).get("texts_per_second")
+        known = encoders.get(label, {})
+        if effort.texts == 0 and known:
+            continue  # all its scores were there: what they took is remembered from before
         encoders[label] = {
             "texts": effort.texts,
             "encoded": effort.encoded,
             "cached": effort.texts - effort.encoded,
             "seconds": round(effort.seconds, 3),
-            "texts_per_second": outcome.speed.get(label, known),
+            "texts_per_second": outcome.speed.get(label, known.get("texts_per_second")),
+            "route": outcome.route.get(label, {}),
         }
     return {
         **before,

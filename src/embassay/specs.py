@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from embassay.errors import SpecError, UnknownNameError
 
+KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 FALSE, TRUE = {"false", "no", "0", "off"}, {"true", "yes", "1", "on"}
 
 
@@ -24,11 +25,6 @@ class Spec:
     head: str
     label: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-
-    def canonical(self, scheme: str, target: str = "") -> str:
-        """Return ``scheme:target,option=value…`` with the options sorted."""
-        head = f"{scheme}:{target}" if target else scheme
-        return ",".join([head, *(f"{k}={v}" for k, v in sorted(self.options.items()))])
 
 
 def parse(text: str, what: str) -> Spec:
@@ -46,6 +42,8 @@ def parse(text: str, what: str) -> Spec:
     """
     head, *parts = text.split(",")
     name, equals, rest = head.partition("=")
+    if "/" in name or name.startswith(("~", ".")):
+        name, equals, rest = "", "", head  # a path with an equals sign in it
     if equals and not name.strip():
         raise SpecError(f"{what} {text!r}: nothing stands before '='; write NAME={rest}")
     label, head = (name.strip(), rest.strip()) if equals else (None, head.strip())
@@ -60,7 +58,7 @@ def parse(text: str, what: str) -> Spec:
             )
         if name.strip() in options:
             raise SpecError(f"{what} {text!r}: option {name.strip()!r} is given twice")
-        options[name.strip()] = value.strip()
+        options[name.strip()] = value
     return Spec(head, label, options)
 
 
@@ -92,14 +90,22 @@ def _convert(value: Any, hint: Any, place: str) -> Any:
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(h for h in get_args(hint) if h is not type(None))
     if get_origin(hint) is Literal:
-        if value not in get_args(hint):
+        if (value := str(value).strip()) not in get_args(hint):
             raise SpecError(f"{place}: {value!r} is none of {', '.join(map(str, get_args(hint)))}")
         return value
-    if hint is bool and isinstance(value, str):
+    if hint is str or not isinstance(value, str):
+        if type(value) is not hint and not (hint is float and type(value) is int):
+            raise SpecError(f"{place}: {value!r} is not {KINDS[hint]}")
+        return value
+    return _read(value.strip(), hint, place)
+
+
+def _read(value: str, hint: Any, place: str) -> Any:
+    if hint is bool:
         if value.lower() not in TRUE | FALSE:
             raise SpecError(f"{place}: {value!r} is neither true nor false")
         return value.lower() in TRUE
     try:
         return hint(value)
-    except (TypeError, ValueError):
-        raise SpecError(f"{place}: {value!r} is not {'a number' if hint in (int, float) else 'text'}") from None
+    except ValueError:
+        raise SpecError(f"{place}: {value!r} is not {KINDS[hint]}") from None

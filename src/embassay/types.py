@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.errors import SpecError
 from embassay.samples import Role, Sample, independent_units
 
 S = TypeVar("S", bound=Sample)
@@ -153,14 +154,6 @@ class Encoder(Protocol):
         ...
 
 
-class Counting(Protocol):
-    """An encoder that can also say how long texts are for it."""
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return the (n,) number of tokens of each text, prompt and special tokens included."""
-        ...
-
-
 @dataclass(frozen=True)
 class Runtime:
     """How and where encoders run; nothing here changes what their vectors mean.
@@ -204,10 +197,23 @@ class Origin:
 
 @dataclass(frozen=True)
 class Draws:
-    """How chance is drawn: the seed and the number of resamples of every bootstrap."""
+    """How chance is drawn: the seed and the number of resamples of every bootstrap.
+
+    Raises
+    ------
+    SpecError
+        For a negative seed, or no resamples.
+    """
 
     seed: int = 0
     resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        """Check the range of both."""
+        if self.seed < 0 or self.resamples < 1:
+            raise SpecError(
+                f"seed must be 0 or more and resamples 1 or more; they are {self.seed} and {self.resamples}"
+            )
 
 
 @dataclass(frozen=True)
@@ -262,6 +268,13 @@ class ItemScores:
         return "|".join(f"{name}:{part}".lstrip(":") for name, part in parts.items())
 
 
+def _refuse_undefined(figures: Any) -> None:
+    """Raise ValueError where a dataclass holds NaN or infinity: what is undefined is None, with a reason."""
+    bad = [name for name, v in vars(figures).items() if isinstance(v, float) and not math.isfinite(v)]
+    if bad:
+        raise ValueError(f"{', '.join(bad)} must be finite: {figures}")
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A figure with its 95 % interval.
@@ -286,8 +299,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """Refuse NaN and infinity, and a missing value without a reason."""
-        if any(v is not None and not math.isfinite(v) for v in (self.value, self.low, self.high)):
-            raise ValueError(f"an estimate must be finite: {self}")
+        _refuse_undefined(self)
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
 
@@ -334,6 +346,10 @@ class Comparison:
     items: int
     units: int
 
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity."""
+        _refuse_undefined(self)
+
 
 @dataclass(frozen=True)
 class Series:
@@ -365,15 +381,26 @@ class Verdict:
 
     Attributes
     ----------
-    best, not_separable
-        The encoder with the highest value, and those whose difference from it is not significant;
-        baselines that joined by themselves are not candidates.
+    quantity, subset, measure, condition
+        The headline figure that encoders are ranked by.
+    items, units
+        Those of the corpus, undefined ones included.
+    candidates
+        The encoders that were asked for, highest value first; baselines that joined by themselves are none.
+    undefined
+        Those asked for that have no value at all.
+    best, value, low, high
+        The first candidate and its figure.
+    not_separable
+        The best, and the candidates whose difference from it is not significant.
     above
-        Baselines whose value is higher than the best candidate's.
+        Baselines that are significantly higher than the best candidate.
     chance
         What blind choice would reach, where that is known.
     smallest_difference
         The gap between two encoders that this corpus would show in four cases of five (power 80 %).
+    smallest_units
+        The number of units that this gap rests on.
     notes
         Findings in plain words, one sentence each.
     """
@@ -383,17 +410,38 @@ class Verdict:
     quantity: str
     items: int
     units: int
+    subset: str = "all"
+    measure: str = ""
+    condition: str = ""
+    candidates: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
     best: str | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     not_separable: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     chance: float | None = None
     smallest_difference: float | None = None
+    smallest_units: int | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity."""
+        _refuse_undefined(self)
 
 
 @dataclass(frozen=True)
 class EncoderRecord:
-    """An encoder as a result names it."""
+    """An encoder as a result names it.
+
+    Attributes
+    ----------
+    fingerprint
+        Of the encoder before it was fitted; the fitted one's is in the signatures.
+    truncated
+        How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
+    """
 
     name: str
     spec: str
@@ -403,6 +451,8 @@ class EncoderRecord:
     parameters: int | None
     prompts: Mapping[str, str]
     baseline: bool
+    max_tokens: int | None = None
+    truncated: int | None = None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ def test_another_label_moves_the_paraphrase(choice_file):
         ("He is like them.", "He is different from them.", "different from–like"),
         ("It is very far.", "It is far.", "(nothing)–very"),
         ("same words", "same words", "(nothing)–(nothing)"),
+        ("My secret is four words long.", "It is.", "(longer)–it is"),
     ],
 )
 def test_the_pair_is_the_differing_span(first, second, pair):
@@ -67,7 +68,9 @@ def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
         (entry(label=True), "label", "True"),
         (entry(text="  "), "input", "empty text"),
         (entry(sentences=("a", "", "c")), "sentences", "empty text"),
-        ({**entry(), "input": 7}, "input", "not a text"),
+        ({**entry(), "input": 7}, "input", "must be a text, is int"),
+        (entry() | {"part_of_speech": "all"}, "part_of_speech", "a word such as verb"),
+        (entry() | {"part_of_speech": 7}, "part_of_speech", "a word such as verb"),
         (entry(text="\ud83d alone"), "input", "half of a surrogate pair"),
     ],
 )
@@ -88,12 +91,12 @@ def test_a_line_that_is_not_json_is_named(choice_file):
 
 
 def test_a_line_that_is_no_object_is_named(choice_file):
-    with pytest.raises(SourceError, match="line 2: not a JSON object"):
+    with pytest.raises(SourceError, match="line 2: must be a JSON object, is list"):
         load(str(choice_file(entry(), raw=["[1, 2]"])), "mine")
 
 
 def test_ids_must_differ(choice_file):
-    with pytest.raises(SourceError, match="'0' occurs twice"):
+    with pytest.raises(SourceError, match="line 2, field 'idx': '0' stands on line 1 already"):
         load(str(choice_file(entry(0), entry(0))), "mine")
 
 
@@ -105,7 +108,7 @@ def test_an_empty_file_is_said_to_be_empty(tmp_path):
 
 def test_bytes_that_are_not_utf8_are_named(tmp_path):
     (tmp_path / "l.json").write_bytes(b'{"input": "caf\xe9"}')
-    with pytest.raises(SourceError, match="not UTF-8"):
+    with pytest.raises(SourceError, match="line 1: not UTF-8"):
         load(str(tmp_path / "l.json"), "mine")
 
 

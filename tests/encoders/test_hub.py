@@ -52,6 +52,25 @@ def test_an_unknown_model_is_said_to_be_unknown(hub):
     ]
 
 
+def test_an_unknown_revision_is_said_to_be_that(hub):
+    hub["status"] = 404
+    with pytest.raises(ModelNotFoundError, match="no such model, or no revision 'v 9' of it"):
+        find("org/model", "v 9", SHA)
+    assert hub["seen"][0][0] == "/api/models/org/model/revision/v%209"
+
+
+def test_a_gated_model_is_said_to_be_that(hub):
+    hub["status"] = 403
+    with pytest.raises(ModelNotFoundError, match="wants you to be let in first"):
+        find("org/model", "", SHA)
+
+
+def test_an_answer_that_is_no_listing(hub):
+    hub["body"] = ["what"]
+    with pytest.raises(ModelNotFoundError, match="the hub does not answer"):
+        find("org/model", "", SHA)
+
+
 def test_a_hub_that_fails_is_named_so(hub):
     hub["status"] = 503
     with pytest.raises(ModelNotFoundError, match="the hub answered 503"):

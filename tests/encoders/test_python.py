@@ -59,6 +59,36 @@ def test_it_is_known_by_its_source_and_by_its_version(module, tmp_path):
     assert versioned != before
 
 
+def test_a_changed_file_is_run_again_and_never_answers_for_the_old_one(module, tmp_path):
+    old = load_encoder(f"python:{module}:lengths")
+    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "7.0"))
+    new = load_encoder(f"python:{module}:lengths")
+    assert new.fingerprint != old.fingerprint
+    assert new.encode(["abc"]).tolist() == [[3.0, 7.0]]
+
+
+def test_it_is_known_by_the_file_that_names_it(module, tmp_path):
+    source = (
+        SOURCE
+        + "import functools\n\ndef scaled(texts, k):\n    return lengths(texts) * k\n\npart = functools.partial(scaled, k=1)\n"
+    )
+    (tmp_path / f"{module}.py").write_text(source)
+    once = load_encoder(f"python:{module}:part")
+    (tmp_path / f"{module}.py").write_text(source.replace("k=1", "k=2"))
+    twice = load_encoder(f"python:{module}:part")
+    assert once.fingerprint != twice.fingerprint
+    assert twice.encode(["abc"]).tolist() == [[6.0, 2.0]]
+
+
+@pytest.mark.parametrize("text", ["def f(:\n", "raise ValueError('no licence')\n", "import sys\nsys.exit(0)\n"])
+def test_a_module_that_fails_is_one_message(tmp_path, monkeypatch, text):
+    name = f"fails_{abs(hash(text))}"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match=f"{name} fails: (SyntaxError|ValueError: no licence|SystemExit)"):
+        load_encoder(f"python:{name}:f")
+
+
 def test_a_result_that_is_no_array_fails_as_an_encoder(module):
     with pytest.raises(EncoderError, match="returned str"):
         load_encoder(f"python:{module}:words").encode(["a"])
@@ -75,3 +105,4 @@ def test_what_cannot_be_used(module):
         load_encoder("python:module")
     with pytest.raises(SpecError, match="say version="):
         load_encoder("python:builtins:sorted")
+    assert load_encoder("python:builtins:sorted,version=1").fingerprint

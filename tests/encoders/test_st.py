@@ -209,3 +209,74 @@ def test_a_model_that_does_not_load_is_an_encoder_error(copy):
     (copy / "config.json").write_text(json.dumps(config | {"model_type": "no-such-architecture"}))
     with pytest.raises(EncoderError, match="cannot be loaded"):
         load_encoder(str(copy)).encode(["a"])
+
+
+def test_weights_of_every_module_are_part_of_the_fingerprint(copy):
+    (copy / "2_Dense").mkdir()
+    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"one")
+    before = load_encoder(str(copy)).fingerprint
+    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"two")
+    assert load_encoder(str(copy)).fingerprint != before
+    assert "2_Dense/pytorch_model.bin" in folder_files(copy)
+
+
+@pytest.mark.parametrize(
+    "name", ["vocab.bpe", "bpe.codes", "x.tiktoken", "weights.npy", "chat_template.jinja", "custom.py"]
+)
+def test_files_of_unusual_names_are_part_of_the_fingerprint(copy, name):
+    before = load_encoder(str(copy)).fingerprint
+    (copy / name).write_text("1")
+    assert load_encoder(str(copy)).fingerprint != before
+
+
+def test_a_pickled_copy_beside_safetensors_is_not(copy):
+    before = load_encoder(str(copy)).fingerprint
+    (copy / "pytorch_model.bin").write_bytes(b"the same again")
+    (copy / "README.md").write_text("words")
+    assert load_encoder(str(copy)).fingerprint == before
+
+
+def test_code_of_its_own_is_refused_before_anything_is_loaded(copy):
+    modules = json.loads((copy / "modules.json").read_text())
+    modules[1]["type"] = "evil.Evil"
+    (copy / "modules.json").write_text(json.dumps(modules))
+    (copy / "evil.py").write_text("raise SystemExit('it ran')")
+    with pytest.raises(SpecError, match=r"brings its own code \(evil.Evil\); if you trust it, add --trust-remote-code"):
+        load_encoder(str(copy))
+    trusted = load_encoder(str(copy), Runtime(trust_remote_code=True))
+    assert trusted.card.spec.startswith("st:")
+
+
+def test_trusting_is_part_of_the_fingerprint_where_there_is_code(copy):
+    config = json.loads((copy / "config.json").read_text())
+    plain = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
+    assert plain[0] == plain[1]
+    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
+    code = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
+    assert code[0] != code[1]
+
+
+def test_an_adapter_is_refused(copy):
+    (copy / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelNotFoundError, match="is an adapter"):
+        load_encoder(str(copy))
+
+
+def test_more_dimensions_than_there_are(bundled):
+    with pytest.raises(EncoderError, match="it has 384 dimensions, dim=9999 asks for more"):
+        load_encoder("all-MiniLM-L6-v2,dim=9999").encode(["a"])
+
+
+def test_a_released_model_is_loaded_again(bundled):
+    encoder = load_encoder("all-MiniLM-L6-v2")
+    first = encoder.encode(["a"])
+    encoder.release()
+    assert "_model" not in vars(encoder)
+    assert np.array_equal(encoder.encode(["a"]), first)
+    assert encoder.route == {"device": "cpu", "dtype": "float32", "batch_size": 32}
+
+
+@pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
+def test_what_cannot_be_a_model_s_name(target):
+    with pytest.raises(ModelNotFoundError, match="not a model's name; a local folder starts with"):
+        find(target, "", SHA)

@@ -1,8 +1,10 @@
 """The pool: each text once, in the order given, from the cache where it is there."""
 
+import time
+
 import numpy as np
 import pytest
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from embassay.engine import pool
 from embassay.engine.pool import Effort, encode
@@ -90,7 +92,7 @@ def test_finished_blocks_are_kept_when_it_breaks(tmp_path, monkeypatch):
     with VectorCache(tmp_path) as cache:
         with pytest.raises(KeyboardInterrupt):
             encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
-        assert cache.count("counting-1", TEXTS) == 2
+        assert cache.count("counting-1", TEXTS) == 1
 
 
 def test_progress_adds_up_to_the_texts():
@@ -128,9 +130,46 @@ def test_an_exception_inside_names_the_encoder():
     def burst(rows):
         raise RuntimeError("out of memory")
 
-    with pytest.raises(EncoderError, match="counting: RuntimeError: out of memory"):
+    with pytest.raises(EncoderError, match="RuntimeError: out of memory"):
         encode(Counting(wrong=burst), TEXTS, None, ignore)
 
 
+def test_leaving_the_program_is_a_failure_of_the_encoder():
+    def leave(rows):
+        raise SystemExit(0)
+
+    with pytest.raises(EncoderError, match="SystemExit"):
+        encode(Counting(wrong=leave), TEXTS, None, ignore)
+
+
+@pytest.mark.parametrize("wrong", [lambda rows: rows + 1j, lambda rows: [["a"]] * len(rows), lambda rows: None])
+def test_what_is_no_array_of_real_numbers_fails(wrong):
+    with pytest.raises(EncoderError):
+        encode(Counting(wrong=wrong), TEXTS, None, ignore)
+
+
+def test_lists_will_do():
+    vectors, _ = encode(Counting(wrong=lambda rows: rows.tolist()), TEXTS, None, ignore)
+    assert vectors.matrix.dtype == np.float32
+
+
+def test_sparse_vectors_are_not_kept(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        vectors, _ = encode(Counting(wrong=csr_array), TEXTS, cache, ignore)
+        assert cache.count("counting-1", TEXTS) == 0
+    assert vectors.take([t for _, t in TEXTS]).toarray()[:, 0].tolist() == [5, 1, 9, 3, 7]
+
+
+def test_the_first_text_is_not_on_the_clock():
+    def slow_once(rows):
+        time.sleep(0.2 if len(encoder.seen) == 1 else 0)
+        return rows
+
+    encoder = Counting(wrong=slow_once)
+    _, effort = encode(encoder, TEXTS, None, ignore)
+    assert effort.timed == 4
+    assert effort.seconds < 0.2
+
+
 def test_efforts_add_up():
-    assert Effort(1, 2, 3.0) + Effort(10, 20, 30.0) == Effort(11, 22, 33.0)
+    assert Effort(1, 2, 3, 4.0) + Effort(10, 20, 30, 40.0) == Effort(11, 22, 33, 44.0)

@@ -1,6 +1,7 @@
 """Run folders: resumed, refused, never half-written, never somebody else's."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_scores_hold_no_pickle(folder):
 
 def test_the_same_settings_go_on_and_others_are_refused(folder):
     RunFolder(folder.path).open({"seed": 0})
-    with pytest.raises(OutputError, match="other settings; choose another folder with -o, or --overwrite"):
+    with pytest.raises(OutputError, match=r"other settings \(seed\); choose another folder with -o, or --overwrite"):
         RunFolder(folder.path).open({"seed": 1})
 
 
@@ -102,10 +103,35 @@ def test_a_place_that_cannot_be_written():
         RunFolder(Path("/proc/run")).open({})
 
 
-def test_a_damaged_record_is_not_a_run(tmp_path):
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(OutputError, match="not a run"):
-        RunFolder(tmp_path).open({})
+@pytest.mark.parametrize("content", ["", "{", "[]"])
+def test_a_damaged_record_in_our_own_folder_is_made_anew(folder, content):
+    (folder.path / "run.json").write_text(content)
+    RunFolder(folder.path).open({"seed": 5})
+    assert folder.record()["settings"] == {"seed": 5}
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", b"\x93NUMPY"])
+def test_score_files_of_no_use_are_made_anew(folder, content):
+    folder.save(scores())
+    (file,) = (folder.path / "scores").iterdir()
+    file.write_bytes(content)
+    assert folder.load(ORIGIN) is None
+
+
+def test_labels_of_any_kind_make_a_file_name(folder):
+    origin = replace(ORIGIN, encoder="模" * 60, corpus="../../x")
+    folder.save(scores(origin))
+    assert folder.load(origin).digest == scores().digest
+    assert {p.name for p in folder.path.iterdir()} == {"run.json", "scores"}
+
+
+def test_files_keep_to_the_umask(tmp_path):
+    before = os.umask(0o077)
+    try:
+        RunFolder(tmp_path / "private").open({})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "private" / "run.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_record_says_that_it_is_running(folder):

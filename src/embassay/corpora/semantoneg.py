@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from embassay.corpora._jsonl import json_lines, text_field
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError
 from embassay.samples import Choice
@@ -19,14 +20,18 @@ from embassay.types import Corpus
 
 SHAPE = "choice"
 ARTICLES = {"a", "an", "the"}
+LONGEST = 3
+"""Words on one side of a pair, at most."""
+RESERVED = {"all", "negation"}
+"""Names of other subsets, which a part of speech cannot have."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
     """Say whether the first line of a file looks like this format."""
     try:
-        row = json.loads(head.split("\n", 1)[0])
-    except ValueError:
+        row = json.loads(head.lstrip().split("\n", 1)[0])
+    except (ValueError, RecursionError):
         return False
     return isinstance(row, dict) and len({"label", "input", "sentences"} & row.keys()) > 1
 
@@ -49,21 +54,26 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not such an entry.
     """
     path = Path(source)
-    samples = tuple(_entry(row, path, line, part_of_speech) for line, row in _lines(path))
+    lines: dict[str, int] = {}
+    samples = []
+    for line, row in json_lines(path):
+        sample = _entry(row, path, line, part_of_speech)
+        if sample.id in lines:
+            raise SourceError(f"{sample.id!r} stands on line {lines[sample.id]} already", path, line, "idx")
+        lines[sample.id] = line
+        samples.append(sample)
     if not samples:
         raise SourceError("the file has no entries", path)
-    _check_ids(samples, path)
-    corpus = Corpus(name, SHAPE, samples, licence=licence or "unknown", loader="semantoneg")
-    if corpus.fingerprint != SEMANTONEG_V1:
-        return corpus
-    return Corpus(
-        name,
-        SHAPE,
-        samples,
+    corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
+    return _as_released(corpus) if corpus.fingerprint == SEMANTONEG_V1 else corpus
+
+
+def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
+    return replace(
+        corpus,
         version="1.0",
         licence="CC-BY-4.0",
         source="Opusparcus sentences, antonyms from WordNet, checked by hand (Vahtola et al. 2022)",
-        loader="semantoneg",
         notes=("this is SemAntoNeg v1.0 as released",),
     )
 
@@ -77,34 +87,16 @@ def pair_of(first: str, second: str) -> str:
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     room = min(len(a), len(b)) - start
     end = next((i for i in range(room) if a[-1 - i] != b[-1 - i]), room)
-    spans = (" ".join(t for t in side[start : len(side) - end] if t not in ARTICLES) for side in (a, b))
-    return "–".join(sorted(span or "(nothing)" for span in spans))
+    spans = ([t for t in side[start : len(side) - end] if t not in ARTICLES] for side in (a, b))
+    return "–".join(sorted(_words(span) for span in spans))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, _parse(line, path, number)
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
-    except UnicodeDecodeError as error:
-        raise SourceError(f"not UTF-8 text ({error.reason} at byte {error.start})", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
-
-
-def _parse(line: str, path: Path, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise SourceError(f"not JSON: {error}", path, number) from None
+def _words(span: list[str]) -> str:
+    """Name a span of up to three words; a longer one is no pair of words, and its sentence is not repeated here."""
+    return " ".join(span) or "(nothing)" if len(span) <= LONGEST else "(longer)"
 
 
 def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
-    if not isinstance(row, dict):
-        raise SourceError("not a JSON object with idx, label, input and sentences", path, line)
     for field in ("label", "input", "sentences"):
         if field not in row:
             raise SourceError(f"missing; found {', '.join(sorted(row)) or 'nothing'}", path, line, field)
@@ -114,27 +106,19 @@ def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
         raise SourceError(f"must be a list of three candidates, is {found}", path, line, "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
         raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {label!r}", path, line, "label")
-    for field, text in (("input", row["input"]), *(("sentences", s) for s in sentences)):
-        if not isinstance(text, str) or not text.strip():
-            raise SourceError("an empty text" if isinstance(text, str) else "not a text", path, line, field)
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise SourceError("half of a surrogate pair: not a character of Unicode", path, line, field)
+    text = text_field(row["input"], path, line, "input")
+    sentences = [text_field(sentence, path, line, "sentences") for sentence in sentences]
+    word_class = row.get("part_of_speech", part_of_speech)
+    if not isinstance(word_class, str) or not re.fullmatch(r"[a-z]+", word_class) or word_class in RESERVED:
+        raise SourceError(f"must be a word such as verb, is {word_class!r}", path, line, "part_of_speech")
     antonym, polarity = (s for i, s in enumerate(sentences) if i != label)
     return Choice(
         id=str(row.get("idx", line - 1)),
-        input=row["input"],
+        input=text,
         antonym=antonym,
         polarity=polarity,
         paraphrase=sentences[label],
-        part_of_speech=str(row.get("part_of_speech", part_of_speech)),
-        pair=str(row.get("pair") or pair_of(row["input"], antonym)),
+        part_of_speech=word_class,
+        pair=str(row.get("pair") or pair_of(text, antonym)),
         negation=str(row.get("negation", "")),
     )
-
-
-def _check_ids(samples: tuple[Choice, ...], path: Path) -> None:
-    seen: set[str] = set()
-    for sample in samples:
-        if sample.id in seen:
-            raise SourceError(f"{sample.id!r} occurs twice; ids must differ", path, field="idx")
-        seen.add(sample.id)

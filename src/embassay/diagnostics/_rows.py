@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.stats.compare import Difference, not_separable, smallest_difference
+from embassay.stats.compare import ALPHA, Difference, not_separable, smallest_difference
 from embassay.stats.resample import Floats
 from embassay.stats.shares import ratio_variance
 from embassay.types import Comparison, Draws, Estimate, ItemScores, Row, Verdict
@@ -43,7 +43,7 @@ def comparisons(
             scores.measure,
             condition,
             quantity,
-            pairs_in_family=len(found),
+            pairs_in_family=max(1, sum(other.p is not None for other in found)),
             **{name: getattr(d, name) for name in shared},
         )
         for d in found
@@ -52,10 +52,12 @@ def comparisons(
 
 def verdict(
     scores: Sequence[ItemScores],
-    values: Mapping[str, Floats],
+    headline: Mapping[str, tuple[Floats, Estimate]],
     quantity: str,
     differences: Sequence[Difference],
     *,
+    subset: str = "all",
+    condition: str = "",
     chance: float | None = None,
     notes: Iterable[str] = (),
 ) -> Verdict:
@@ -64,41 +66,64 @@ def verdict(
     Parameters
     ----------
     scores
-        Those of all encoders on one corpus; baselines are no candidates unless there is nothing else.
-    values
-        The (n,) item values of the quantity by encoder, larger is better.
+        Those of all encoders on one corpus.
+    headline
+        The (n,) item values of the quantity, larger is better, and their estimate, by encoder.
     """
-    candidates = [s.origin.encoder for s in scores if not s.origin.baseline] or list(values)
-    level = {name: float(np.nanmean(v)) for name, v in values.items() if not np.isnan(v).all()}
-    ranked = sorted((name for name in candidates if name in level), key=lambda name: -level[name])
+    asked = [s.origin.encoder for s in scores if not s.origin.baseline]
+    level = {name: estimate.value for name, (_, estimate) in headline.items() if estimate.value is not None}
+    ranked = sorted((name for name in asked if name in level), key=lambda name: -level[name])
     best = ranked[0] if ranked else None
-    unit = scores[0].unit
+    figure = headline[best][1] if best else None
+    gap, units = visible_difference({n: headline[n][0] for n in ranked or level}, scores[0].unit, differences)
     return Verdict(
         scores[0].origin.diagnostic,
         scores[0].origin.corpus,
         quantity,
-        items=len(unit),
-        units=len(np.unique(unit)),
+        items=len(scores[0].unit),
+        units=len(np.unique(scores[0].unit)),
+        subset=subset,
+        measure=scores[0].measure,
+        condition=condition,
+        candidates=tuple(ranked),
+        undefined=tuple(name for name in asked if name not in level),
         best=best,
+        value=figure.value if figure else None,
+        low=figure.low if figure else None,
+        high=figure.high if figure else None,
         not_separable=not_separable(best, ranked, differences) if best else (),
-        above=tuple(n for n in level if best and n not in candidates and level[n] > level[best]),
+        above=tuple(n for n in level if best and n not in asked and _higher(n, best, differences)),
         chance=chance,
-        smallest_difference=visible_difference({name: values[name] for name in ranked}, unit, differences),
+        smallest_difference=gap,
+        smallest_units=units,
         notes=tuple(notes),
     )
 
 
 def visible_difference(
     values: Mapping[str, Floats], unit: NDArray[np.int64], differences: Sequence[Difference]
-) -> float | None:
-    """Return the gap that this corpus would show for every pair of these encoders (power 80 %).
+) -> tuple[float | None, int | None]:
+    """Return the gap that this corpus would show for every pair of these encoders (power 80 %), and its units.
 
-    With one encoder: the gap to a second one of the same spread whose errors are independent of its own.
+    With one encoder: the gap to a second one of the same spread whose errors are independent of its own. Nothing
+    where under two units are defined for both.
     """
-    errors = [d.error for d in differences if d.a in values and d.b in values and d.error is not None]
+    found = [(d.error, d.units) for d in differences if d.a in values and d.b in values and d.error is not None]
     if len(values) == 1:
         only = next(iter(values.values()))
         defined = ~np.isnan(only)
-        errors = [(2 * ratio_variance(only[defined], unit[defined])) ** 0.5]
-    units = len(np.unique(unit))
-    return smallest_difference(max(errors), units, len(differences)) if errors and units > 1 else None
+        units = len(np.unique(unit[defined]))
+        found = [((2 * ratio_variance(only[defined], unit[defined])) ** 0.5, units)] if units > 1 else []
+    if not found:
+        return None, None
+    units = min(units for _, units in found)
+    pairs = sum(d.p is not None for d in differences)
+    return smallest_difference(max(error for error, _ in found), units, pairs), units
+
+
+def _higher(name: str, than: str, differences: Sequence[Difference]) -> bool:
+    """Say whether an encoder is significantly higher than another."""
+    for d in differences:
+        if {d.a, d.b} == {name, than} and d.difference is not None and d.p_holm is not None:
+            return d.p_holm < ALPHA and (d.difference > 0) == (d.a == name)
+    return False

@@ -116,8 +116,8 @@ class NegatedAntonyms:
         unit, corpus = views[0].scores.unit, views[0].corpus_key
         found = {key: compare_pairs(values, unit, draws, NAME, corpus, *key) for key, values in quantities.items()}
         wrong = _wrong_by_all(own)
-        right, headline = quantities[HEADLINE], found[HEADLINE]
-        notes = [_finding(view, share(view.right, unit)) for view in own]
+        headline = {view.encoder: (view.right, share(view.right, unit)) for view in views}
+        notes = [_finding(view, headline[view.encoder][1]) for view in own]
         return Result(
             draws.seed,
             draws.resamples,
@@ -125,7 +125,7 @@ class NegatedAntonyms:
             comparisons=tuple(c for key, ds in found.items() for c in comparisons(scores[0], *key, ds)),
             series=(_hardest(own, wrong), *_published(own)),
             examples=tuple(_examples(own, wrong)),
-            verdicts=(verdict(scores, right, "accuracy", headline, chance=CHANCE, notes=notes),),
+            verdicts=(verdict(scores, headline, "accuracy", found[HEADLINE], chance=CHANCE, notes=notes),),
         )
 
 
@@ -164,10 +164,11 @@ def _quantities(views: Sequence[_View]) -> dict[tuple[str, str], dict[str, Float
 
 
 def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the subsets of entries beyond "all": parts of speech, negation patterns, word pairs."""
-    for label, prefix in (("part_of_speech", ""), ("negation", "negation:"), ("subset", "")):
+    """Yield the subsets of entries beyond "all": parts of speech and negation patterns, if several; word pairs."""
+    for label in ("part_of_speech", "negation", "subset"):
         names = [str(name) for name in np.unique(scores.labels[label]) if name]
-        if len(names) > 1:
+        if len(names) > 1 or label == "subset":
+            prefix = "" if label == "subset" else f"{label}:"
             yield from ((prefix + name, scores.labels[label] == name) for name in names)
 
 
@@ -244,17 +245,18 @@ def _finding(view: _View, accuracy: Estimate) -> str:
     """Say in one sentence how an encoder stands to chance, and what it takes instead."""
     if accuracy.value is None:
         return f"{view.encoder}: {accuracy.reason}"
+    left = f"; {accuracy.undefined} of {len(view.right)} entries are undefined" if accuracy.undefined else ""
     if accuracy.low is None or accuracy.high is None:
-        return f"{view.encoder}: {accuracy.value:.1%} right; {accuracy.reason}"
+        return f"{view.encoder}: {accuracy.value:.1%} right; {accuracy.reason}{left}"
     if accuracy.low > CHANCE:
-        return f"{view.encoder} is above chance: {accuracy.value:.1%} right where blind choice has {CHANCE:.1%}"
+        return f"{view.encoder} is above chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}{left}"
     if accuracy.high >= CHANCE:
-        return f"{view.encoder} cannot be told from chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}"
+        return f"{view.encoder} cannot be told from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{left}"
     shares = np.nanmean(view.chosen, axis=0)
     changed = {"antonym": "word", "polarity": "negation"}[KINDS[int(shares[:2].argmax())]]
     return (
-        f"{view.encoder} is below chance: in {shares[:2].max():.0%} of the entries "
-        f"the nearest sentence is the one in which only the {changed} changed"
+        f"{view.encoder} is below chance: in {shares[:2].max():.1%} of the entries "
+        f"the nearest sentence is the one in which only the {changed} changed{left}"
     )
 
 
@@ -266,11 +268,11 @@ LAYOUT = Layout(
         "What each encoder chooses",
         (
             _ACCURACY,
-            Column("takes the antonym", "chosen", "antonym"),
-            Column("takes the negation", "chosen", "polarity"),
+            Column("takes antonym", "chosen", "antonym"),
+            Column("takes polarity", "chosen", "polarity"),
         ),
-        note="Accuracy: the paraphrase (word and negation changed) is the nearest of the three candidates; "
-        "chance 33.3%. The other two columns are the ways of being wrong.",
+        note="Accuracy: the paraphrase (word and negation changed) is the nearest candidate of three; chance 33.3%. "
+        "Two ways of being wrong: the antonym (only the word changed), the polarity (only the negation changed).",
     ),
     parts=(
         IntervalChart("Accuracy with its 95% interval", _ACCURACY, CHANCE),
@@ -278,14 +280,14 @@ LAYOUT = Layout(
             "What is nearest to the input",
             "chosen",
             (
-                ("paraphrase", "both changed: same meaning, right"),
-                ("antonym", "only the word changed: opposite"),
-                ("polarity", "only the negation changed: opposite"),
+                ("paraphrase", "paraphrase: both changed, same meaning, right"),
+                ("antonym", "antonym: only the word changed, opposite"),
+                ("polarity", "polarity: only the negation changed, opposite"),
             ),
         ),
         ComparisonTable(
             "Which differences are real",
-            "accuracy",
+            _ACCURACY,
             note="Paired on the same entries; signs of whole units flipped; p corrected by Holm over all pairs.",
         ),
         EncoderTable(
@@ -296,7 +298,8 @@ LAYOUT = Layout(
         PointsChart(
             "Published accuracies by fine-tuning objective, and yours",
             "published",
-            note="114 models as published (the paper's figure 1 and tables 3-6); the reader's own are measured here.",
+            note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
+            "Coloured lines: yours, measured here.",
         ),
         SeriesTable("Published accuracies: spread in each group", "published_groups"),
         SeriesTable("Published accuracies and yours, model by model", "published_models", folded=True),
@@ -310,15 +313,21 @@ LAYOUT = Layout(
             "Entries that all encoders get wrong",
             "wrong by all",
             "input",
-            (("paraphrase", "paraphrase, right"), ("antonym", "antonym"), ("polarity", "negation")),
+            (("paraphrase", "paraphrase, right"), ("antonym", "antonym"), ("polarity", "polarity")),
             note="The cosine of each candidate with the input; the nearest in bold.",
         ),
         SubsetTable(
             "Accuracy by part of speech and negation pattern",
             "accuracy",
-            ("adjective", "verb", "adverb", "negation:"),
+            ("part_of_speech:", "negation:"),
         ),
-        SubsetTable("Accuracy for each pair of words", "accuracy", ("adjective:", "verb:", "adverb:"), folded=True),
+        SubsetTable(
+            "Accuracy for each pair of words",
+            "accuracy",
+            ("all", "part_of_speech:", "negation:"),
+            others=True,
+            folded=True,
+        ),
     ),
     source="Vahtola, Creutz & Tiedemann (2022), It Is Not Easy To Detect Paraphrases, BlackboxNLP",
 )

@@ -238,9 +238,10 @@ def _download(repository: str, revision: str, files: tuple[str, ...]) -> Found:
 
 
 def _unreachable(target: str, why: str) -> ModelNotFoundError:
+    folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the hub's cache, and {why}{_guess(target)}; "
-        "a folder with the model's files works offline: -e ./FOLDER"
+        f"a folder with the model's files works offline: -e {folder}"
     )
 
 

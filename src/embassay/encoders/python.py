@@ -81,11 +81,11 @@ class PythonEncoder:
         found = self.function(list(texts))
         if issparse(found):
             return csr_array(found).astype(np.float32)
-        try:
-            matrix = np.asarray(found, dtype=np.float32)
-        except (TypeError, ValueError):
-            raise EncoderError(f"python:{self.target} returned {type(found).__name__}, not an (n, d) array") from None
-        return matrix
+        matrix = np.asarray(found)
+        if matrix.dtype.kind not in "fiub":
+            raise EncoderError(f"it returned {type(found).__name__}, not an (n, d) array of real numbers")
+        with np.errstate(over="ignore"):
+            return matrix.astype(np.float32)
 
 
 def _import(name: str, target: str, fresh: bool) -> ModuleType:

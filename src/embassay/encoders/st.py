@@ -152,6 +152,8 @@ class SentenceTransformersEncoder:
             normalize_embeddings=bool(self.given.get("normalize")),
             show_progress_bar=False,
         )
+        if (asked := self.given.get("dim")) and vectors.shape[1] < asked:
+            raise EncoderError(f"it has {vectors.shape[1]} dimensions, dim={asked} asks for more")
         return np.asarray(vectors, dtype=np.float32)
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
@@ -206,7 +208,7 @@ class SentenceTransformersEncoder:
                 local_files_only=True,
             )
         except Exception as error:
-            raise EncoderError(f"{self.target} cannot be loaded: {_reason(error)}") from error
+            raise EncoderError(f"it cannot be loaded: {_reason(error)}") from error
         finally:
             if bar:
                 logging.enable_progress_bar()  # type: ignore[no-untyped-call]
@@ -233,7 +235,8 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
     foreign = [m["type"] for m in modules if not str(m.get("type", "")).startswith("sentence_transformers.")]
     if foreign and not runtime.trust_remote_code:
         raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(foreign)}); if you trust it, add --trust-remote-code LABEL"
+            f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
+            "if you trust it, add --trust-remote-code LABEL"
         )
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")

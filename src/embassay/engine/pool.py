@@ -7,9 +7,8 @@ finished is kept when a run is interrupted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +19,8 @@ from embassay.errors import EncoderError
 from embassay.samples import Role
 from embassay.types import Encoder, Text, Vectors
 
-BLOCK = 512
+BLOCK = 128
+"""Texts encoded, checked and kept together; fixed, because a vector moves by 1e-7 with its company."""
 Rows = Sequence[NDArray[np.float32] | None]
 
 
@@ -38,15 +38,26 @@ class Cache(Protocol):
 
 @dataclass(frozen=True)
 class Effort:
-    """What encoding took: distinct texts, those encoded now (the others were cached), seconds."""
+    """What encoding took.
+
+    Attributes
+    ----------
+    texts, encoded
+        Distinct texts, and those encoded now; the others were cached.
+    timed, seconds
+        Texts encoded on the clock, and how long it ran: the first text is not on it, because a model may be
+        loaded for it.
+    """
 
     texts: int = 0
     encoded: int = 0
+    timed: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: Effort) -> Effort:
         """Add up two efforts."""
-        return Effort(self.texts + other.texts, self.encoded + other.encoded, self.seconds + other.seconds)
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Effort(*(mine + theirs for mine, theirs in pairs))
 
 
 def encode(
@@ -79,37 +90,48 @@ def encode(
     ready = dict(zip(texts, cache.get(encoder.fingerprint, texts), strict=True)) if cache else {}
     todo = sorted((t for t in texts if ready.get(t) is None), key=lambda t: (t[0], len(t[1]), t[1]))
     advance(len(texts) - len(todo))
-    start = time.perf_counter()
-    blocks = []
-    for role, group in groupby(todo, key=lambda t: t[0]):
-        for block in _blocks(list(group)):
-            rows = _checked(encoder, block, role)
-            if cache:
-                cache.put(encoder.fingerprint, block, rows)
-            blocks.append(rows)
-            advance(len(block))
-    seconds = time.perf_counter() - start
+    seconds, blocks = 0.0, list[Any]()
+    for block in _blocks(todo):
+        start = time.perf_counter()
+        rows = _checked(encoder, block, block[0][0])
+        seconds += time.perf_counter() - start if blocks else 0.0
+        if cache and not issparse(rows):
+            cache.put(encoder.fingerprint, block, rows)
+        blocks.append(rows)
+        advance(len(block))
     matrix = _assemble(texts, todo, blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(matrix, row), Effort(len(texts), len(todo), seconds)
+    return Vectors(matrix, row), Effort(len(texts), len(todo), max(0, len(todo) - 1), seconds)
 
 
-def _blocks(texts: list[Text]) -> list[list[Text]]:
-    return [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
+    """Cut into blocks of one role; the very first holds one text."""
+    start = 0
+    while start < len(texts):
+        end = start + (BLOCK if start else 1)
+        block = [text for text in texts[start:end] if text[0] == texts[start][0]]
+        yield block
+        start += len(block)
 
 
 def _checked(encoder: Encoder, block: Sequence[Text], role: Role) -> Any:
     try:
         rows = encoder.encode([text for _, text in block], role)
+        rows = rows if issparse(rows) else np.asarray(rows)
+        if np.iscomplexobj(rows):
+            raise EncoderError("it returned complex numbers")
+        with np.errstate(over="ignore"):
+            rows = rows.astype(np.float32)
     except EncoderError:
         raise
-    except Exception as error:
-        raise EncoderError(f"{encoder.name}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        reason = " ".join(str(error).split())
+        raise EncoderError(f"{type(error).__name__}: {reason}") from error
     if rows.ndim != 2 or rows.shape[0] != len(block) or rows.shape[1] == 0:
-        raise EncoderError(f"{encoder.name} returned shape {rows.shape} for {len(block)} texts, not ({len(block)}, d)")
+        raise EncoderError(f"it returned shape {rows.shape} for {len(block)} texts, not ({len(block)}, d)")
     numbers = rows.data if issparse(rows) else rows
     if not np.isfinite(numbers).all():
-        raise EncoderError(f"{encoder.name} returned a vector with NaN or infinity")
+        raise EncoderError("it returned a vector with NaN or infinity")
     return rows
 
 

@@ -64,7 +64,7 @@ def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floa
     """Yield random signs in blocks: (b, units) of ±1 each, b adding up to ``number``."""
     stream = generator(draws.seed, "signs", *purpose)
     for size in _blocks(number, units):
-        yield 2.0 * stream.integers(0, 2, size=(size, units)) - 1.0
+        yield (2 * stream.integers(0, 2, size=(size, units)) - 1).astype(np.float64)
 
 
 def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Floats:

@@ -61,16 +61,15 @@ def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
 def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
     """Return n* = p(1 − p)/v: how many independent items would make the share vary as much.
 
-    At p = 0 and p = 1 it is the number of units. Where all units agree on a share between, v is 0 and the
-    items' own variance takes its place, v = s²/n; it is infinite where the items agree too (a constant encoder,
-    whose every item is an expected 1/3, has nothing left to vary).
+    At p = 0 and p = 1 it is the number of units. v is never less than s²/n, the variance of independent items:
+    units that happen to agree are no proof (Korn & Graubard 1998). It is infinite where the items themselves agree
+    (a constant encoder, whose every item is an expected 1/3, has nothing left to vary).
     """
     p, variance = float(values.mean()), ratio_variance(values, unit)
     if p in (0.0, 1.0):
         return float(len(np.unique(unit)))
+    variance = max(variance, float(values.var(ddof=1)) / len(values))
     # Rounding leaves about 1e-33 where they agree.
-    if variance < 1e-24:
-        variance = float(values.var(ddof=1)) / len(values)
     return float("inf") if variance < 1e-24 else p * (1 - p) / variance
 
 

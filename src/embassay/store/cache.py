@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,16 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "embassay"
 
 
+def usable(folder: Path) -> str | None:
+    """Make a folder and say why it cannot be written to; None when it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return error.strerror or "it cannot be written to"
+
+
 class VectorCache:
     """Vectors on disk; use it as a context manager, one at a time in a process."""
 
@@ -44,6 +55,7 @@ class VectorCache:
         OutputError
             If the folder cannot be written to.
         """
+        self.trouble = ""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._env = lmdb.open(str(folder / "vectors"), map_size=CEILING, max_dbs=0, meminit=False)
@@ -68,11 +80,16 @@ class VectorCache:
             return [_unpack(key, transaction.get(key)) for key in (_key(fingerprint, t) for t in texts)]
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Keep the (n, d) vectors of the texts, all or none."""
-        with self._env.begin(write=True) as transaction:
-            for text, row in zip(texts, np.ascontiguousarray(rows, dtype="<f4"), strict=True):
-                key = _key(fingerprint, text)
-                transaction.put(key, _digest(key, row.tobytes()) + row.tobytes())
+        """Keep the (n, d) vectors of the texts, all or none; once that fails (``trouble``), nothing more is kept."""
+        if self.trouble:
+            return
+        try:
+            with self._env.begin(write=True) as transaction:
+                for text, row in zip(texts, np.ascontiguousarray(rows, dtype="<f4"), strict=True):
+                    key = _key(fingerprint, text)
+                    transaction.put(key, _digest(key, row.tobytes()) + row.tobytes())
+        except lmdb.Error as error:
+            self.trouble = str(error)
 
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""
@@ -90,6 +107,8 @@ class FileHashes:
             try:
                 self._known = json.loads(self._path.read_text(encoding="utf-8"))
             except ValueError:
+                self._known = {}
+            if not isinstance(self._known, dict):
                 self._known = {}
 
     def __call__(self, path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -35,16 +35,17 @@ def write(path: Path, content: bytes) -> None:
     OutputError
         If the place cannot be written to.
     """
+    temporary = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None

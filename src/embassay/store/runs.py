@@ -1,6 +1,6 @@
 """A run's folder: ``run.json``, ``scores/``, ``result.json``, ``report.html``.
 
-``result.json`` is written last, so a folder that has one is whole. Scores are kept one file for each
+``result.json`` is written last, and ``run.json`` says whether the run is finished. Scores are kept one file for each
 encoder, corpus and diagnostic; a run of the same settings takes them up again.
 """
 
@@ -24,6 +24,8 @@ from embassay.store import results
 from embassay.store.canonical import canonical, write
 from embassay.types import ItemScores, Origin, Result, content_hash
 
+OURS = {"run.json", "result.json", "report.html", "scores"}
+
 
 class RunFolder:
     """The folder of one run."""
@@ -42,16 +44,16 @@ class RunFolder:
             If it cannot be written to, holds another run (and not ``overwrite``), or is not ours.
         """
         key = content_hash([settings, __version__])
-        if self._holds_something():
-            record = self.record()
-            if not record:
-                raise OutputError(f"{self.path}: not empty and not a run of embassay; choose another folder with -o")
-            if overwrite:
-                self._clear()
-            elif record.get("key") != key:
-                raise OutputError(
-                    f"{self.path}: holds a run of other settings; choose another folder with -o, or --overwrite"
-                )
+        record = self.record()
+        if self._is_foreign():
+            raise OutputError(f"{self.path}: not empty and not a run of embassay; choose another folder with -o")
+        if overwrite:
+            self._clear()
+        elif record and record.get("key") != key:
+            raise OutputError(
+                f"{self.path}: holds a run of other settings ({_changed(record, settings)}); "
+                "choose another folder with -o, or --overwrite"
+            )
         self.write_record({**self.record(), "key": key, "settings": settings, "state": "running"})
 
     def record(self) -> dict[str, Any]:
@@ -87,7 +89,7 @@ class RunFolder:
             with np.load(io.BytesIO(self._file(origin).read_bytes()), allow_pickle=False) as kept:
                 arrays = dict(kept)
                 head = json.loads(str(arrays.pop("head")))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
+        except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
             return None
         measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
         if head != {"version": __version__, **_identity(origin)}:
@@ -96,21 +98,25 @@ class RunFolder:
             group: {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{group}.")}
             for group in ("labels", "values")
         }
+        if not {"item", "unit"} <= arrays.keys():
+            return None
         return ItemScores(origin, measure, arrays["item"], arrays["unit"], **groups, scalars=scalars)
 
     def _file(self, origin: Origin) -> Path:
         words = (origin.diagnostic, origin.corpus, origin.encoder)
-        slug = ".".join(re.sub(r"[^\w-]+", "_", word)[:40] for word in words)
+        slug = ".".join(re.sub(r"[^A-Za-z0-9_-]+", "_", word)[:40] for word in words)
         return self.path / "scores" / f"{slug}.{content_hash(_identity(origin))[:8]}.npz"
 
-    def _holds_something(self) -> bool:
+    def _is_foreign(self) -> bool:
+        """Say whether the folder holds something that no run of ours has left there."""
         try:
-            return self.path.exists() and any(self.path.iterdir())
+            names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
+        return bool(names) and not (self.record() or names <= OURS)
 
     def _clear(self) -> None:
-        known = [self.path / name for name in ("result.json", "report.html", "run.json")]
+        known = [self.path / name for name in OURS - {"scores"}]
         for path in (*known, *(self.path / "scores").glob("*.npz")):
             path.unlink(missing_ok=True)
 
@@ -118,3 +124,10 @@ class RunFolder:
 def _identity(origin: Origin) -> dict[str, Any]:
     """Return what makes scores what they are; whether an encoder joined as a baseline does not."""
     return {name: value for name, value in asdict(origin).items() if name != "baseline"}
+
+
+def _changed(record: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """Name the settings that differ from a record's."""
+    before = record.get("settings") or {}
+    names = [name for name, value in json.loads(canonical(settings)).items() if before.get(name) != value]
+    return ", ".join(names) or "another version of embassay"

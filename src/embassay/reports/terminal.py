@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from embassay.layout import Layout
-from embassay.report.tables import Cell, Scope, Table, encoder_table
-from embassay.report.words import verdict
+from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
+from embassay.reports.words import verdict
 from embassay.types import Result
 
 PLAIN_WIDTH = 110
 """Columns where standard output is not a terminal."""
+WHOLE = 1000
+"""Columns that a table may take; what a terminal is narrower than, it wraps."""
 
 
 def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float], console: Console) -> None:
     """Print each diagnostic on each corpus: table, signatures, verdict."""
     for found in result.verdicts:
         layout = layouts[found.diagnostic]
-        scope = Scope(result, found.diagnostic, found.corpus)
+        scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
         table = encoder_table(scope, layout.headline)
         console.print(Text(f"{layout.title} on {found.corpus}", style="bold"), Text(layout.question), sep="\n")
-        console.print(_rich(table))
+        _print_table(table, console)
         console.print(Text(table.note, style="dim"))
         for line in table.signatures:
             console.print(Text(line, style="dim"), soft_wrap=True)
@@ -35,17 +37,30 @@ def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, floa
 
 def stdout() -> Console:
     """Return the console for results: standard output, plain and wide where it is not a terminal."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
+    console = _Output(highlight=False)
+    return console if console.is_terminal else _Output(highlight=False, width=PLAIN_WIDTH)
 
 
-def _rich(table: Table) -> RichTable:
+class _Output(Console):
+    """Leaves it to the caller what happens when the reader has gone (``| head``); rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _print_table(table: Table, console: Console) -> None:
+    """Print a table whole, however narrow the terminal: a name is never cut; remarks stand below it."""
+    remarks = list(dict.fromkeys(c.remark for row in table.rows for c in row if c.remark and c.remark != BASELINE))
     drawn = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(table.head):
-        drawn.add_column(name, justify="left" if place == 0 else "right", no_wrap=place > 0, overflow="fold")
+        drawn.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
     for row in table.rows:
-        drawn.add_row(*map(_cell, row))
-    return drawn
+        drawn.add_row(*(_cell(cell, remarks) for cell in row))
+    width, console.width = console.width, max(console.width, WHOLE)
+    console.print(drawn)
+    console.width = width
+    for place, remark in enumerate(remarks, 1):
+        console.print(Text(f"({place}) {remark}", style="dim"))
 
 
 def _bullets(lines: Iterable[str]) -> RichTable:
@@ -55,10 +70,11 @@ def _bullets(lines: Iterable[str]) -> RichTable:
     return grid
 
 
-def _cell(cell: Cell) -> Text:
+def _cell(cell: Cell, remarks: Sequence[str]) -> Text:
     text = Text(cell.text)
     if cell.interval:
         text.append(f" {cell.interval}", style="dim")
     if cell.remark:
-        text.append(f" ({cell.remark})", style="dim italic")
+        mark = cell.remark if cell.remark == BASELINE else str(remarks.index(cell.remark) + 1)
+        text.append(f" ({mark})", style="dim italic")
     return text

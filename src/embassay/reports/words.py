@@ -65,34 +65,37 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Itera
     )
     if corpus.builtin:
         yield "A built-in corpus, for trying things out: no best model is named on it."
-    elif found.best is not None:
-        yield from _best(result, found, speed)
+    elif found.best is None:
+        asked = f"Undefined for every item: {names(found.undefined)}." if found.undefined else ""
+        yield asked or "Only baselines took part; name an encoder with -e."
+    else:
+        yield from _best(found, speed)
     if found.above:
         label = "baseline" if len(found.above) == 1 else "baselines"
-        yield f"Above {'it' if found.best else 'every encoder'}: the {label} {names(found.above)}."
+        yield f"Significantly higher than {found.best}: the {label} {names(found.above)}."
     if found.smallest_difference is not None:
         gap = number(found.smallest_difference).rstrip("%")
-        yield f"{found.units:,} units show gaps above {gap} points (power 80%); smaller ones may go unseen."
+        yield f"{found.smallest_units:,} units show gaps above {gap} points (power 80%); smaller ones may go unseen."
     yield from (note if note.endswith(".") else f"{note}." for note in found.notes)
+    for encoder in result.encoders:
+        if encoder.truncated:
+            yield f"{encoder.name} reads {encoder.max_tokens} tokens: {encoder.truncated:,} longer texts were cut."
 
 
-def _best(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
-    value = next(
-        row.value
-        for row in result.rows
-        if (row.diagnostic, row.corpus, row.encoder, row.quantity, row.subset)
-        == (found.diagnostic, found.corpus, found.best, found.quantity, "all")
+def _best(found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+    below = found.chance is not None and found.high is not None and found.high < found.chance
+    level = f"{number(found.value)} {found.quantity}" + (
+        f", below the {number(found.chance)} of chance" if below else ""
     )
-    candidates = [e.name for e in result.encoders if not e.baseline]
-    if len(candidates) < 2:
-        yield f"One encoder: {found.best} ({number(value)} {found.quantity}); name a second one with -e to compare."
+    if found.undefined:
+        yield f"Undefined for every item, so not compared: {names(found.undefined)}."
+    if len(found.candidates) < 2:
+        yield f"One encoder: {found.best} ({level}); name a second one with -e to compare."
         return
-    below = found.chance is not None and value is not None and value < found.chance
-    level = f"{number(value)} {found.quantity}" + (f", below the {number(found.chance)} of chance" if below else "")
     others = found.not_separable[1:]
-    tail = f"; not separable from it: {names(others)}" if others else "; every other encoder is separable from it"
-    yield f"Best: {found.best} ({level}){tail}."
+    tail = f"not separable from it: {names(others)}" if others else "every other encoder is separable from it"
+    yield f"{'Highest' if below else 'Best'}: {found.best} ({level}); {tail}."
     known = {name: speed[name] for name in found.not_separable if name in speed}
-    if others and len(known) == len(found.not_separable):
+    if others and not below and len(known) == len(found.not_separable):
         fastest = max(known, key=lambda name: known[name])
         yield f"Fastest of them: {fastest} ({known[fastest]:,.0f} texts/s here)."

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from embassay.layout import Column, ComparisonTable, EncoderTable, Examples, SeriesTable, SubsetTable
-from embassay.report.words import interval, number, p_value, remark
+from embassay.reports.words import interval, number, p_value, remark
 from embassay.types import Example, Result, Row
+
+BASELINE = "baseline"
+DIGITS = frozenset("0123456789+−–<")
 
 
 @dataclass(frozen=True)
@@ -32,30 +36,37 @@ class Table:
     signatures: tuple[str, ...] = ()
     folded: bool = False
 
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether a column holds numbers, and so lines up on the right."""
+        columns = zip(*([cell.text for cell in row] for row in self.rows), strict=True)
+        return tuple(all(t[:1] in DIGITS for t in column) for column in columns)
+
 
 @dataclass(frozen=True)
 class Scope:
-    """One diagnostic on one corpus of a result."""
+    """One diagnostic on one corpus of a result, and the figure that its encoders are ordered by."""
 
     result: Result
     diagnostic: str
     corpus: str
+    headline: Column
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of this scope."""
         return tuple(r for r in self.result.rows if (r.diagnostic, r.corpus) == (self.diagnostic, self.corpus))
 
-    @property
+    @cached_property
     def encoders(self) -> tuple[str, ...]:
-        """The encoders with a row in this scope, in the order of the run."""
+        """The encoders with a row in this scope, the highest headline figure first."""
         present = {row.encoder for row in self.rows}
-        return tuple(e.name for e in self.result.encoders if e.name in present)
+        level = {e.name: self.figure(e.name, self.headline) for e in self.result.encoders if e.name in present}
+        return tuple(sorted(level, key=lambda e: -(v if (r := level[e]) and (v := r.value) is not None else -1e300)))
 
-    def row(self, encoder: str, quantity: str, subset: str) -> Row | None:
-        """Return one row, if there is one."""
-        wanted = (encoder, quantity, subset)
-        return next((r for r in self.rows if (r.encoder, r.quantity, r.subset) == wanted), None)
+    def figure(self, encoder: str, column: Column) -> Row | None:
+        """Return an encoder's row of a column, if there is one."""
+        return self._index.get((encoder, column.quantity, column.subset, column.condition))
 
     def series(self, name: str) -> Any:
         """Return the data of a series, or None."""
@@ -66,50 +77,52 @@ class Scope:
         """Say whether an encoder joined as a baseline."""
         return any(e.name == encoder and e.baseline for e in self.result.encoders)
 
+    @cached_property
+    def _index(self) -> dict[tuple[str, str, str, str], Row]:
+        return {(r.encoder, r.quantity, r.subset, r.condition): r for r in self.rows}
+
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table:
-    """Lay out one line for each encoder, the highest value of the first column first."""
-    found = {encoder: [scope.row(encoder, c.quantity, c.subset) for c in part.columns] for encoder in scope.encoders}
-    order = sorted(found, key=lambda e: -(found[e][0].value or 0.0) if found[e][0] else 0.0)  # type: ignore[union-attr]
-    rows = tuple((_name(scope, e), *map(_figure, found[e], part.columns)) for e in order)
+    """Lay out one line for each encoder."""
+    found = {encoder: [scope.figure(encoder, c) for c in part.columns] for encoder in scope.encoders}
+    rows = tuple((_name(scope, e), *map(_figure, found[e], part.columns)) for e in found)
     flat = [row for rows_of_one in found.values() for row in rows_of_one]
     return Table(part.title, ("encoder", *(c.heading for c in part.columns)), rows, part.note, _signatures(flat))
 
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     """Lay out one line for each subset, one column for each encoder; None when there are no such subsets."""
-    wanted = [r for r in scope.rows if r.quantity == part.quantity and _matches(r.subset, part.prefixes)]
-    grid = {(r.subset, r.encoder): r for r in wanted}
-    subsets = dict.fromkeys(r.subset for r in wanted)
-    if not subsets:
+    wanted = [r for r in scope.rows if r.quantity == part.quantity and not r.condition and _matches(r.subset, part)]
+    if not wanted:
         return None
-    column = Column("", part.quantity, format=part.format)
+    items: dict[str, int] = {}
+    for row in wanted:
+        items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
+    columns = {subset: Column("", part.quantity, subset, part.format) for subset in items}
     rows = tuple(
         (
-            Cell(_plain(subset)),
-            Cell(f"{max(r.items + r.undefined for r in wanted if r.subset == subset):,}"),
-            *(_figure(grid.get((subset, e)), column) for e in scope.encoders),
+            Cell(subset.replace(":", ": ").replace("_", " ")),
+            Cell(f"{count:,}"),
+            *(_figure(scope.figure(e, columns[subset]), columns[subset]) for e in scope.encoders),
         )
-        for subset in subsets
+        for subset, count in items.items()
     )
     return Table(part.title, ("subset", "items", *scope.encoders), rows, part.note, _signatures(wanted), part.folded)
 
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each pair of encoders; None when there is nothing to compare."""
-    found = [
-        c
-        for c in scope.result.comparisons
-        if (c.diagnostic, c.corpus, c.quantity) == (scope.diagnostic, scope.corpus, part.quantity)
-    ]
+    column = part.column
+    key = (scope.diagnostic, scope.corpus, column.quantity, column.subset, column.condition)
+    found = [c for c in scope.result.comparisons if (c.diagnostic, c.corpus, c.quantity, c.subset, c.condition) == key]
     if not found:
         return None
     rows = tuple(
         (
             Cell(f"{c.a} − {c.b}"),
             Cell(
-                number(c.difference, part.format, signed=True).replace("%", " points"),
-                interval(c.low, c.high, part.format, signed=True),
+                number(c.difference, column.format, signed=True).replace("%", " points"),
+                interval(c.low, c.high, column.format, signed=True),
             ),
             Cell(p_value(c.p)),
             Cell(p_value(c.p_holm), strong=c.p_holm is not None and c.p_holm < 0.05),
@@ -118,7 +131,7 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
         for c in found
     )
     encoders = {name for c in found for name in (c.a, c.b)}
-    figures = [scope.row(e, part.quantity, "all") for e in scope.encoders if e in encoders]
+    figures = [scope.figure(e, column) for e in scope.encoders if e in encoders]
     return Table(part.title, ("pair", "difference", "p", "p (Holm)", "items"), rows, part.note, _signatures(figures))
 
 
@@ -129,7 +142,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         return None
     rows = tuple(tuple(map(_formatted, row, data["formats"])) for row in data["rows"])
     source = f"Source: {data['source']}." if "source" in data else ""
-    figures = [scope.row(e, "accuracy", "all") for e in scope.encoders]
+    figures = [scope.figure(e, scope.headline) for e in scope.encoders]
     note = " ".join(filter(None, [part.note, source]))
     return Table(part.title, tuple(data["columns"]), rows, note, _signatures(figures), part.folded)
 
@@ -158,16 +171,13 @@ def _example(found: Sequence[Example], part: Examples) -> Table:
     return Table(title, ("candidate", "sentence", *(example.encoder for example in found)), rows)
 
 
-def _matches(subset: str, prefixes: Iterable[str]) -> bool:
-    return any(subset.startswith(p) if p.endswith(":") else subset == p for p in prefixes)
-
-
-def _plain(subset: str) -> str:
-    return subset.replace(":", ": ")
+def _matches(subset: str, part: SubsetTable) -> bool:
+    inside = any(subset.startswith(p) if p.endswith(":") else subset == p for p in part.prefixes)
+    return inside is not part.others
 
 
 def _name(scope: Scope, encoder: str) -> Cell:
-    return Cell(encoder, remark="baseline" if scope.baseline(encoder) else "")
+    return Cell(encoder, remark=BASELINE if scope.baseline(encoder) else "")
 
 
 def _figure(row: Row | None, column: Column) -> Cell:

@@ -22,9 +22,9 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
-from embassay.report import charts, tables
-from embassay.report.tables import Scope, Table
-from embassay.report.words import verdict
+from embassay.reports import charts, tables
+from embassay.reports.tables import Scope, Table
+from embassay.reports.words import verdict
 from embassay.types import Result
 
 TABLES: dict[type, Any] = {
@@ -95,7 +95,7 @@ def render(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, fl
 def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Section]:
     for place, found in enumerate(result.verdicts):
         layout = layouts[found.diagnostic]
-        scope = Scope(result, found.diagnostic, found.corpus)
+        scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
         yield Section(
             f"section-{place}",
             f"{layout.title} on {found.corpus}",
@@ -125,7 +125,7 @@ def _embedded(spec: Any) -> str:
 
 
 def _resource(name: str) -> str:
-    return files("embassay.report").joinpath(name).read_text(encoding="utf-8")
+    return files("embassay.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _csp_hash(script: str) -> str:

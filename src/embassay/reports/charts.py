@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from embassay.layout import IntervalChart, PointsChart, ShareBars
-from embassay.report.tables import Scope
+from embassay.layout import Column, IntervalChart, PointsChart, ShareBars
+from embassay.reports.tables import Scope
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
@@ -17,7 +17,7 @@ def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
     import altair as alt
 
-    rows = [scope.row(e, part.column.quantity, part.column.subset) for e in scope.encoders]
+    rows = [scope.figure(e, part.column) for e in scope.encoders]
     values = [
         {
             "encoder": r.encoder,
@@ -32,14 +32,14 @@ def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
     if not values:
         return None
     base = alt.Chart(alt.Data(values=values)).encode(y=_encoders(alt, scope))
-    style = ".0%" if part.column.format == "percent" else ".2f"
+    style, fine = (".0%", ".1%") if part.column.format == "percent" else (".2f", ".3f")
     x = alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=style), scale=_domain(alt, part, values))
     dots = base.mark_circle(size=90, opacity=1).encode(
         x=x,
         color=alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE)),
         tooltip=[
             alt.Tooltip("encoder:N"),
-            *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("value", "low", "high")),
+            *(alt.Tooltip(f"{name}:Q", format=fine) for name in ("value", "low", "high")),
         ],
     )
     rules = base.mark_rule(strokeWidth=2).encode(
@@ -49,6 +49,8 @@ def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
     if part.chance is not None:
         chance = alt.Chart(alt.Data(values=[{"chance": part.chance}]))
         layers.append(chance.mark_rule(strokeDash=[4, 4], color=VERMILION).encode(x="chance:Q"))
+        word = chance.mark_text(text="chance", align="left", dx=4, dy=-6, color="#a34400", fontSize=11)
+        layers.append(word.encode(x="chance:Q", y=alt.value(0)))
     return _finished(alt.layer(*layers), part.title, LINE * len(values))
 
 
@@ -57,7 +59,7 @@ def share_bars(scope: Scope, part: ShareBars) -> dict[str, Any] | None:
     import altair as alt
 
     found = [
-        (place, label, scope.row(encoder, part.quantity, subset))
+        (place, label, scope.figure(encoder, Column("", part.quantity, subset)))
         for encoder in scope.encoders
         for place, (subset, label) in enumerate(part.parts)
     ]
@@ -76,7 +78,7 @@ def share_bars(scope: Scope, part: ShareBars) -> dict[str, Any] | None:
             y=_encoders(alt, scope),
             x=alt.X(
                 "value:Q",
-                title="share of entries",
+                title="share of items",
                 axis=alt.Axis(format=".0%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
@@ -136,6 +138,9 @@ def _domain(alt: Any, part: IntervalChart, values: list[dict[str, Any]]) -> Any:
 def _finished(chart: Any, title: str, height: int) -> dict[str, Any]:
     chart = chart.properties(width="container", height=height, description=title, background="transparent")
     spec: dict[str, Any] = (
-        chart.configure_view(stroke=None).configure_axis(labelFontSize=12, titleFontSize=12).to_dict()
+        chart.configure_view(stroke=None)
+        .configure_axis(labelFontSize=12, titleFontSize=12)
+        .configure_legend(labelFontSize=12, titleFontSize=12)
+        .to_dict()
     )
     return spec
