@@ -272,7 +272,10 @@ def test_help_and_version_are_quick_and_import_nothing_heavy():
 
 def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path):
     (tmp_path / "slow_one.py").write_text(
-        "import time, numpy as np\ndef f(texts):\n    time.sleep(60)\n    return np.ones((len(texts), 2))\n"
+        "import os, time, numpy as np\n"
+        "def f(texts):\n"
+        "    time.sleep(0 if os.path.exists('hurry') else 60)\n"
+        "    return np.ones((len(texts), 2))\n"
     )
     command = [sys.executable, "-m", "embassay", "run", "-e", "bow", "-e", "slow=python:slow_one:f", "-c", "opposites"]
     environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}

@@ -70,7 +70,8 @@ def test_a_changed_file_is_run_again_and_never_answers_for_the_old_one(module, t
 def test_it_is_known_by_the_file_that_names_it(module, tmp_path):
     source = (
         SOURCE
-        + "import functools\n\ndef scaled(texts, k):\n    return lengths(texts) * k\n\npart = functools.partial(scaled, k=1)\n"
+        + "import functools\n\ndef scaled(texts, k):\n    return lengths(texts) * k\n\n"
+        + "part = functools.partial(scaled, k=1)\n"
     )
     (tmp_path / f"{module}.py").write_text(source)
     once = load_encoder(f"python:{module}:part")
