@@ -280,9 +280,9 @@ LAYOUT = Layout(
             "What is nearest to the input",
             "chosen",
             (
-                ("paraphrase", "paraphrase: both changed, same meaning, right"),
-                ("antonym", "antonym: only the word changed, opposite"),
-                ("polarity", "polarity: only the negation changed, opposite"),
+                ("paraphrase", "paraphrase: right"),
+                ("antonym", "antonym: only the word changed"),
+                ("polarity", "polarity: only the negation"),
             ),
         ),
         ComparisonTable(
