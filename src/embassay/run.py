@@ -78,6 +78,9 @@ def execute(
         except EncoderError as error:
             outcome.failures[entry.label] = f"{entry.label}: {error}"
             continue
+        finally:
+            # So that two large models are never in memory together.
+            getattr(entry.encoder, "release", lambda: None)()
         records.append(_encoder_record(entry, dim, _truncated(entry.encoder, plan.corpora)))
         for task, score in zip(plan.tasks, found, strict=True):
             scores.setdefault(_key(task), []).append(score)
@@ -153,8 +156,6 @@ def _assay_one(
     if effort.timed >= ENOUGH and effort.seconds:
         outcome.speed[entry.label] = effort.timed / effort.seconds
     outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
-    if release := getattr(entry.encoder, "release", None):
-        release()  # so that two large models are never in memory together
     return [score for score in kept.values() if score], None if entry.encoder.card.fitted else dim
 
 

@@ -150,6 +150,26 @@ def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path)
     assert find_offline("all-MiniLM-L6-v2", "", SHA).revision == "abc"
 
 
+def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
+    # The hub's layout: models--ORG--NAME/refs/main names the snapshot, snapshots/COMMIT holds the files.
+    import os
+    import subprocess
+    import sys
+
+    home = tmp_path / "models--sentence-transformers--all-MiniLM-L6-v2"
+    for name in BUNDLED_FILES:
+        (home / "snapshots" / "c0ffee" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "snapshots" / "c0ffee" / name).symlink_to(bundled / name)
+    (home / "refs").mkdir()
+    (home / "refs" / "main").write_text("c0ffee")
+    code = (
+        "from embassay.plan import load_encoder as f; e = f('all-MiniLM-L6-v2'); print(e.card.revision, e.fingerprint)"
+    )
+    environment = os.environ | {"HF_HUB_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["c0ffee", load_encoder("all-MiniLM-L6-v2").fingerprint]
+
+
 def test_a_named_revision_is_not_the_package_s(monkeypatch):
     monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)
     assert find_offline("all-MiniLM-L6-v2", "v1", SHA) is None
