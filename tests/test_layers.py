@@ -10,25 +10,26 @@ OPEN = {"errors", "folder", "randomness", "_version", "data"}
 """May be imported by everyone but ``reports``, which gets ``_version`` only."""
 ALLOWED = {
     "cli": {"session", "inspection", "inventory", "api", "store"},
-    "session": {"config", "plan", "run", "reports", "store", "specs", "progress", "types"},
+    "session": {"config", "plan", "run", "reports", "store", "specs", "progress", "types", "result"},
     "inspection": {"plan", "reports", "store", "types", "session"},
     "inventory": {"reports"},
-    "api": {"plan", "run", "reports", "store", "types"},
+    "api": {"plan", "run", "reports", "store", "types", "result"},
     "config": {"specs"},
     "progress": set(),
-    "run": {"plan", "engine", "store", "layout", "types"},
+    "run": {"plan", "engine", "store", "layout", "types", "result"},
     "plan": {"specs", "types"},
     "specs": set(),
-    "diagnostics": {"geometry", "stats", "layout", "samples", "types"},
+    "diagnostics": {"geometry", "stats", "layout", "samples", "types", "result"},
     "encoders": {"samples", "types"},
     "corpora": {"samples", "types"},
     "engine": {"samples", "types"},
-    "store": {"types"},
-    "reports": {"layout", "types"},
+    "store": {"types", "result"},
+    "reports": {"layout", "result"},
     "layout": set(),
-    "stats": {"types"},
+    "stats": {"types", "result"},
     "geometry": set(),
-    "types": {"samples"},
+    "types": {"samples", "result"},
+    "result": set(),
     "samples": set(),
     "examples": {"corpora", "samples", "types"},
     "errors": set(),
@@ -36,10 +37,10 @@ ALLOWED = {
     "randomness": set(),
     "data": set(),
     "_version": set(),
-    "__init__": {"api", "plan", "samples", "types"},
+    "__init__": {"api", "plan", "samples", "types", "result"},
     "__main__": {"cli"},
 }
-PURE = {"geometry", "stats", "samples", "types", "randomness"}
+PURE = {"geometry", "stats", "samples", "types", "result", "randomness"}
 STANDARD = {"numpy", "scipy", "polars"}
 
 

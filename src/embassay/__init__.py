@@ -25,8 +25,8 @@ _HOME = {
     "Encoder": "embassay.types:Encoder",
     "Vectors": "embassay.types:Vectors",
     "ItemScores": "embassay.types:ItemScores",
-    "Estimate": "embassay.types:Estimate",
-    "Result": "embassay.types:Result",
+    "Estimate": "embassay.result:Estimate",
+    "Result": "embassay.result:Result",
     "Choice": "embassay.samples:Choice",
     "EmbassayError": "embassay.errors:EmbassayError",
     "InputError": "embassay.errors:InputError",
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.plan import load_corpus as load
     from embassay.plan import load_encoder as encoder
+    from embassay.result import Estimate, Result
     from embassay.samples import Choice
-    from embassay.types import Corpus, Encoder, Estimate, ItemScores, Result, Vectors
+    from embassay.types import Corpus, Encoder, ItemScores, Vectors
 
 
 def __getattr__(name: str) -> Any:

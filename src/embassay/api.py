@@ -10,11 +10,12 @@ from typing import Any
 
 from embassay.errors import EncoderError
 from embassay.plan import prepare
+from embassay.result import Result
 from embassay.run import execute, layouts
 from embassay.store import results
 from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
 from embassay.store.canonical import write
-from embassay.types import Corpus, Draws, Encoder, Result, Runtime
+from embassay.types import Corpus, Draws, Encoder, Runtime
 
 
 def assay(

@@ -17,10 +17,11 @@ from embassay.errors import EncoderError
 from embassay.folder import DIAGNOSTICS
 from embassay.layout import Layout
 from embassay.plan import Entry, Plan, Task
+from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, CorpusRecord, Draws, Encoder, EncoderRecord, ItemScores, Result, Text
+from embassay.types import Corpus, Draws, Encoder, ItemScores, Text
 
 ENOUGH = 64
 """Texts that have to be timed before a speed is given."""

@@ -14,11 +14,12 @@ from typing import Any
 from embassay.config import Settings, read
 from embassay.errors import OutputError
 from embassay.plan import Plan, prepare
+from embassay.result import Result
 from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
 from embassay.specs import Spec
 from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
 from embassay.store.runs import RunFolder
-from embassay.types import Draws, Result, Runtime
+from embassay.types import Draws, Runtime
 
 FINE, ENCODER_FAILED = 0, 3
 DEFAULT_OUT = Path("embassay-run")

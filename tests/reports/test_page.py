@@ -9,9 +9,10 @@ from embassay.api import assay, report
 from embassay.encoders.hashing import HashingEncoder
 from embassay.reports.tables import Scope, comparison_table, encoder_table, subset_table
 from embassay.reports.words import interval, names, number, p_value, verdict
+from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 from embassay.run import layouts
 from embassay.samples import Choice
-from embassay.types import Corpus, CorpusRecord, EncoderRecord, Result, Row, Verdict
+from embassay.types import Corpus
 
 EVIL = "<script>alert('x')</script>&\"</td>"
 

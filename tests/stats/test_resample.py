@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from embassay.result import MIN_UNITS
 from embassay.stats import resample
 from embassay.stats.resample import bootstrap_means, counts, mean, percentiles, signs, undefined_estimate, unit_sums
-from embassay.types import MIN_UNITS, Draws
+from embassay.types import Draws
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 
+from embassay.result import MIN_UNITS
 from embassay.stats.shares import effective_number, ratio_variance, share, wilson
-from embassay.types import MIN_UNITS
 
 NAN = float("nan")
 Z = stats.norm.ppf(0.975)

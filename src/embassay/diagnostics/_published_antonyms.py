@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.types import Series
+from embassay.result import Series
 
 GROUPS = ("general", "paraphrase", "nli", "stsb", "other")
 """The paper's fine-tuning objectives, in the order of its tables 3-6."""

@@ -8,10 +8,11 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.stats.compare import ALPHA, Difference, not_separable, smallest_difference
 from embassay.stats.resample import Floats
 from embassay.stats.shares import ratio_variance
-from embassay.types import Comparison, Draws, Estimate, ItemScores, Row, Verdict
+from embassay.types import Draws, ItemScores
 
 
 def row(scores: ItemScores, draws: Draws, quantity: str, subset: str, estimate: Estimate, condition: str = "") -> Row:

@@ -33,11 +33,12 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
+from embassay.result import Estimate, Example, Result, Row, Series
 from embassay.samples import Choice
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.resample import mean
 from embassay.stats.shares import share
-from embassay.types import Corpus, Draws, Estimate, Example, ItemScores, Origin, Result, Row, Series, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
 
 NAME = "negated_antonyms"
 HEADLINE = ("accuracy", "all")

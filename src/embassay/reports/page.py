@@ -25,7 +25,7 @@ from embassay.layout import (
 from embassay.reports import charts, tables
 from embassay.reports.tables import Scope, Table
 from embassay.reports.words import verdict
-from embassay.types import Result
+from embassay.result import Result
 
 TABLES: dict[type, Any] = {
     EncoderTable: tables.encoder_table,

@@ -9,7 +9,7 @@ from typing import Any
 
 from embassay.layout import Column, ComparisonTable, EncoderTable, Examples, SeriesTable, SubsetTable
 from embassay.reports.words import interval, number, p_value, remark
-from embassay.types import Example, Result, Row
+from embassay.result import Example, Result, Row
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")

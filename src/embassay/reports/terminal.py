@@ -11,7 +11,7 @@ from rich.text import Text
 from embassay.layout import Layout
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
 from embassay.reports.words import verdict
-from embassay.types import Result
+from embassay.result import Result
 
 PLAIN_WIDTH = 110
 """Columns where standard output is not a terminal."""

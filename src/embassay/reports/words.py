@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from embassay.layout import Format
-from embassay.types import FEW_UNITS, Result, Row, Verdict
+from embassay.result import FEW_UNITS, Result, Row, Verdict
 
 DASH = "–"
 

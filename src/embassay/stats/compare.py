@@ -15,9 +15,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.result import MIN_UNITS
 from embassay.stats.resample import Floats, bootstrap_means, percentiles, signs, unit_sums
 from embassay.stats.shares import ratio_variance
-from embassay.types import MIN_UNITS, Draws
+from embassay.types import Draws
 
 ALPHA = 0.05
 POWER = 0.8

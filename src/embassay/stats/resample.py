@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.randomness import generator
-from embassay.types import MIN_UNITS, Draws, Estimate
+from embassay.result import MIN_UNITS, Estimate
+from embassay.types import Draws
 
 LEVEL = 0.95
 BLOCK = 4_000_000

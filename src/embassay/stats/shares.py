@@ -12,8 +12,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.resample import LEVEL, Floats, too_few, undefined_estimate, unit_sums
-from embassay.types import MIN_UNITS, Estimate
 
 
 def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:

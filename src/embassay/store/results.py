@@ -8,17 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from embassay.errors import SourceError
+from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Result, Row, Series, Verdict
 from embassay.store.canonical import canonical
-from embassay.types import (
-    Comparison,
-    CorpusRecord,
-    EncoderRecord,
-    Example,
-    Result,
-    Row,
-    Series,
-    Verdict,
-)
 
 PARTS: dict[str, type] = {
     "encoders": EncoderRecord,

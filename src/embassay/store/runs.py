@@ -20,9 +20,10 @@ import numpy as np
 
 from embassay._version import __version__
 from embassay.errors import OutputError
+from embassay.result import Result
 from embassay.store import results
 from embassay.store.canonical import canonical, write
-from embassay.types import ItemScores, Origin, Result, content_hash
+from embassay.types import ItemScores, Origin, content_hash
 
 OURS = {"run.json", "result.json", "report.html", "scores"}
 
