@@ -22,7 +22,7 @@ from _machine import describe
 from embassay.diagnostics.negated_antonyms import choices
 from embassay.engine.pool import encode
 from embassay.geometry.closeness import paired_cosine
-from embassay.plan import load_encoder
+from embassay.resolve import load_encoder
 
 REPEATS = 3
 

@@ -11,13 +11,14 @@ OPEN = {"errors", "folder", "randomness", "_version", "data"}
 ALLOWED = {
     "cli": {"session", "inspection", "inventory", "api", "store"},
     "session": {"config", "plan", "run", "reports", "store", "specs", "progress", "types", "result"},
-    "inspection": {"plan", "reports", "store", "types", "session"},
+    "inspection": {"plan", "resolve", "reports", "store", "types", "session"},
     "inventory": {"reports"},
     "api": {"plan", "run", "reports", "store", "types", "result"},
     "config": {"specs"},
     "progress": set(),
     "run": {"plan", "engine", "store", "layout", "types", "result"},
-    "plan": {"specs", "types"},
+    "plan": {"resolve", "specs", "types"},
+    "resolve": {"specs", "types"},
     "specs": set(),
     "diagnostics": {"geometry", "stats", "layout", "samples", "types", "result"},
     "encoders": {"samples", "types"},
@@ -37,7 +38,7 @@ ALLOWED = {
     "randomness": set(),
     "data": set(),
     "_version": set(),
-    "__init__": {"api", "plan", "samples", "types", "result"},
+    "__init__": {"api", "resolve", "samples", "types", "result"},
     "__main__": {"cli"},
 }
 PURE = {"geometry", "stats", "samples", "types", "result", "randomness"}

@@ -6,7 +6,8 @@ import pytest
 
 from embassay import plan
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
-from embassay.plan import limited, load_corpus, load_encoder, prepare
+from embassay.plan import limited, prepare
+from embassay.resolve import load_corpus, load_encoder
 from embassay.types import Runtime
 
 

@@ -17,8 +17,8 @@ from embassay._version import __version__
 
 _HOME = {
     "assay": "embassay.api:assay",
-    "load": "embassay.plan:load_corpus",
-    "encoder": "embassay.plan:load_encoder",
+    "load": "embassay.resolve:load_corpus",
+    "encoder": "embassay.resolve:load_encoder",
     "report": "embassay.api:report",
     "read": "embassay.api:read",
     "Corpus": "embassay.types:Corpus",
@@ -38,8 +38,8 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from embassay.api import assay, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
-    from embassay.plan import load_corpus as load
-    from embassay.plan import load_encoder as encoder
+    from embassay.resolve import load_corpus as load
+    from embassay.resolve import load_encoder as encoder
     from embassay.result import Estimate, Result
     from embassay.samples import Choice
     from embassay.types import Corpus, Encoder, ItemScores, Vectors

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text as RichText
 
 from embassay.errors import EncoderError
-from embassay.plan import Entry, load_corpus, prepare
+from embassay.plan import Entry, prepare
 from embassay.reports.terminal import stdout
+from embassay.resolve import load_corpus
 from embassay.store.cache import FileHashes, VectorCache
 from embassay.types import Corpus, Encoder, Runtime, Text
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import issparse
 
 from embassay.folder import ENCODERS
-from embassay.plan import load_encoder
+from embassay.resolve import load_encoder
 from embassay.types import Card
 
 SPECS = {

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.plan import load_corpus
+from embassay.resolve import load_corpus
 
 PATTERNS = {
     "not": " not ",

@@ -7,7 +7,7 @@ import pytest
 
 from embassay.corpora.semantoneg import load, pair_of
 from embassay.errors import SourceError
-from embassay.plan import load_corpus
+from embassay.resolve import load_corpus
 
 
 def entry(idx=0, text="You're not fat.", sentences=("You're not thin.", "You're fat.", "You're thin."), label=2):

@@ -11,7 +11,7 @@ from embassay.api import assay
 from embassay.diagnostics._published_antonyms import published
 from embassay.diagnostics.negated_antonyms import choices, create
 from embassay.examples.planted import Planted, constant
-from embassay.plan import load_corpus
+from embassay.resolve import load_corpus
 from embassay.samples import Choice
 from embassay.types import Card, Corpus, Origin, Vectors
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from embassay.errors import EncoderError, SpecError
-from embassay.plan import load_encoder
+from embassay.resolve import load_encoder
 
 TEXTS = ["The cat, the dog.", "No dog!", ""]
 

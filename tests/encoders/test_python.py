@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.plan import load_encoder
+from embassay.resolve import load_encoder
 
 SOURCE = """
 import numpy as np

