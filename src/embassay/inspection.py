@@ -32,7 +32,7 @@ def show(request: Request) -> None:
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
     folder = request.cache_folder
-    with VectorCache(folder) if folder and (folder / "vectors").exists() else nullcontext() as cache:
+    with VectorCache(folder) if folder else nullcontext() as cache:
         for entry in plan.entries:
             _show_encoder(entry, plan.corpora, cache, console)
 

@@ -177,11 +177,10 @@ def _truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
         return None
     texts = dict.fromkeys(text for corpus in corpora for text in corpus.texts())
     try:
-        return sum(
-            int((count([t for r, t in texts if r == role], role) > limit).sum()) for role in {r for r, _ in texts}
-        )
-    except EncoderError:
-        return None
+        tokens = [int(n) for role in {r for r, _ in texts} for n in count([t for r, t in texts if r == role], role)]
+    except Exception:
+        return None  # its vectors are there all the same
+    return sum(n > limit for n in tokens)
 
 
 def _summarise(

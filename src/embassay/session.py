@@ -17,7 +17,7 @@ from embassay.plan import Plan, prepare
 from embassay.result import Result
 from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
 from embassay.specs import Spec
-from embassay.store.cache import FileHashes, VectorCache, default_folder, usable
+from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
 from embassay.store.runs import RunFolder
 from embassay.types import Draws, Runtime
 
@@ -71,7 +71,7 @@ class Request:
         if not self.use_cache:
             return None
         folder = self.cache or default_folder()
-        if reason := usable(folder):
+        if reason := trouble_with(folder):
             if self.cache:
                 raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
             say(f"no cache: {folder}: {reason}; vectors are not kept")

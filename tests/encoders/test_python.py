@@ -1,5 +1,8 @@
 """Encoders of the user's own: found, checked, known by their source."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -65,6 +68,39 @@ def test_a_changed_file_is_run_again_and_never_answers_for_the_old_one(module, t
     new = load_encoder(f"python:{module}:lengths")
     assert new.fingerprint != old.fingerprint
     assert new.encode(["abc"]).tolist() == [[3.0, 7.0]]
+
+
+def test_a_changed_helper_is_run_again_too(module, tmp_path):
+    name = f"{module}_user"
+    (tmp_path / f"{name}.py").write_text(f"from {module} import lengths\n")
+    old = load_encoder(f"python:{name}:lengths")
+    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "9.0"))
+    new = load_encoder(f"python:{name}:lengths")
+    assert new.fingerprint != old.fingerprint
+    assert new.encode(["abc"]).tolist() == [[3.0, 9.0]]
+
+
+def test_an_unchanged_module_is_not_run_twice(tmp_path, monkeypatch):
+    name = f"counts_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(
+        "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\ndef f(texts): return [[1.0]]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr("sys.runs", raising=False)
+    first, second = (load_encoder(f"python:{name}:f").fingerprint for _ in range(2))
+    assert first == second
+    assert sys.runs == 1
+
+
+def test_a_running_script_is_not_run_again(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import embassay as ea\nprint('top')\n"
+        "def f(texts):\n    return [[len(t), 1.0] for t in texts]\n"
+        "if __name__ == '__main__':\n    print(ea.encoder('python:__main__:f').encode(['abc']).tolist())\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["top", "[[3.0, 1.0]]", ""]
 
 
 def test_it_is_known_by_the_file_that_names_it(module, tmp_path):

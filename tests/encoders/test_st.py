@@ -302,3 +302,34 @@ def test_a_released_model_is_loaded_again(bundled):
 def test_what_cannot_be_a_model_s_name(target):
     with pytest.raises(ModelNotFoundError, match="not a model's name; a local folder starts with"):
         find(target, "", SHA)
+
+
+def test_a_module_without_a_type_is_named(copy):
+    (copy / "modules.json").write_text('[{"idx": 0, "path": ""}]')
+    with pytest.raises(ModelNotFoundError, match=r"modules\.json: a module has no type"):
+        load_encoder(str(copy))
+
+
+def test_a_missing_shard_is_named_before_any_work(copy):
+    index = {"metadata": {}, "weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(ModelNotFoundError, match="all its weights"):
+        load_encoder(str(copy))
+
+
+def test_files_in_linked_folders_are_part_of_the_fingerprint(copy, tmp_path):
+    pooling = tmp_path / "pooling"
+    shutil.move(copy / "1_Pooling", pooling)
+    (copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
+    before = load_encoder(str(copy)).fingerprint
+    assert before == load_encoder("all-MiniLM-L6-v2").fingerprint
+    (pooling / "config.json").write_text("{}")
+    assert load_encoder(str(copy)).fingerprint != before
+
+
+def test_code_that_is_not_run_is_said(copy):
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
+    assert (
+        "it has code of its own, which is not run without --trust-remote-code" in load_encoder(str(copy)).card.warnings
+    )

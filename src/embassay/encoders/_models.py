@@ -90,8 +90,25 @@ def model_files(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def folder_files(folder: Path) -> tuple[str, ...]:
-    """Return :func:`model_files` of a folder, relative to it, with forward slashes."""
-    return model_files(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    """Return :func:`model_files` of a folder, relative to it, with forward slashes; linked folders are followed."""
+    found = (Path(top) / name for top, _, names in os.walk(folder, followlinks=True) for name in names)
+    return model_files(path.relative_to(folder).as_posix() for path in found)
+
+
+def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """Return (type, folder) of each module in ``modules.json``; the folder itself where there is none.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If an entry has no type.
+    """
+    listed = read_json(folder / "modules.json").get("", ())
+    if not listed:
+        return (("sentence_transformers.models.Transformer", folder),)
+    if not all(isinstance(m, dict) and isinstance(m.get("type"), str) for m in listed):
+        raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no type")
+    return tuple((m["type"], folder / str(m.get("path") or "")) for m in listed)
 
 
 def read_json(path: Path) -> Mapping[str, Any]:
@@ -111,13 +128,15 @@ def read_json(path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {"": data}
 
 
+def own_modules(folder: Path) -> tuple[str, ...]:
+    """Return the types of modules that are not sentence-transformers' own."""
+    return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
+
+
 def own_code(folder: Path) -> tuple[str, ...]:
-    """Return what of a model's own code would run when it is loaded: module types, classes in ``auto_map``."""
-    modules = read_json(folder / "modules.json").get("", [])
-    types = (m.get("type", "") for m in modules if isinstance(m, dict))
-    classes = read_json(folder / "config.json").get("auto_map", {})
-    found = [t for t in types if not t.startswith("sentence_transformers.")]
-    return (*found, *(str(c) for c in (classes.values() if isinstance(classes, dict) else ())))
+    """Return what of a model's own code may run when it is loaded: module types, classes in ``auto_map``."""
+    maps = [read_json(place / "config.json").get("auto_map") for _, place in modules(folder)]
+    return (*own_modules(folder), *(str(c) for m in maps if isinstance(m, dict) for c in m.values()))
 
 
 def _parent(name: str) -> str:
@@ -143,15 +162,17 @@ def _folder(folder: Path) -> Path:
         raise ModelNotFoundError(f"{folder}: no such folder")
     if not _complete(folder):
         raise ModelNotFoundError(
-            f"{folder}: not a model: it needs config.json or modules.json, and weights (*.safetensors or *.bin)"
+            f"{folder}: not a model: it needs config.json or modules.json, and all its weights (*.safetensors or *.bin)"
         )
     return folder
 
 
 def _complete(folder: Path) -> bool:
-    names = folder_files(folder)
-    configured = {"config.json", "modules.json"} & set(names)
-    return bool(configured) and any(n.endswith((".safetensors", ".bin")) for n in names)
+    names = set(folder_files(folder))
+    configured = {"config.json", "modules.json"} & names
+    shards = (read_json(folder / n).get("weight_map") or {} for n in names if n.endswith(".safetensors.index.json"))
+    present = all(str(shard) in names for shard_map in shards for shard in shard_map.values())
+    return bool(configured) and present and any(n.endswith((".safetensors", ".bin")) for n in names)
 
 
 def _in_cache(repository: str, revision: str) -> Found | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,8 +49,15 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
     module, colon, name = target.partition(":")
     if not colon or not module or not name:
         raise SpecError(f"encoder 'python:{target}': write python:module:callable")
-    function = _callable(_import(module, target, fresh=not version), name, target)
-    content = version or _source_hash(sys.modules[module], function, target)
+    found = _import(module, target)
+    function = _callable(found, name, target)
+    if version:
+        return PythonEncoder(name, target, function, version, version)
+    own = sys.modules.get(getattr(function, "__module__", None) or "", found)
+    if own is not found and _source(own) and _up_to_date(own, target):
+        _run(found, target)
+        function = _callable(found, name, target)
+    content = _content_hash((found, own), target)
     return PythonEncoder(name, target, function, content, version)
 
 
@@ -88,8 +97,8 @@ class PythonEncoder:
             return matrix.astype(np.float32)
 
 
-def _import(name: str, target: str, fresh: bool) -> ModuleType:
-    """Import a module; with ``fresh``, what runs is what its file says now."""
+def _import(name: str, target: str) -> ModuleType:
+    """Import a module; where its file has changed since it ran, run it again."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -97,21 +106,64 @@ def _import(name: str, target: str, fresh: bool) -> ModuleType:
     known = name in sys.modules
     try:
         module = importlib.import_module(name)
-        source = _source(module)
-        if fresh and source is not None:
-            content = source.read_bytes()
-            if _RUN.get(name, content if not known else None) != content:
-                exec(compile(content, str(source), "exec"), vars(module))  # noqa: S102 - the user's own module
-            _RUN[name] = content
     except ImportError as error:
         raise SpecError(f"encoder 'python:{target}': {error}") from None
     except (Exception, SystemExit) as error:
-        raise SpecError(f"encoder 'python:{target}': {name} fails: {type(error).__name__}: {error}") from error
+        raise _failure(name, target, error) from error
+    source = _source(module)
+    if not known and source is not None:
+        _RUN[name] = source.read_bytes()
+    _up_to_date(module, target)
     return module
 
 
 _RUN: dict[str, bytes] = {}
-"""The source of each module as it was when we ran it last."""
+"""The source of each module as it was when it ran last."""
+_IMPORTED = time.time()
+
+
+def _up_to_date(module: ModuleType, target: str) -> bool:
+    """Run a module again where its file has changed since it ran; say whether that was so.
+
+    A module that somebody else imported is taken to have run from the file as it is, unless the file is younger than
+    this process; a script that is running is never run again.
+    """
+    source = _source(module)
+    if source is None or module.__name__ == "__main__":
+        return False
+    content = source.read_bytes()
+    if module.__name__ not in _RUN and source.stat().st_mtime < _process_start():
+        _RUN[module.__name__] = content
+    if _RUN.get(module.__name__) == content:
+        return False
+    _run(module, target)
+    return True
+
+
+def _run(module: ModuleType, target: str) -> None:
+    source = _source(module)
+    if source is None or module.__name__ == "__main__":
+        return
+    content = source.read_bytes()
+    try:
+        exec(compile(content, str(source), "exec"), vars(module))  # noqa: S102 - the user's own module
+    except (Exception, SystemExit) as error:
+        raise _failure(module.__name__, target, error) from error
+    _RUN[module.__name__] = content
+
+
+def _process_start() -> float:
+    """Return when this process began, in seconds since 1970; when this module was imported, where /proc is absent."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        boot = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime"))
+        return float(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, StopIteration, ValueError, IndexError):
+        return _IMPORTED
+
+
+def _failure(name: str, target: str, error: BaseException) -> SpecError:
+    return SpecError(f"encoder 'python:{target}': {name} fails: {type(error).__name__}: {error}")
 
 
 def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], Any]:
@@ -126,13 +178,14 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
     return found  # type: ignore[no-any-return]
 
 
-def _source_hash(module: ModuleType, function: Callable[[list[str]], Any], target: str) -> str:
-    """Hash the module's file and, where the callable stands in another, that one too."""
-    own = sys.modules.get(getattr(function, "__module__", None) or "")
-    files = [path for path in (_source(module), _source(own) if own else None) if path]
-    if not files:
+def _content_hash(modules: tuple[ModuleType, ...], target: str) -> str:
+    """Hash the sources that ran: the module's and, where the callable stands in another, that one's too."""
+    found = {module.__name__: _RUN.get(module.__name__, b"") for module in modules}
+    if all(module.__name__ == "__main__" for module in modules) and (source := _source(modules[0])):
+        found = {"__main__": source.read_bytes()}
+    if not any(found.values()):
         raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")
-    return hashlib.sha256(b"".join(path.read_bytes() for path in dict.fromkeys(files))).hexdigest()
+    return hashlib.sha256(b"".join(found.values())).hexdigest()
 
 
 def _source(module: ModuleType) -> Path | None:

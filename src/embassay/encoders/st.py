@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders._models import Found, find, find_offline, folder_files, own_code, read_json
+from embassay.encoders._models import Found, find, find_offline, folder_files, modules, own_code, own_modules, read_json
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
@@ -116,6 +116,8 @@ class SentenceTransformersEncoder:
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("no modules.json: mean pooling is assumed")
+        if own_code(self.found.folder) and not self.runtime.trust_remote_code:
+            warnings.append("it has code of its own, which is not run without --trust-remote-code")
         if any("--" in name for name in own_code(self.found.folder)):
             warnings.append("its code lies in another repository and is no part of its fingerprint")
         if self._prompts["query"] and not self._prompts["text"]:
@@ -186,8 +188,9 @@ class SentenceTransformersEncoder:
 
     @property
     def _max_tokens(self) -> int | None:
-        own = read_json(self.found.folder / "sentence_bert_config.json").get("max_seq_length")
-        own = own or read_json(self.found.folder / "config.json").get("max_position_embeddings")
+        place = modules(self.found.folder)[0][1]
+        own = read_json(place / "sentence_bert_config.json").get("max_seq_length")
+        own = own or read_json(place / "config.json").get("max_position_embeddings")
         asked = self.given.get("max_length")
         return min(asked, own) if asked and own else asked or own
 
@@ -231,8 +234,7 @@ class SentenceTransformersEncoder:
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
     """Refuse code that was not asked for, and an adapter whose base model lies elsewhere."""
-    modules = [m for m in read_json(folder / "modules.json").get("", ()) if isinstance(m, dict)]
-    foreign = [m["type"] for m in modules if not str(m.get("type", "")).startswith("sentence_transformers.")]
+    foreign = own_modules(folder)
     if foreign and not runtime.trust_remote_code:
         raise SpecError(
             f"encoder {target!r} brings its own code ({', '.join(foreign)}); "

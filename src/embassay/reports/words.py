@@ -77,9 +77,11 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Itera
         gap = number(found.smallest_difference).rstrip("%")
         yield f"{found.smallest_units:,} units show gaps above {gap} points (power 80%); smaller ones may go unseen."
     yield from (note if note.endswith(".") else f"{note}." for note in found.notes)
+    together = " of all corpora together" if len(result.corpora) > 1 else ""
     for encoder in result.encoders:
         if encoder.truncated:
-            yield f"{encoder.name} reads {encoder.max_tokens} tokens: {encoder.truncated:,} longer texts were cut."
+            cut = f"{encoder.truncated:,} longer texts{together} were cut."
+            yield f"{encoder.name} reads {encoder.max_tokens} tokens: {cut}"
 
 
 def _best(found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:

@@ -34,14 +34,18 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "embassay"
 
 
-def usable(folder: Path) -> str | None:
-    """Make a folder and say why it cannot be written to; None when it can."""
+def trouble_with(folder: Path) -> str | None:
+    """Make a cache's folder and say why it cannot be used; None when it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
+            pass
+        with VectorCache(folder):
             return None
     except OSError as error:
         return error.strerror or "it cannot be written to"
+    except OutputError as error:
+        return str(error)
 
 
 class VectorCache:
@@ -76,8 +80,12 @@ class VectorCache:
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the vector of each text, None where there is none or where it is damaged."""
-        with self._env.begin(buffers=True) as transaction:
-            return [_unpack(key, transaction.get(key)) for key in (_key(fingerprint, t) for t in texts)]
+        try:
+            with self._env.begin(buffers=True) as transaction:
+                return [_unpack(key, transaction.get(key)) for key in (_key(fingerprint, t) for t in texts)]
+        except lmdb.Error as error:
+            self.trouble = str(error)
+            return [None] * len(texts)
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
         """Keep the (n, d) vectors of the texts, all or none; once that fails (``trouble``), nothing more is kept."""

@@ -50,7 +50,7 @@ class RunFolder:
             raise OutputError(f"{self.path}: not empty and not a run of embassay; choose another folder with -o")
         if overwrite:
             self._clear()
-        elif record and record.get("key") != key:
+        elif record and record["key"] != key and not _only_mended(record, settings):
             raise OutputError(
                 f"{self.path}: holds a run of other settings ({_changed(record, settings)}); "
                 "choose another folder with -o, or --overwrite"
@@ -109,12 +109,25 @@ class RunFolder:
         return self.path / "scores" / f"{slug}.{content_hash(_identity(origin))[:8]}.npz"
 
     def _is_foreign(self) -> bool:
-        """Say whether the folder holds something that no run of ours has left there."""
+        """Say whether the folder holds something that no run of ours has left there.
+
+        Without a record of ours it may be empty, or hold what an interrupted write leaves: a damaged ``run.json``
+        with nothing strange beside it.
+        """
         try:
-            names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
+            names = {p.name for p in self.path.iterdir() if p.suffix != ".part"} if self.path.exists() else set()
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        return bool(names) and not (self.record() or names <= OURS)
+        return bool(names) and not self.record() and not (names <= OURS and self._is_damaged())
+
+    def _is_damaged(self) -> bool:
+        try:
+            json.loads((self.path / "run.json").read_bytes())
+        except ValueError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def _clear(self) -> None:
         known = [self.path / name for name in OURS - {"scores"}]
@@ -132,3 +145,17 @@ def _changed(record: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     before = record.get("settings") or {}
     names = [name for name, value in json.loads(canonical(settings)).items() if before.get(name) != value]
     return ", ".join(names) or "another version of embassay"
+
+
+def _only_mended(record: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Say whether nothing has changed but encoders that had failed: they may be mended and the run go on."""
+    failed = set(record.get("failures") or ())
+    if not failed or record.get("embassay") != __version__:
+        return False
+    plain = json.loads(canonical(settings))
+    sides = (
+        {**side, "encoders": [e for e in side.get("encoders", ()) if e[0] not in failed]}
+        for side in (record["settings"], plain)
+    )
+    labels = ([e[:2] for e in side.get("encoders", ())] for side in (record["settings"], plain))
+    return content_hash(next(sides)) == content_hash(next(sides)) and next(labels) == next(labels)
