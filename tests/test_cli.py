@@ -124,6 +124,19 @@ def test_limit_and_seed(embassay, tmp_path):
     assert (result["seed"], result["corpora"][0]["units"]) == (5, 12)
 
 
+def test_a_report_that_cannot_be_drawn_leaves_no_run_that_calls_itself_finished(embassay, tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr("embassay.reports.page.render", broken)
+    with pytest.raises(RuntimeError, match="no ink"):
+        embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["state"] == "running"
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-cache")[0] == 0
+
+
 def test_a_config_file(embassay, tmp_path):
     (tmp_path / "run.toml").write_text('encoders = ["a=bow"]\ncorpora = ["opposites"]\nbaselines = false\nout = "X"\n')
     assert embassay("run", "run.toml")[0] == 0

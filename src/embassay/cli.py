@@ -149,7 +149,7 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
     from embassay.session import speeds
     from embassay.store.runs import RunFolder
 
-    path = write_report(read(run), out or RunFolder(run).report, speeds(RunFolder(run)))
+    path = write_report(read(run), out or RunFolder(run).report, speeds(RunFolder(run).record()))
     _say(f"report: {path}")
     return FINE
 

@@ -112,11 +112,12 @@ def carry_out(request: Request) -> int:
             say(note)
     outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
-    folder.write_record(_record(folder, outcome, time.perf_counter() - start))
-    speed = speeds(folder)
+    record = _record(folder.record(), outcome, time.perf_counter() - start)
+    speed = speeds(record)
     if result.rows:
         write(folder.report, render(result, layouts(result), speed).encode())
     folder.write_result(result)
+    folder.write_record(record)
     show(result, layouts(result), speed, stdout())
     for message in outcome.failures.values():
         say(f"failed: {message}")
@@ -131,9 +132,9 @@ def without_texts(result: Result) -> Result:
     return replace(result, examples=tuple(replace(example, texts={}) for example in result.examples))
 
 
-def speeds(folder: RunFolder) -> dict[str, float]:
+def speeds(record: Mapping[str, Any]) -> dict[str, float]:
     """Return the texts per second of each encoder, as ``run.json`` remembers them."""
-    encoders: Mapping[str, Any] = folder.record().get("encoders", {})
+    encoders: Mapping[str, Any] = record.get("encoders", {})
     return {name: e["texts_per_second"] for name, e in encoders.items() if e.get("texts_per_second")}
 
 
@@ -165,9 +166,8 @@ def _settings(request: Request, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _record(folder: RunFolder, outcome: Outcome, seconds: float) -> dict[str, Any]:
+def _record(before: Mapping[str, Any], outcome: Outcome, seconds: float) -> dict[str, Any]:
     """Return ``run.json``: what is kept from before, and what this run took."""
-    before = folder.record()
     encoders: dict[str, Any] = dict(before.get("encoders", {}))
     for label, effort in outcome.effort.items():
         known = encoders.get(label, {})

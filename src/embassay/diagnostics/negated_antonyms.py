@@ -139,10 +139,12 @@ class _View:
 
     @property
     def encoder(self) -> str:
+        """The encoder's label."""
         return self.scores.origin.encoder
 
     @property
     def corpus_key(self) -> str:
+        """What names the corpus's random streams: its content."""
         return self.scores.origin.corpus_fingerprint
 
     @property
@@ -152,6 +154,7 @@ class _View:
 
     @property
     def subset(self) -> NDArray[np.str_]:
+        """(n,) part of speech and word pair of each entry."""
         return self.scores.labels["subset"]
 
 

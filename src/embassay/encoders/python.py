@@ -54,7 +54,7 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
     if version:
         return PythonEncoder(name, target, function, version, version)
     own = sys.modules.get(getattr(function, "__module__", None) or "", found)
-    if own is not found and _source(own) and _up_to_date(own, target):
+    if own is not found and _source(own) and _refresh(own, target):
         _run(found, target)
         function = _callable(found, name, target)
     content = _content_hash((found, own), target)
@@ -113,7 +113,7 @@ def _import(name: str, target: str) -> ModuleType:
     source = _source(module)
     if not known and source is not None:
         _RUN[name] = source.read_bytes()
-    _up_to_date(module, target)
+    _refresh(module, target)
     return module
 
 
@@ -122,7 +122,7 @@ _RUN: dict[str, bytes] = {}
 _IMPORTED = time.time()
 
 
-def _up_to_date(module: ModuleType, target: str) -> bool:
+def _refresh(module: ModuleType, target: str) -> bool:
     """Run a module again where its file has changed since it ran; say whether that was so.
 
     A module that somebody else imported is taken to have run from the file as it is, unless the file is younger than

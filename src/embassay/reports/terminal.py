@@ -45,6 +45,7 @@ class _Output(Console):
     """Leaves it to the caller what happens when the reader has gone (``| head``); rich would exit with 1."""
 
     def on_broken_pipe(self) -> None:
+        """Let the error through."""
         raise BrokenPipeError
 
 

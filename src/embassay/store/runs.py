@@ -1,7 +1,7 @@
 """A run's folder: ``run.json``, ``scores/``, ``result.json``, ``report.html``.
 
-``result.json`` is written last, and ``run.json`` says whether the run is finished. Scores are kept one file for each
-encoder, corpus and diagnostic; a run of the same settings takes them up again.
+``run.json`` is written first (running) and last (finished): what it calls finished is whole. Scores are kept one file
+for each encoder, corpus and diagnostic; a run of the same settings takes them up again.
 """
 
 from __future__ import annotations
@@ -148,14 +148,13 @@ def _changed(record: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
 
 
 def _only_mended(record: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Say whether nothing has changed but encoders that had failed: they may be mended and the run go on."""
+    """Say whether nothing has changed but the content of encoders that had failed, so that the run may go on."""
     failed = set(record.get("failures") or ())
+
+    def but_for_failed(side: Mapping[str, Any]) -> dict[str, Any]:
+        encoders = [[label, spec, *([] if label in failed else rest)] for label, spec, *rest in side["encoders"]]
+        return {**side, "encoders": encoders}
+
     if not failed or record.get("embassay") != __version__:
         return False
-    plain = json.loads(canonical(settings))
-    sides = (
-        {**side, "encoders": [e for e in side.get("encoders", ()) if e[0] not in failed]}
-        for side in (record["settings"], plain)
-    )
-    labels = ([e[:2] for e in side.get("encoders", ())] for side in (record["settings"], plain))
-    return content_hash(next(sides)) == content_hash(next(sides)) and next(labels) == next(labels)
+    return but_for_failed(record["settings"]) == but_for_failed(json.loads(canonical(settings)))
