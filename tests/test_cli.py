@@ -35,7 +35,7 @@ def test_a_run_writes_its_folder_and_prints_table_and_verdict(embassay, tmp_path
     code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 0
     assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
-    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
+    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 8
     assert "hashing" in out
     assert "takes polarity" in out
     assert "negated_antonyms|corpus:opposites@" in out
@@ -204,7 +204,7 @@ def test_the_report_can_be_written_again(embassay, tmp_path):
 
 BAD = {
     "missing file": (("-c", "none.json"), "none.json: no such file"),
-    "not JSON": (("-c", "text.json"), "text.json, line 1: not JSON"),
+    "not JSON": (("-c", "text.json"), "text.json, line 1: of no known form"),
     "a later line": (("-c", "later.json"), "later.json, line 2: not JSON"),
     "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, input, label"),
     "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),

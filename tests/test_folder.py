@@ -8,8 +8,20 @@ from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 def test_names_are_file_names_without_helpers():
     assert ENCODERS.names() == ("bow", "hashing", "python", "random", "st", "tfidf")
-    assert CORPORA.names() == ("opposites", "semantoneg")
-    assert DIAGNOSTICS.names() == ("negated_antonyms",)
+    assert CORPORA.names() == (
+        "composition",
+        "edits",
+        "fusions",
+        "heros",
+        "minimal_pairs",
+        "opposites",
+        "pairs",
+        "semantoneg",
+        "tuples",
+        "vignettes",
+        "wikisplit",
+    )
+    assert DIAGNOSTICS.names() == ("composition", "isotropy", "minimal_pairs", "negated_antonyms", "similarity")
 
 
 def test_listing_imports_nothing():

@@ -20,7 +20,7 @@ ALLOWED = {
     "plan": {"resolve", "specs", "types"},
     "resolve": {"specs", "types"},
     "specs": set(),
-    "diagnostics": {"geometry", "stats", "layout", "samples", "types", "result"},
+    "diagnostics": {"geometry", "stats", "lexical", "layout", "samples", "types", "result"},
     "encoders": {"samples", "types"},
     "corpora": {"samples", "types"},
     "engine": {"samples", "types"},
@@ -29,6 +29,7 @@ ALLOWED = {
     "layout": set(),
     "stats": {"types", "result"},
     "geometry": set(),
+    "lexical": set(),
     "types": {"samples", "result"},
     "result": set(),
     "samples": set(),
@@ -101,6 +102,17 @@ def test_pure_layers_need_numpy_and_scipy_only(path):
         root = name.split(".")[0]
         assert root in sys.stdlib_module_names | STANDARD | {"embassay"}, f"{path} imports {name}"
         assert root != "polars" or not at_once
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if layer(p) == "lexical"], ids=str)
+def test_lexical_brings_its_libraries_when_they_are_used(path):
+    import sys
+
+    for name, at_once in imports(path):
+        root = name.split(".")[0]
+        assert root in sys.stdlib_module_names | {"numpy", "embassay"} or (
+            not at_once and root in {"rapidfuzz", "tokenizers"}
+        ), f"{path} imports {name}"
 
 
 def test_torch_lives_in_encoders_engine_and_adapt_only():

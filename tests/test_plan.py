@@ -17,7 +17,26 @@ def prepared(encoders=("bow",), corpora=(), diagnostics=(), **options):
 
 def test_without_anything_the_built_in_corpora_and_all_diagnostics():
     found = prepared()
-    assert [(t.name, t.corpus.name) for t in found.tasks] == [("negated_antonyms", "opposites")]
+    assert [(t.name, t.corpus.name) for t in found.tasks] == [
+        ("composition", "vignettes"),
+        ("minimal_pairs", "edits"),
+        ("negated_antonyms", "opposites"),
+        *(("isotropy", name) for name in ("edits", "opposites", "vignettes")),
+    ]
+
+
+def test_similarity_has_no_built_in_corpus_and_says_so():
+    with pytest.raises(SpecError, match=r"no corpus of the shape .* \(similarity needs pairs\); give one with -c"):
+        prepared(diagnostics=["similarity"])
+
+
+def test_an_encoder_that_a_corpus_was_filtered_with_is_warned_of(tmp_path):
+    row = {"operator": "union", "a": "x", "b": "y", "target": "x y", "filtered_with": ["st:org/hashing", "bow"]}
+    (tmp_path / "c.jsonl").write_text(json.dumps(row) + "\n")
+    notes = prepared(["bow", "mine=tfidf"], [str(tmp_path / "c.jsonl")], baselines=False).notes
+    assert [n for n in notes if "filtered" in n] == [
+        "bow: c was filtered with this encoder, so its samples suit it; compare it with others on another corpus"
+    ]
 
 
 def test_baselines_join_unless_they_are_there_or_unwanted():
@@ -94,7 +113,7 @@ def test_a_corpus_is_found_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("hello", "line 1: not JSON"),
+        ("hello", r"line 1: of no known form \(its first line is 'hello'\)"),
         ('{"a": 1}', r"line 1: of no known form \(fields a\)"),
         ("[1]", "a JSON list"),
         ("", "the file is empty"),
@@ -117,7 +136,7 @@ def test_a_loader_can_be_named(tmp_path):
 def test_a_missing_file_guesses_the_built_in_corpus():
     with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
         load_corpus("oposites")
-    with pytest.raises(SourceError, match="no such file; built in: opposites"):
+    with pytest.raises(SourceError, match="no such file; built in: edits, opposites, vignettes"):
         load_corpus("./data/zzz.json")
 
 

@@ -11,6 +11,7 @@ import embassay as ea
 def test_the_public_names():
     assert sorted(ea.__all__) == [
         "Choice",
+        "Composition",
         "Corpus",
         "EmbassayError",
         "Encoder",
@@ -18,6 +19,8 @@ def test_the_public_names():
         "Estimate",
         "InputError",
         "ItemScores",
+        "MinimalPairs",
+        "Pair",
         "Result",
         "Vectors",
         "__version__",

@@ -28,6 +28,9 @@ _HOME = {
     "Estimate": "embassay.result:Estimate",
     "Result": "embassay.result:Result",
     "Choice": "embassay.samples:Choice",
+    "MinimalPairs": "embassay.samples:MinimalPairs",
+    "Composition": "embassay.samples:Composition",
+    "Pair": "embassay.samples:Pair",
     "EmbassayError": "embassay.errors:EmbassayError",
     "InputError": "embassay.errors:InputError",
     "EncoderError": "embassay.errors:EncoderError",
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from embassay.resolve import load_corpus as load
     from embassay.resolve import load_encoder as encoder
     from embassay.result import Estimate, Result
-    from embassay.samples import Choice
+    from embassay.samples import Choice, Composition, MinimalPairs, Pair
     from embassay.types import Corpus, Encoder, ItemScores, Vectors
 
 

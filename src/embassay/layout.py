@@ -9,26 +9,65 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Format = Literal["percent", "number"]
+Format = Literal["percent", "points", "number", "count"]
+"""A share, a difference of shares, any other number, a whole number."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of each encoder: how it is headed, which rows it is, how it is written."""
+    """One figure of each encoder: how it is headed, which rows it is, how it is written.
+
+    Attributes
+    ----------
+    measure
+        Empty for the first that there is.
+    interval
+        Whether its interval is written too.
+    """
 
     heading: str
     quantity: str
     subset: str = "all"
     format: Format = "percent"
     condition: str = ""
+    measure: str = ""
+    interval: bool = True
 
 
 @dataclass(frozen=True)
 class EncoderTable:
-    """Rows are encoders, columns are quantities with their intervals."""
+    """Rows are encoders, columns are quantities with their intervals.
+
+    Attributes
+    ----------
+    measures
+        One row for each encoder and each of these; then the columns name no measure.
+    """
 
     title: str
     columns: tuple[Column, ...]
+    note: str = ""
+    measures: tuple[str, ...] = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class CorpusTable:
+    """Rows are subsets, columns are quantities of the corpus, which no encoder has a part in."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AcrossTable:
+    """Rows are encoders; beside this diagnostic's columns stand those of another one, corpus by corpus."""
+
+    title: str
+    columns: tuple[Column, ...]
+    diagnostic: str
+    other: Column
     note: str = ""
 
 
@@ -93,6 +132,44 @@ class ShareBars:
 
 
 @dataclass(frozen=True)
+class GroupedBars:
+    """For each subset one bar for each encoder, with its interval."""
+
+    title: str
+    quantity: str
+    parts: tuple[tuple[str, str], ...]
+    """(subset, what it is called), from top to bottom."""
+    format: Format = "number"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A series of kind ``curve``: lines over a common axis.
+
+    Attributes
+    ----------
+    split
+        One picture for each encoder, its lines by name; else one picture, encoders by colour.
+    """
+
+    title: str
+    series: str
+    note: str = ""
+    split: bool = False
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """A series of kind ``histogram``: one picture for each encoder."""
+
+    title: str
+    series: str
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
 class PointsChart:
     """A series of kind ``points``: groups side by side, the reader's own points drawn in."""
 
@@ -120,7 +197,21 @@ class Examples:
     note: str = ""
 
 
-Part = EncoderTable | SubsetTable | ComparisonTable | SeriesTable | IntervalChart | ShareBars | PointsChart | Examples
+Part = (
+    EncoderTable
+    | CorpusTable
+    | AcrossTable
+    | SubsetTable
+    | ComparisonTable
+    | SeriesTable
+    | IntervalChart
+    | ShareBars
+    | GroupedBars
+    | Curves
+    | Histograms
+    | PointsChart
+    | Examples
+)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from embassay.specs import Spec, bind, parse
 from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
 
 BASELINES = ("tfidf", "random")
+ANY = "any"
+"""The shape of a diagnostic that reads the texts of any corpus."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def prepare(
     entries, notes = _entries(encoders, runtime, set(trusted), baselines)
     notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
     notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
+    notes += tuple(_favoured(entries, loaded))
     return Plan(entries, tasks, notes)
 
 
@@ -187,9 +190,9 @@ def _tasks(
 ) -> tuple[Task, ...]:
     tasks = tuple(
         Task(name, diagnostic, corpus, options)
-        for name, (diagnostic, options) in chosen.items()
+        for name, (diagnostic, options) in sorted(chosen.items(), key=lambda item: item[1][0].shape == ANY)
         for corpus in corpora
-        if diagnostic.shape == corpus.shape
+        if diagnostic.shape in (corpus.shape, ANY)
     )
     for name, (diagnostic, _) in chosen.items():
         if given and not any(task.name == name for task in tasks):
@@ -201,7 +204,28 @@ def _tasks(
     return tasks
 
 
+def _favoured(entries: Iterable[Entry], corpora: Iterable[Corpus[Any]]) -> Iterator[str]:
+    """Warn of encoders that a corpus was filtered with: what it keeps suits them."""
+    for corpus in corpora:
+        filters = {_bare(spec): spec for spec in corpus.filtered_with}
+        for entry in entries:
+            if _bare(entry.encoder.card.spec) in filters:
+                yield (
+                    f"{entry.label}: {corpus.name} was filtered with this encoder, so its samples suit it; "
+                    "compare it with others on another corpus"
+                )
+
+
+def _bare(spec: str) -> str:
+    """Return the model that a spec names, without scheme, organisation and options."""
+    return spec.split(",")[0].removeprefix("st:").rsplit("/", 1)[-1].lower()
+
+
 def _builtin(chosen: dict[str, tuple[Diagnostic, dict[str, Any]]]) -> list[Corpus[Any]]:
     shapes = {diagnostic.shape for diagnostic, _ in chosen.values()}
     modules = {name: CORPORA.module(name) for name in builtin_names()}
-    return [load_corpus(name) for name, module in modules.items() if module.SHAPE in shapes]
+    found = [load_corpus(name) for name, module in modules.items() if {module.SHAPE, ANY} & shapes]
+    if not found:
+        needed = ", ".join(f"{name} needs {d.shape}" for name, (d, _) in chosen.items())
+        raise SpecError(f"no corpus of the shape that is needed is built in ({needed}); give one with -c")
+    return found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, nearest
 from embassay.folder import CORPORA, ENCODERS
-from embassay.specs import Spec, bind, parse
+from embassay.specs import Spec, bind, known_options, parse
 from embassay.types import Corpus, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
@@ -18,6 +18,9 @@ DEFAULT_SCHEME = "st"
 BARE = ("bow", "tfidf", "hashing", "random")
 """Encoders that are named alone; a misspelt one is no model's name."""
 PEEK = 65_536
+LONGEST_LINE = 16_000_000
+SHOWN = 120
+"""Characters that a message repeats of a file."""
 
 
 def load_corpus(source: str | Spec) -> Corpus[Any]:
@@ -30,7 +33,7 @@ def load_corpus(source: str | Spec) -> Corpus[Any]:
     """
     spec = parse(source, "corpus") if isinstance(source, str) else source
     options = dict(spec.options)
-    loader = options.pop("loader", "") or _loader(spec.head)
+    loader = options.pop("loader", "") or _loader(spec.head, options)
     module = CORPORA.module(loader)
     if not hasattr(module, "recognises") and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is built in and reads no file")
@@ -84,8 +87,8 @@ def scheme_of(head: str) -> tuple[str, str]:
     return DEFAULT_SCHEME, head
 
 
-def _loader(source: str) -> str:
-    """Find the loader from a source's name or content."""
+def _loader(source: str, options: Mapping[str, Any]) -> str:
+    """Find the loader from a source's name or content, else from options that only one loader has."""
     if source in builtin_names():
         return source
     path = Path(source).expanduser()
@@ -98,13 +101,16 @@ def _loader(source: str) -> str:
     for name in loaders:
         if CORPORA.module(name).recognises(head):
             return name
+    takes = [name for name in loaders if options and set(options) <= known_options(CORPORA.module(name).load)]
+    if len(takes) == 1:
+        return takes[0]
     raise SourceError(_unrecognised(head, loaders), path, 1)
 
 
 def _peek(path: Path) -> str:
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            return file.read(PEEK)
+            return file.readline(LONGEST_LINE) + file.read(PEEK)
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
@@ -113,9 +119,12 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
     if not head.strip():
         return f"the file is empty; {known}"
+    line = next(line for line in head.lstrip("\ufeff").splitlines() if line.strip())
+    if not line.lstrip().startswith(("{", "[")):
+        return f"of no known form (its first line is {line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}); {known}"
     try:
-        row = json.loads(head.lstrip().split("\n", 1)[0])
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return f"not JSON: {error}; {known}"
-    found = f"fields {', '.join(sorted(row))}" if isinstance(row, dict) else f"a JSON {type(row).__name__}"
+    found = f"fields {', '.join(sorted(row))[:SHOWN]}" if isinstance(row, dict) else "a JSON list"
     return f"of no known form ({found}); {known}"

@@ -127,7 +127,7 @@ class Verdict:
     Attributes
     ----------
     quantity, subset, measure, condition
-        The headline figure that encoders are ranked by.
+        The headline figure that encoders are ranked by; an empty quantity where they are not ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
@@ -146,6 +146,8 @@ class Verdict:
         The gap between two encoders that this corpus would show in four cases of five (power 80 %).
     smallest_units
         The number of units that this gap rests on.
+    leader
+        What being first is called: ``Best``, or ``Highest`` where higher is not always better.
     notes
         Findings in plain words, one sentence each.
     """
@@ -169,6 +171,7 @@ class Verdict:
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None
+    leader: str = "Best"
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -202,13 +205,20 @@ class EncoderRecord:
 
 @dataclass(frozen=True)
 class CorpusRecord:
-    """A corpus as a result names it."""
+    """A corpus as a result names it.
+
+    Attributes
+    ----------
+    effective_units
+        How many units of equal size would spread the items as evenly: (Σ n_u)²/Σ n_u².
+    """
 
     name: str
     shape: str
     fingerprint: str
     items: int
     units: int
+    effective_units: float
     duplicates: int
     distinct_texts: int
     licence: str

@@ -236,6 +236,7 @@ def _corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
         corpus.fingerprint,
         audit.items,
         audit.units,
+        audit.effective_units,
         audit.duplicates,
         audit.distinct,
         corpus.licence,

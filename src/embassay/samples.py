@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,117 @@ class Choice:
             "polarity": self.polarity,
             "paraphrase": self.paraphrase,
         }
+
+
+@dataclass(frozen=True)
+class MinimalPairs:
+    """An original and its one-word edits (shape ``minimal_pairs``).
+
+    Attributes
+    ----------
+    edits
+        (name, text) of each edit that there is; names are those of :data:`EDITS`.
+    group
+        The key of the unit that it belongs to; its own id where empty.
+    """
+
+    id: str
+    original: str
+    edits: tuple[tuple[str, str], ...]
+    group: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Its group, or itself."""
+        return self.group or self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return the original and its edits, all as plain texts."""
+        return tuple(("text", text) for text in self.fields().values())
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the original and the edits by name."""
+        return {"original": self.original, **dict(self.edits)}
+
+
+EDITS = ("synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym")
+"""One word replaced by a synonym, an antonym, its misspelling, another word that fits; the main verb negated, the
+chosen word negated (or a negation of it removed)."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Two sentences and what a set operation makes of them (shape ``composition``).
+
+    Attributes
+    ----------
+    operator
+        ``overlap`` (what both say), ``difference`` (what a says and b does not) or ``union`` (what either says).
+    group
+        The key of the unit, a document for example; its own id where empty.
+    mirrored
+        True for the difference b − a of a sample whose a − b is there too; a and b are exchanged in it.
+    ratings
+        What people gave it, 0 to 4, one number for each annotator.
+    """
+
+    id: str
+    operator: Operator
+    a: str
+    b: str
+    target: str
+    group: str = ""
+    mirrored: bool = False
+    ratings: tuple[float, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Its group, or itself."""
+        return self.group or self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return a, b and the target, all as plain texts."""
+        return tuple(("text", text) for text in (self.a, self.b, self.target))
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the three sentences by name."""
+        return {"a": self.a, "b": self.b, self.operator: self.target}
+
+
+Operator = Literal["overlap", "difference", "union"]
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sentences and how similar people find them (shape ``pairs``).
+
+    Attributes
+    ----------
+    score
+        The human score, larger is more similar; None where there is none.
+    subset
+        A part of the corpus that it belongs to, a genre for example; empty for none.
+    """
+
+    id: str
+    first: str
+    second: str
+    score: float | None
+    subset: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The pair itself; pairs that share a sentence are merged by :func:`independent_units`."""
+        return self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return both sentences as plain texts."""
+        return ("text", self.first), ("text", self.second)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return both sentences, and the score, by name."""
+        return {"first": self.first, "second": self.second}
 
 
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:

@@ -73,7 +73,7 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
         If a value does not fit.
     """
     hints = get_type_hints(function)
-    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = known_options(function)
     bound = {}
     for name, value in options.items():
         if name not in known:
@@ -84,6 +84,11 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
             )
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound
+
+
+def known_options(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of a function's options: its keyword-only parameters."""
+    return frozenset(p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY)
 
 
 def _convert(value: Any, hint: Any, place: str) -> Any:

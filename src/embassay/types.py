@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -33,10 +33,11 @@ def content_hash(value: object) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """What a corpus consists of: items, independent units, rows that repeat another exactly, texts."""
+    """What a corpus consists of: items, independent units, how many equal ones they are worth, repeated rows, texts."""
 
     items: int
     units: int
+    effective_units: float
     duplicates: int
     texts: int
     distinct: int
@@ -58,6 +59,8 @@ class Corpus(Generic[S]):
         True for the small corpora that ship with the package: no best model is named on them.
     notes
         What the loader understood and what it had to assume, one sentence each.
+    filtered_with
+        Specs of the encoders that its samples were chosen by, which it favours.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Corpus(Generic[S]):
     loader: str = ""
     builtin: bool = False
     notes: tuple[str, ...] = ()
+    filtered_with: tuple[str, ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -87,9 +91,11 @@ class Corpus(Generic[S]):
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
         rows = [sample.texts() for sample in self.samples]
+        sizes = np.bincount(self.units)
         return Audit(
             items=len(rows),
-            units=len(np.unique(self.units)),
+            units=len(sizes),
+            effective_units=float(sizes.sum() ** 2 / max(int(sizes @ sizes), 1)),
             duplicates=len(rows) - len(set(rows)),
             texts=sum(map(len, rows)),
             distinct=len(self.texts()),
@@ -247,20 +253,38 @@ class ItemScores:
         total.update(content_hash([self.item.tolist(), dict(self.scalars)]).encode())
         return total.hexdigest()[:16]
 
-    def signature(self, draws: Draws) -> str:
-        """Return all that a figure made of these scores depends on, in one line."""
+    def signature(self, draws: Draws, measure: str = "", **more: str) -> str:
+        """Return all that a figure made of these scores depends on, in one line.
+
+        Parameters
+        ----------
+        measure
+            What the figure is of; the scores' own measure by default.
+        more
+            Anything else that it depends on, by name.
+        """
         o = self.origin
         parts = {
             "": o.diagnostic + (f"({o.options})" if o.options else ""),
             "corpus": f"{o.corpus}@{o.corpus_fingerprint}",
             "encoder": f"{o.encoder}@{o.encoder_fingerprint}",
-            "measure": self.measure,
+            "measure": measure or self.measure,
             "scores": self.digest,
+            **more,
             "seed": draws.seed,
             "resamples": draws.resamples,
             "version": __version__,
         }
         return "|".join(f"{name}:{part}".lstrip(":") for name, part in parts.items())
+
+    def part(self, *names: str) -> ItemScores:
+        """Return the same with some of the values only: what a figure is made of, and what its signature hashes."""
+        return replace(self, values={name: self.values[name] for name in names})
+
+    def of_corpus(self, *names: str) -> ItemScores:
+        """Return values that depend on the corpus alone, under no encoder's name."""
+        origin = replace(self.origin, encoder="", encoder_fingerprint="", spec="", baseline=False)
+        return replace(self.part(*names), origin=origin, labels={}, scalars={})
 
 
 class Diagnostic(Protocol):

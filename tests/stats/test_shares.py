@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from embassay.result import MIN_UNITS
+from embassay.stats.resample import ABSENT
 from embassay.stats.shares import effective_number, ratio_variance, share, wilson
 
 NAN = float("nan")
@@ -34,6 +35,26 @@ def loop_variance(values, unit):
         total += (sum(mine) - p * len(mine)) ** 2
     units = len(set(unit))
     return units / (units - 1) * total / len(values) ** 2
+
+
+def loop_effective_number(values, unit):
+    """Write n* out unit by unit: Korn & Graubard (1998) with Satterthwaite's (1946) degrees of freedom."""
+    n, p = len(values), sum(values) / len(values)
+    units = sorted(set(unit))
+    sizes = [sum(w == u for w in unit) for u in units]
+    kish = n**2 / sum(size**2 for size in sizes)
+    if p in (0, 1):
+        return kish
+    residuals = [sum(v - p for v, w in zip(values, unit, strict=True) if w == u) ** 2 for u in units]
+    total, middle = sum(residuals), sum(residuals) / len(units)
+    linear = len(units) / (len(units) - 1) * total / n**2
+    spread = sum((r - middle) ** 2 for r in residuals)
+    freedom = 2 * total**2 / spread if spread > 1e-12 * total**2 else math.inf
+    freedom = max(1, min(freedom, kish - 1))
+    widened = linear * (stats.t.ppf(0.975, freedom) / Z) ** 2
+    of_items = sum((v - p) ** 2 for v in values) / n
+    variance = max(linear, of_items / (n - 1), min(widened, of_items / kish))
+    return p * (1 - p) / variance if variance > 1e-24 else math.inf
 
 
 # --- wilson ----------------------------------------------------------------------------------------------
@@ -148,9 +169,55 @@ def test_ratio_variance_of_repeated_items_does_not_shrink():
 
 
 def test_effective_number_by_hand():
-    # The units of the hand-worked variance: 0.6·0.4/0.0624 = 3.846 items instead of 5.
+    # Ten units of four, five with one yes and five with three: p = 1/2; residuals ±1, v = 10/9 · 10/1600 = 0.0069444.
+    # All squares agree, so Var(v) = 0 and 9 degrees of freedom: (2.262157/1.959964)² = 1.332138, v* = 0.0092510, less
+    # than 0.25/10 where the items of a unit all agree; n* = 0.25/0.0092510 = 27.024, not 36.
+    values = np.array([1, 0, 0, 0] * 5 + [1, 1, 1, 0] * 5, dtype=float)
+    assert effective_number(values, np.repeat(np.arange(10), 4)) == pytest.approx(36 / 1.332138, rel=1e-6)
+
+
+def test_effective_number_where_two_units_hold_all_yes_by_hand():
+    # Twenty units of four, two with two yes: p = 0.05; residuals 1.8 twice, −0.2 eighteen times, squares 3.24 and 0.04,
+    # sum 7.2, v = 20/19 · 7.2/6400 = 0.00118421. Σ squares² = 2·10.4976 + 18·0.0016 = 21.024, less 7.2²/20 = 18.432, so
+    # 2·51.84/18.432 = 5.625 degrees of freedom, not 19.
+    values = np.array([1, 1, 0, 0] * 2 + [0, 0, 0, 0] * 18, dtype=float)
+    widened = 0.00118421 * (stats.t.ppf(0.975, 5.625) / Z) ** 2
+    assert widened < 0.0475 / 20
+    assert effective_number(values, np.repeat(np.arange(20), 4)) == pytest.approx(0.0475 / widened, rel=1e-5)
+
+
+def test_effective_number_at_full_agreement_by_hand():
+    # The units of the hand-worked variance 0.0624: sizes 2, 1, 2, so 25/9 effective units, 16/9 degrees of freedom and
+    # t = 4.9: v·(t/z)² = 0.39 is more than 0.24·9/25 = 0.0864, where the items of a unit agree: n* = 25/9.
     values, unit = np.array([1.0, 1.0, 0.0, 1.0, 0.0]), np.array([0, 0, 1, 2, 2])
-    assert effective_number(values, unit) == pytest.approx(0.24 / 0.0624)
+    assert effective_number(values, unit) == pytest.approx(25 / 9)
+
+
+@settings(deadline=None)
+@given(yes_no_rows.filter(lambda rows: len({u for _, u in rows}) > 1))
+def test_effective_number_equals_a_loop(rows):
+    values, unit = [v for v, _ in rows], [u for _, u in rows]
+    found = effective_number(np.array(values), np.array(unit))
+    assert found == pytest.approx(loop_effective_number(values, unit), rel=1e-6)
+
+
+@settings(deadline=None)
+@given(yes_no_rows.filter(lambda rows: len({u for _, u in rows}) > 1 and 0 < sum(v for v, _ in rows) < len(rows)))
+def test_few_units_widen_the_variance_but_not_beyond_full_agreement(rows):
+    values, unit = np.array([v for v, _ in rows]), np.array([u for _, u in rows])
+    p, found = values.mean(), effective_number(values, unit)
+    if found < math.inf:
+        sizes = np.bincount(unit)
+        plain = max(ratio_variance(values, unit), values.var(ddof=1) / len(values))
+        agreed = values.var() * np.sum(sizes**2) / len(values) ** 2
+        assert plain * (1 - 1e-9) <= p * (1 - p) / found <= max(plain, agreed) * (1 + 1e-9)
+
+
+def test_very_many_units_widen_nothing():
+    values, unit = clustered(units=20_000)
+    assert effective_number(values, unit) == pytest.approx(
+        values.mean() * (1 - values.mean()) / ratio_variance(values, unit), rel=1e-3
+    )
 
 
 def test_units_of_one_item_count_one_less_than_items():
@@ -179,12 +246,23 @@ def test_constant_shares_count_as_infinitely_many(value, items):
 
 
 def test_share_by_hand():
+    # Ten units of four, five with one yes and five with three: n* = 27.024 as worked above. Wilson: centre 1/2, spread
+    # √(3.841459(0.25/27.024 + 3.841459/(4·27.024²)))/(1 + 3.841459/27.024) = 0.201467/1.142149 = 0.176393.
+    values = np.array([1, 0, 0, 0] * 5 + [1, 1, 1, 0] * 5, dtype=float)
+    found = share(values, np.repeat(np.arange(10), 4))
+    assert found.value == pytest.approx(0.5)
+    assert (found.low, found.high) == pytest.approx((0.5 - 0.176393, 0.5 + 0.176393), abs=1e-5)
+    assert (found.items, found.units, found.undefined, found.reason) == (40, 10, 0, None)
+
+
+def test_share_of_units_that_nearly_agree_by_hand():
     # Ten units of two: six (1, 1), two (1, 0), two (0, 0): p = 14/20 = 0.7; residuals 0.6, −0.4, −1.4:
-    # 6·0.36 + 2·0.16 + 2·1.96 = 6.4; v = 10/9·6.4/400 = 0.017778; n* = 0.21/0.017778 = 11.8125.
+    # 6·0.36 + 2·0.16 + 2·1.96 = 6.4; v = 10/9·6.4/400 = 0.017778; 9 degrees of freedom (2·40.96/4.416 = 18.6 at most
+    # 10 − 1): 1.332138·v = 0.023683 is more than 0.21/10, where all agree, so n* = 10, not 0.21/v = 11.8.
     values = np.array([1, 1] * 6 + [1, 0] * 2 + [0, 0] * 2, dtype=float)
     found = share(values, np.repeat(np.arange(10), 2))
     assert found.value == pytest.approx(0.7)
-    assert (found.low, found.high) == pytest.approx(wilson(0.7, 11.8125))
+    assert (found.low, found.high) == pytest.approx(wilson(0.7, 10))
     assert (found.items, found.units, found.undefined, found.reason) == (20, 10, 0, None)
 
 
@@ -241,6 +319,14 @@ def test_undefined_items_and_units_without_defined_items_are_left_out():
         plain.units,
     )
     assert found.undefined == 3
+
+
+def test_absent_items_are_no_items_of_a_share():
+    values, unit = clustered(units=12)
+    plain = share(values, unit)
+    assert share(np.append(values, [ABSENT] * 3), np.append(unit, [3, 77, 77])) == plain
+    assert share(np.append(values, [ABSENT, NAN]), np.append(unit, [3, 3])).undefined == 1
+    assert share(np.full(4, ABSENT), np.arange(4)).reason == "no items"
 
 
 @pytest.mark.parametrize(("units", "has"), [(1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)])

@@ -6,13 +6,12 @@ candidates stand in the order antonym, polarity, paraphrase; ``label`` is the in
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import json_lines, text_field
+from embassay.corpora._jsonl import Ids, first_fields, json_lines, require, text_field
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError
 from embassay.samples import Choice
@@ -29,11 +28,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 def recognises(head: str) -> bool:
     """Say whether the first line of a file looks like this format."""
-    try:
-        row = json.loads(head.lstrip().split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(row, dict) and len({"label", "input", "sentences"} & row.keys()) > 1
+    return len({"label", "input", "sentences"} & first_fields(head)) > 1
 
 
 def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
@@ -54,13 +49,10 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not such an entry.
     """
     path = Path(source)
-    lines: dict[str, int] = {}
-    samples = []
+    ids, samples = Ids(path, "idx"), []
     for line, row in json_lines(path):
         sample = _entry(row, path, line, part_of_speech)
-        if sample.id in lines:
-            raise SourceError(f"{sample.id!r} stands on line {lines[sample.id]} already", path, line, "idx")
-        lines[sample.id] = line
+        ids.add(sample.id, line)
         samples.append(sample)
     if not samples:
         raise SourceError("the file has no entries", path)
@@ -97,9 +89,7 @@ def _words(span: list[str]) -> str:
 
 
 def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
-    for field in ("label", "input", "sentences"):
-        if field not in row:
-            raise SourceError(f"missing; found {', '.join(sorted(row)) or 'nothing'}", path, line, field)
+    require(row, ("label", "input", "sentences"), path, line)
     sentences, label = row["sentences"], row["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
         found = f"{len(sentences)} of them" if isinstance(sentences, list) else type(sentences).__name__

@@ -15,24 +15,46 @@ from embassay.stats.shares import ratio_variance
 from embassay.types import Draws, ItemScores
 
 
-def row(scores: ItemScores, draws: Draws, quantity: str, subset: str, estimate: Estimate, condition: str = "") -> Row:
-    """Make a row of an estimate."""
+def row(
+    scores: ItemScores,
+    draws: Draws,
+    quantity: str,
+    subset: str,
+    estimate: Estimate,
+    condition: str = "",
+    measure: str = "",
+    **more: str,
+) -> Row:
+    """Make a row of an estimate.
+
+    Parameters
+    ----------
+    measure
+        The scores' own measure by default.
+    more
+        What else the figure depends on, for its signature.
+    """
     origin = scores.origin
     return Row(
         origin.diagnostic,
         origin.corpus,
         origin.encoder,
         subset,
-        scores.measure,
+        measure or scores.measure,
         condition,
         quantity,
         **vars(estimate),
-        signature=scores.signature(draws),
+        signature=scores.signature(draws, measure, **more),
     )
 
 
 def comparisons(
-    scores: ItemScores, quantity: str, subset: str, found: Sequence[Difference], condition: str = ""
+    scores: ItemScores,
+    quantity: str,
+    subset: str,
+    found: Sequence[Difference],
+    condition: str = "",
+    measure: str = "",
 ) -> tuple[Comparison, ...]:
     """Make the rows of one family of differences; ``scores`` are any encoder's of that family."""
     shared = {f.name for f in fields(Comparison)} & {f.name for f in fields(Difference)}
@@ -41,7 +63,7 @@ def comparisons(
             scores.origin.diagnostic,
             scores.origin.corpus,
             subset,
-            scores.measure,
+            measure or scores.measure,
             condition,
             quantity,
             pairs_in_family=max(1, sum(other.p is not None for other in found)),
@@ -57,9 +79,12 @@ def verdict(
     quantity: str,
     differences: Sequence[Difference],
     *,
+    unit: NDArray[np.int64] | None = None,
     subset: str = "all",
     condition: str = "",
     chance: float | None = None,
+    of_shares: bool = True,
+    leader: str = "Best",
     notes: Iterable[str] = (),
 ) -> Verdict:
     """Name the best encoder on a headline quantity, and those not separable from it.
@@ -69,14 +94,20 @@ def verdict(
     scores
         Those of all encoders on one corpus.
     headline
-        The (n,) item values of the quantity, larger is better, and their estimate, by encoder.
+        The (m,) item values of the quantity, larger is better, and their estimate, by encoder.
+    unit
+        (m,) the units of these items; those of the scores by default.
+    of_shares
+        Whether the items are yes or no, so that a small gap needs units that disagree.
     """
     asked = [s.origin.encoder for s in scores if not s.origin.baseline]
     level = {name: estimate.value for name, (_, estimate) in headline.items() if estimate.value is not None}
     ranked = sorted((name for name in asked if name in level), key=lambda name: -level[name])
     best = ranked[0] if ranked else None
     figure = headline[best][1] if best else None
-    gap, units = visible_difference({n: headline[n][0] for n in ranked or level}, scores[0].unit, differences)
+    values = {n: headline[n][0] for n in ranked or level}
+    own = scores[0].unit if unit is None else unit
+    gap, units = visible_difference(values, own, differences, of_shares)
     return Verdict(
         scores[0].origin.diagnostic,
         scores[0].origin.corpus,
@@ -97,12 +128,13 @@ def verdict(
         chance=chance,
         smallest_difference=gap,
         smallest_units=units,
+        leader=leader,
         notes=tuple(notes),
     )
 
 
 def visible_difference(
-    values: Mapping[str, Floats], unit: NDArray[np.int64], differences: Sequence[Difference]
+    values: Mapping[str, Floats], unit: NDArray[np.int64], differences: Sequence[Difference], of_shares: bool = True
 ) -> tuple[float | None, int | None]:
     """Return the gap that this corpus would show for every pair of these encoders (power 80 %), and its units.
 
@@ -119,7 +151,22 @@ def visible_difference(
         return None, None
     units = min(units for _, units in found)
     pairs = sum(d.p is not None for d in differences)
-    return smallest_difference(max(error for error, _ in found), units, pairs), units
+    return smallest_difference(max(error for error, _ in found), units if of_shares else None, pairs), units
+
+
+def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
+    """Return the verdict of a diagnostic that puts no encoder before another."""
+    origin, unit = scores[0].origin, scores[0].unit
+    asked = tuple(s.origin.encoder for s in scores if not s.origin.baseline)
+    return Verdict(
+        origin.diagnostic,
+        origin.corpus,
+        "",
+        items=len(unit),
+        units=len(np.unique(unit)),
+        candidates=asked,
+        notes=tuple(notes),
+    )
 
 
 def _higher(name: str, than: str, differences: Sequence[Difference]) -> bool:

@@ -115,7 +115,10 @@ class NegatedAntonyms:
         own = [v for v in views if not v.scores.origin.baseline] or views
         quantities = dict(islice(_quantities(views).items(), None if self.compare == "all" else 1))
         unit, corpus = views[0].scores.unit, views[0].corpus_key
-        found = {key: compare_pairs(values, unit, draws, NAME, corpus, *key) for key, values in quantities.items()}
+        found = {
+            key: compare_pairs(values, unit, draws, NAME, corpus, *key, of_shares=key[0] != "similarity")
+            for key, values in quantities.items()
+        }
         wrong = _wrong_by_all(own)
         headline = {view.encoder: (view.right, share(view.right, unit)) for view in views}
         notes = [_finding(view, headline[view.encoder][1]) for view in own]

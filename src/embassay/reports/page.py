@@ -12,11 +12,17 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.layout import (
+    AcrossTable,
     ComparisonTable,
+    CorpusTable,
+    Curves,
     EncoderTable,
     Examples,
+    GroupedBars,
+    Histograms,
     IntervalChart,
     Layout,
+    Part,
     PointsChart,
     SeriesTable,
     ShareBars,
@@ -29,6 +35,8 @@ from embassay.result import Result
 
 TABLES: dict[type, Any] = {
     EncoderTable: tables.encoder_table,
+    CorpusTable: tables.corpus_table,
+    AcrossTable: tables.across_table,
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
     SeriesTable: tables.series_table,
@@ -37,7 +45,10 @@ CHARTS: dict[type, Any] = {
     IntervalChart: charts.interval_chart,
     ShareBars: charts.share_bars,
     PointsChart: charts.points_chart,
+    GroupedBars: charts.grouped_bars,
 }
+SPLIT: dict[type, Any] = {Curves: charts.curves, Histograms: charts.histograms}
+"""Parts that may be several pictures, each with a caption."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,8 @@ class Block:
     note: str = ""
     table: Table | None = None
     examples: tuple[Table, ...] = ()
-    chart: str = ""
+    charts: tuple[tuple[str, str], ...] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str,
             f"{layout.title} on {found.corpus}",
             layout.question,
             layout.source,
-            tuple(verdict(result, found, speed)),
+            tuple(verdict(result, found, speed, layout.headline.columns[0])),
             tuple(_blocks(scope, layout)),
         )
 
@@ -114,8 +126,17 @@ def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
         elif type(part) in TABLES:
             if table := TABLES[type(part)](scope, part):
                 yield Block("table", part.title, table.note, table=table)
-        elif spec := CHARTS[type(part)](scope, part):
-            yield Block("chart", part.title, getattr(part, "note", ""), chart=_embedded(spec))
+        elif pictures := tuple((caption, _embedded(spec)) for caption, spec in _pictures(scope, part)):
+            folded = getattr(part, "folded", False)
+            yield Block("charts", part.title, getattr(part, "note", ""), charts=pictures, folded=folded)
+
+
+def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, Any]]:
+    """Yield the pictures of a part, each with its caption."""
+    if type(part) in SPLIT:
+        yield from SPLIT[type(part)](scope, part)
+    elif spec := CHARTS[type(part)](scope, part):
+        yield "", spec
 
 
 def _embedded(spec: Any) -> str:

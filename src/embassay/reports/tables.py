@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from embassay.layout import Column, ComparisonTable, EncoderTable, Examples, SeriesTable, SubsetTable
-from embassay.reports.words import interval, number, p_value, remark
+from embassay.layout import (
+    AcrossTable,
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    EncoderTable,
+    Examples,
+    SeriesTable,
+    SubsetTable,
+)
+from embassay.reports.words import DASH, interval, number, p_value, remark
 from embassay.result import Example, Result, Row
 
 BASELINE = "baseline"
@@ -66,7 +75,7 @@ class Scope:
 
     def figure(self, encoder: str, column: Column) -> Row | None:
         """Return an encoder's row of a column, if there is one."""
-        return self._index.get((encoder, column.quantity, column.subset, column.condition))
+        return self._index.get((encoder, column.quantity, column.subset, column.condition, column.measure))
 
     def series(self, name: str) -> Any:
         """Return the data of a series, or None."""
@@ -78,16 +87,75 @@ class Scope:
         return any(e.name == encoder and e.baseline for e in self.result.encoders)
 
     @cached_property
-    def _index(self) -> dict[tuple[str, str, str, str], Row]:
-        return {(r.encoder, r.quantity, r.subset, r.condition): r for r in self.rows}
+    def _index(self) -> dict[tuple[str, ...], Row]:
+        """Rows by encoder, quantity, subset, condition and measure; the first of any measure without one."""
+        found: dict[tuple[str, ...], Row] = {}
+        for r in self.rows:
+            for measure in (r.measure, ""):
+                found.setdefault((r.encoder, r.quantity, r.subset, r.condition, measure), r)
+        return found
 
 
-def encoder_table(scope: Scope, part: EncoderTable) -> Table:
-    """Lay out one line for each encoder."""
-    found = {encoder: [scope.figure(encoder, c) for c in part.columns] for encoder in scope.encoders}
-    rows = tuple((_name(scope, e), *map(_figure, found[e], part.columns)) for e in found)
-    flat = [row for rows_of_one in found.values() for row in rows_of_one]
-    return Table(part.title, ("encoder", *(c.heading for c in part.columns)), rows, part.note, _signatures(flat))
+def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
+    """Lay out one line for each encoder (and measure); columns that no encoder has are left out."""
+    measures = part.measures or ("",)
+    lines = {
+        (e, m): [scope.figure(e, replace(c, measure=m or c.measure)) for c in part.columns]
+        for e in scope.encoders
+        for m in measures
+    }
+    there = [place for place in range(len(part.columns)) if any(found[place] for found in lines.values())]
+    columns = [part.columns[place] for place in there]
+    if not columns:
+        return None
+    rows = tuple(
+        (_name(scope, e), *([Cell(m)] if m else []), *(_figure(found[p], part.columns[p]) for p in there))
+        for (e, m), found in lines.items()
+    )
+    head = ("encoder", *(["measure"] if part.measures else []), *map(_heading, columns))
+    flat = [found[place] for found in lines.values() for place in there]
+    return Table(part.title, head, rows, part.note, _signatures(flat), part.folded)
+
+
+def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
+    """Lay out one line for each subset, from the rows that no encoder has a part in; None when there are none."""
+    wanted = {c.quantity for c in part.columns}
+    subsets = dict.fromkeys(r.subset for r in scope.rows if not r.encoder and r.quantity in wanted)
+    if not subsets:
+        return None
+    found = {s: [scope.figure("", replace(c, subset=s)) for c in part.columns] for s in subsets}
+    rows = tuple(
+        (
+            Cell(subset.replace("_", " ")),
+            Cell(f"{max(r.items for r in of_subset if r):,}"),
+            *map(_figure, of_subset, part.columns),
+        )
+        for subset, of_subset in found.items()
+    )
+    head = ("subset", "items", *(c.heading for c in part.columns))
+    return Table(part.title, head, rows, part.note, _signatures([r for of in found.values() for r in of]))
+
+
+def across_table(scope: Scope, part: AcrossTable) -> Table | None:
+    """Lay out one line for each encoder, with another diagnostic's figure on each of its corpora; None without."""
+    others = dict.fromkeys(r.corpus for r in scope.result.rows if r.diagnostic == part.diagnostic and r.encoder)
+    if not others:
+        return None
+    scopes = [Scope(scope.result, part.diagnostic, corpus, part.other) for corpus in others]
+    found = {
+        e: ([other.figure(e, part.other) for other in scopes], [scope.figure(e, c) for c in part.columns])
+        for e in scope.encoders
+    }
+    rows = tuple(
+        (
+            _name(scope, e),
+            *(_figure(row, part.other) for row in first),
+            *map(_figure, second, part.columns),
+        )
+        for e, (first, second) in found.items()
+    )
+    head = ("encoder", *(f"{part.other.heading}, {c}" for c in others), *map(_heading, part.columns))
+    return Table(part.title, head, rows, part.note, _signatures([r for a, b in found.values() for r in (*a, *b)]))
 
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
@@ -114,14 +182,18 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each pair of encoders; None when there is nothing to compare."""
     column = part.column
     key = (scope.diagnostic, scope.corpus, column.quantity, column.subset, column.condition)
-    found = [c for c in scope.result.comparisons if (c.diagnostic, c.corpus, c.quantity, c.subset, c.condition) == key]
+    found = [
+        c
+        for c in scope.result.comparisons
+        if (c.diagnostic, c.corpus, c.quantity, c.subset, c.condition) == key and column.measure in ("", c.measure)
+    ]
     if not found:
         return None
     rows = tuple(
         (
             Cell(f"{c.a} − {c.b}"),
             Cell(
-                number(c.difference, column.format, signed=True).replace("%", " points"),
+                number(c.difference, "points" if column.format == "percent" else column.format, signed=True),
                 interval(c.low, c.high, column.format, signed=True),
             ),
             Cell(p_value(c.p)),
@@ -183,13 +255,23 @@ def _name(scope: Scope, encoder: str) -> Cell:
 def _figure(row: Row | None, column: Column) -> Cell:
     if row is None:
         return Cell("–")
-    return Cell(number(row.value, column.format), interval(row.low, row.high, column.format), remark(row))
+    signed = column.format == "points"
+    ends = interval(row.low, row.high, column.format, signed) if column.interval else ""
+    return Cell(number(row.value, column.format, signed).removesuffix(" points"), ends, remark(row))
+
+
+def _heading(column: Column) -> str:
+    """Return how a column is headed: points are named there, once."""
+    return f"{column.heading}, points" if column.format == "points" else column.heading
 
 
 def _formatted(value: Any, style: str) -> Cell:
+    if value is None:
+        return Cell(DASH)
     if style == "points":
         return Cell(f"{100 * value:+.2f} points".replace("-", "−"))
-    return Cell(number(value) if style == "percent" else f"{value:,}" if style == "count" else str(value))
+    written = {"percent": number, "count": "{:,}".format, "number": "{:.2f}".format, "decimal": "{:.1f}".format}
+    return Cell(written.get(style, str)(value))
 
 
 def _signatures(rows: Iterable[Row | None]) -> tuple[str, ...]:

@@ -26,12 +26,13 @@ def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, floa
         scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
         table = encoder_table(scope, layout.headline)
         console.print(Text(f"{layout.title} on {found.corpus}", style="bold"), Text(layout.question), sep="\n")
-        _print_table(table, console)
-        console.print(Text(table.note, style="dim"))
-        for line in table.signatures:
+        if table:
+            _print_table(table, console)
+            console.print(Text(table.note, style="dim"))
+        for line in table.signatures if table else ():
             console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(verdict(result, found, speed)))
+        console.print(_bullets(verdict(result, found, speed, layout.headline.columns[0])))
         console.print()
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.layout import Format
-from embassay.result import FEW_UNITS, Result, Row, Verdict
+from embassay.layout import Column, Format
+from embassay.result import FEW_UNITS, CorpusRecord, Result, Row, Verdict
 
 DASH = "–"
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
-    """Write one number: a percentage with one decimal, or three decimals; a dash for none."""
+    """Write one number: a share with one decimal, a number with three, a count with none; a dash for nothing."""
     if value is None:
         return DASH
     sign = "+" if signed else ""
-    text = f"{100 * value:{sign}.1f}%" if style == "percent" else f"{value:{sign}.3f}"
+    if style in ("percent", "points"):
+        text = f"{100 * value:{sign}.1f}{'%' if style == 'percent' else ' points'}"
+    else:
+        text = f"{value:{sign},.{3 if style == 'number' else 0}f}"
     return text.replace("-", "−")
 
 
@@ -23,7 +26,7 @@ def interval(low: float | None, high: float | None, style: Format = "percent", s
     """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
     if low is None or high is None:
         return ""
-    ends = (number(end, style, signed).rstrip("%") for end in (low, high))
+    ends = (number(end, style, signed).removesuffix("%").removesuffix(" points") for end in (low, high))
     return f"[{', '.join(ends)}]"
 
 
@@ -49,33 +52,34 @@ def names(labels: tuple[str, ...]) -> str:
     return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]])) if labels else ""
 
 
-def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline: Column) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a sentence each.
 
     Parameters
     ----------
+    headline
+        How the figure that encoders are ranked by is called and written.
     speed
         Texts per second by encoder, where it was measured.
     """
     corpus = next(c for c in result.corpora if c.name == found.corpus)
-    duplicates = f" ({corpus.duplicates} duplicate rows)" if corpus.duplicates else ""
-    yield (
-        f"Support: {found.items:,} items{duplicates} in {found.units:,} independent units, "
-        f"{corpus.distinct_texts:,} distinct texts."
-    )
-    if corpus.builtin:
+    yield _support(corpus, found)
+    if not found.quantity:
+        yield "No encoder is put before another here."
+    elif corpus.builtin:
         yield "A built-in corpus, for trying things out: no best model is named on it."
     elif found.best is None:
         asked = f"Undefined for every item: {names(found.undefined)}." if found.undefined else ""
         yield asked or "Only baselines took part; name an encoder with -e."
     else:
-        yield from _best(found, speed)
+        yield from _best(found, speed, headline)
     if found.above:
         label = "baseline" if len(found.above) == 1 else "baselines"
         yield f"Significantly higher than {found.best}: the {label} {names(found.above)}."
     if found.smallest_difference is not None:
-        gap = number(found.smallest_difference).rstrip("%")
-        yield f"{found.smallest_units:,} units show gaps above {gap} points (power 80%); smaller ones may go unseen."
+        style: Format = "points" if headline.format == "percent" else headline.format
+        gap = number(found.smallest_difference, style)
+        yield f"{found.smallest_units:,} units show gaps above {gap} (power 80%); smaller ones may go unseen."
     yield from (note if note.endswith(".") else f"{note}." for note in found.notes)
     together = " of all corpora together" if len(result.corpora) > 1 else ""
     for encoder in result.encoders:
@@ -84,11 +88,23 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Itera
             yield f"{encoder.name} reads {encoder.max_tokens} tokens: {cut}"
 
 
-def _best(found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
-    below = found.chance is not None and found.high is not None and found.high < found.chance
-    level = f"{number(found.value)} {found.quantity}" + (
-        f", below the {number(found.chance)} of chance" if below else ""
+def _support(corpus: CorpusRecord, found: Verdict) -> str:
+    """Say what the figures rest on."""
+    source = f" Source: {corpus.source}." if corpus.source else ""
+    if (found.items, found.units) != (corpus.items, corpus.units):
+        return f"Support: {corpus.distinct_texts:,} distinct texts.{source}"
+    duplicates = f" ({corpus.duplicates} duplicate row{'s' * (corpus.duplicates > 1)})" if corpus.duplicates else ""
+    worth = f" (worth {corpus.effective_units:.0f} equal ones)" if corpus.effective_units < found.units / 2 else ""
+    return (
+        f"Support: {found.items:,} items{duplicates} in {found.units:,} independent units{worth}, "
+        f"{corpus.distinct_texts:,} distinct texts.{source}"
     )
+
+
+def _best(found: Verdict, speed: Mapping[str, float], headline: Column) -> Iterator[str]:
+    below = found.chance is not None and found.high is not None and found.high < found.chance
+    figure = number(found.value, headline.format, signed=headline.format == "points")
+    level = f"{figure} {headline.heading}" + (f", below the {number(found.chance)} of chance" if below else "")
     if found.undefined:
         yield f"Undefined for every item, so not compared: {names(found.undefined)}."
     if len(found.candidates) < 2:
@@ -96,7 +112,7 @@ def _best(found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
         return
     others = found.not_separable[1:]
     tail = f"not separable from it: {names(others)}" if others else "every other encoder is separable from it"
-    yield f"{'Highest' if below else 'Best'}: {found.best} ({level}); {tail}."
+    yield f"{'Highest' if below else found.leader}: {found.best} ({level}); {tail}."
     known = {name: speed[name] for name in found.not_separable if name in speed}
     if others and not below and len(known) == len(found.not_separable):
         fastest = max(known, key=lambda name: known[name])

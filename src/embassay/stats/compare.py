@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.result import MIN_UNITS
-from embassay.stats.resample import Floats, bootstrap_means, percentiles, signs, unit_sums
+from embassay.result import Estimate
+from embassay.stats.resample import Floats, means, signs, unit_sums
 from embassay.stats.shares import ratio_variance
 from embassay.types import Draws
 
@@ -51,7 +51,7 @@ class Difference:
 
 
 def compare(
-    values: Mapping[str, Floats], unit: NDArray[np.int64], draws: Draws, *purpose: str
+    values: Mapping[str, Floats], unit: NDArray[np.int64], draws: Draws, *purpose: str, of_shares: bool = False
 ) -> tuple[Difference, ...]:
     """Compare all pairs of encoders; one call is one family.
 
@@ -63,16 +63,17 @@ def compare(
         (n,) unit codes.
     purpose
         Names the random streams; every pair is resampled with the same counts.
+    of_shares
+        Whether the values are yes and no (or shares of them); see ``differences`` of
+        :func:`~embassay.stats.resample.means`.
     """
     pairs = list(combinations(values, 2))
     if not pairs or len(unit) == 0:
         return ()
     gaps = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
-    means = bootstrap_means(gaps, unit, draws, *purpose)
     p = permutation_p(gaps, unit, draws, *purpose)
-    found = [
-        _difference(pair, gap, unit, mean, q) for pair, gap, mean, q in zip(pairs, gaps.T, means.T, p, strict=True)
-    ]
+    estimates = means([gaps], unit, draws, *purpose, differences=np.full(len(pairs), of_shares))[0]
+    found = [_difference(pair, gap, unit, e, q) for pair, gap, e, q in zip(pairs, gaps.T, estimates, p, strict=True)]
     adjusted = holm([d.p for d in found if d.p is not None])
     corrected = iter(adjusted)
     return tuple(d if d.p is None else replace(d, p_holm=next(corrected)) for d in found)
@@ -112,34 +113,33 @@ def not_separable(best: str, candidates: Sequence[str], differences: Sequence[Di
     return (best, *(name for name in candidates if name != best and name not in real))
 
 
-def smallest_difference(error: float, units: int, pairs: int = 1) -> float:
-    """Return the true difference of two shares that is found in 80 % of corpora like this one.
+def smallest_difference(error: float, units: int | None, pairs: int = 1) -> float:
+    """Return the true difference that is found in 80 % of corpora like this one.
 
-    max(z·error, z²/(units + z²)) with z = z₁₋α/₂ₘ + z₀.₈, α = 0.05, m the number of pairs in the family
-    (Holm's first step). From the spread of the differences only, never from the observed difference. The
-    second term holds where the encoders hardly differ: a gap of δ needs at least a share δ of discordant
-    units, whose standard error is √(δ(1 − δ)/units).
+    z·error; for shares, given the number of units, max(z·error, z²/(units + z²)); z = z₁₋α/₂ₘ + z₀.₈, α = 0.05, m the
+    number of pairs in the family (Holm's first step). From the spread of the differences only, never from the observed
+    difference. The second term holds where the encoders hardly differ: a gap of δ needs at least a share δ of
+    discordant units, whose standard error is √(δ(1 − δ)/units).
     """
     normal = NormalDist()
     z = normal.inv_cdf(1 - ALPHA / (2 * max(pairs, 1))) + normal.inv_cdf(POWER)
-    return max(z * error, z * z / (units + z * z))
+    return z * error if units is None else max(z * error, z * z / (units + z * z))
 
 
-def _difference(pair: tuple[str, str], gap: Floats, unit: NDArray[np.int64], means: Floats, p: float) -> Difference:
-    defined = ~np.isnan(gap)
-    items, units = int(defined.sum()), len(np.unique(unit[defined]))
-    if items == 0:
+def _difference(
+    pair: tuple[str, str], gap: Floats, unit: NDArray[np.int64], estimate: Estimate, p: float
+) -> Difference:
+    if estimate.value is None:
         return Difference(*pair, None, None, None, None, None, 0, 0, None)
-    low, high = percentiles(means[:, None])[:, 0] if units >= MIN_UNITS else (None, None)
-    error = ratio_variance(gap[defined], unit[defined]) ** 0.5 if units > 1 else None
+    defined = ~np.isnan(gap)
     return Difference(
         *pair,
-        difference=float(gap[defined].mean()),
-        low=None if low is None else float(low),
-        high=None if high is None else float(high),
+        difference=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
         p=float(p),
         p_holm=None,
-        items=items,
-        units=units,
-        error=error,
+        items=estimate.items,
+        units=estimate.units,
+        error=ratio_variance(gap[defined], unit[defined]) ** 0.5 if estimate.units > 1 else None,
     )

@@ -8,7 +8,9 @@ Hinkley 1997, section 3.8).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ from embassay.types import Draws
 LEVEL = 0.95
 BLOCK = 4_000_000
 Floats = NDArray[np.float64]
+ABSENT = float("inf")
+"""Stands in a column for an item that the figure is not about: neither counted nor undefined."""
 
 
 def unit_sums(values: Floats, unit: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -56,9 +60,8 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64
     """
     stream = generator(draws.seed, "bootstrap", *purpose)
     for size in _blocks(draws.resamples, units):
-        drawn = stream.integers(0, units, size=(size, units))
-        drawn += units * np.arange(size)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units)
+        drawn = stream.integers(0, units, size=(size, units), dtype=np.int32)
+        yield np.stack([np.bincount(row, minlength=units) for row in drawn])
 
 
 def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floats]:
@@ -76,42 +79,200 @@ def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purp
     values
         (n, k); NaN is left out of its own column only.
     """
-    sums, sizes = unit_sums(values, unit)
-    blocks = (_ratio(c.astype(float), sums, sizes) for c in counts(len(sums), draws, *purpose))
-    return np.concatenate(list(blocks))
+    return _replicates([UnitSums.of(values, unit)], draws, *purpose)
 
 
 def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:
-    """Estimate a mean with its percentile interval over units.
+    """Estimate a mean with its percentile interval over units; see :func:`means`.
 
     Parameters
     ----------
     values
         (n,) any finite numbers; NaN is undefined.
+    """
+    return means([values[:, None]], unit, draws, *purpose)[0][0]
+
+
+def means(
+    tables: Iterable[Floats],
+    unit: NDArray[np.int64],
+    draws: Draws,
+    *purpose: str,
+    differences: NDArray[np.bool_] | None = None,
+) -> tuple[tuple[Estimate, ...], ...]:
+    """Estimate the means of many columns, all with the same resamples.
+
+    Parameters
+    ----------
+    tables
+        (n, k) each, for example one for each encoder: any finite numbers; NaN is undefined, ``ABSENT`` no item.
+        Taken one by one.
+    unit
+        (n,) unit codes.
     purpose
         Names the random stream: the same words give the same resamples to every model.
+    differences
+        (k,) which columns are differences of two shares. In every resample such a column also gets half a unit of
+        +1 and half a unit of −1, as often as a unit is drawn (after Agresti & Min 2005): where few units disagree
+        the plain bootstrap has no width, and covers as little as 20-60 %.
 
     Returns
     -------
-    Estimate
-        No value when nothing is defined, no interval under ``MIN_UNITS`` units.
+    For each table, an Estimate of each column: no value when nothing is defined, no interval under ``MIN_UNITS``
+    units.
     """
-    defined = ~np.isnan(values)
-    items, units = int(defined.sum()), len(np.unique(unit[defined]))
-    if items == 0:
-        return undefined_estimate(len(values))
-    value = float(values[defined].mean())
-    undefined = len(values) - items
-    if units < MIN_UNITS:
-        return Estimate(value, None, None, items, units, undefined, too_few(units))
-    means = bootstrap_means(values[:, None], unit, draws, *purpose)
-    low, high = percentiles(means)[:, 0]
-    return Estimate(value, float(low), float(high), items, units, undefined)
+    summed = [UnitSums.of(values, unit) for values in tables]
+    if not summed or not sum(s.size for s in summed):
+        return tuple(() for _ in summed)
+    replicates = _replicates(summed, draws, *purpose, differences=differences)
+    low, high = percentiles(replicates, np.concatenate([s.tails for s in summed]))
+    found, start = [], 0
+    for s in summed:
+        ends = zip(low[start : start + s.size], high[start : start + s.size], strict=True)
+        found.append(tuple(s.estimate(column, *pair) for column, pair in enumerate(ends)))
+        start += s.size
+    return tuple(found)
 
 
-def percentiles(means: Floats) -> Floats:
-    """Return the (2, k) lower and upper ends of the central 95 % of (resamples, k) means."""
-    return np.nanpercentile(means, [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2], axis=0)
+@dataclass(frozen=True)
+class UnitSums:
+    """The sums of a table over units, which are all that a bootstrap of means needs.
+
+    Attributes
+    ----------
+    sums
+        (units, k) the sum of the defined items.
+    sizes
+        (units, m) their number, once for each pattern of undefined items.
+    pattern
+        (k,) which of the m patterns a column has.
+    items
+        (k,) how many items a column is about, undefined ones included.
+    """
+
+    sums: Floats
+    sizes: Floats
+    pattern: NDArray[np.int64]
+    items: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: Floats, unit: NDArray[np.int64]) -> UnitSums:
+        """Add up (n, k) values over units."""
+        count = int(unit.max(initial=-1)) + 1
+        known: dict[bytes, int] = {}
+        sums, sizes, pattern = np.zeros((count, values.shape[1])), list[Floats](), list[int]()
+        for column, numbers in enumerate(values.T):
+            defined = np.isfinite(numbers)
+            place = known.setdefault(np.packbits(defined).tobytes(), len(known))
+            if place == len(sizes):
+                counted = np.bincount(unit, weights=defined.astype(np.float64), minlength=count)[:count]
+                sizes.append(counted.astype(np.float64))
+            filled = np.where(defined, numbers, 0.0)
+            sums[:, column] = np.bincount(unit, weights=filled, minlength=count)[:count]
+            pattern.append(place)
+        patterns = np.stack(sizes, axis=1) if sizes else np.zeros((count, 0))
+        items = len(values) - np.isposinf(values).sum(axis=0)
+        return cls(sums, patterns, np.array(pattern, dtype=np.int64), items)
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return len(self.pattern)
+
+    @cached_property
+    def tails(self) -> Floats:
+        """(k,) the share of the replicates beyond each end of a column's interval; see :func:`tail`."""
+        return np.array([tail(sizes) for sizes in self.sizes.T])[self.pattern]
+
+    def resampled(self, count: Floats, halves: Floats, differences: NDArray[np.bool_] | None = None) -> Floats:
+        """Return the (b, k) means of resamples in which each unit stands (b, units) times.
+
+        Parameters
+        ----------
+        halves
+            (b, 2) how often the half units of +1 and −1 stand in each, for the columns that are ``differences``.
+        """
+        total = count @ self.sizes
+        total = np.where(total > 0, total, np.nan)[:, self.pattern]
+        sums = count @ self.sums
+        if differences is not None and differences.any():
+            size = self.sizes.sum(axis=0) / np.maximum(np.count_nonzero(self.sizes, axis=0), 1) / 2
+            size = size[self.pattern[differences]]
+            sums[:, differences] += (halves[:, :1] - halves[:, 1:]) * size
+            total[:, differences] += halves.sum(axis=1, keepdims=True) * size
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sums / total)
+
+    def estimate(self, column: int, low: float, high: float) -> Estimate:
+        """Return the mean of a column with the interval given, if it has units enough."""
+        sizes = self.sizes[:, self.pattern[column]]
+        items, units = int(sizes.sum()), int(np.count_nonzero(sizes))
+        if items == 0:
+            return undefined_estimate(int(self.items[column]))
+        value = float(self.sums[:, column].sum() / items)
+        undefined = int(self.items[column]) - items
+        if units < MIN_UNITS:
+            return Estimate(value, None, None, items, units, undefined, too_few(units))
+        return Estimate(value, float(low), float(high), items, units, undefined)
+
+
+def _replicates(
+    summed: Sequence[UnitSums], draws: Draws, *purpose: str, differences: NDArray[np.bool_] | None = None
+) -> Floats:
+    units = len(summed[0].sums)
+    stream = generator(draws.seed, "halves", *purpose)
+    blocks = []
+    for block in counts(units, draws, *purpose):
+        count = block.astype(np.float64)
+        halves = stream.binomial(units, 1 / max(units, 1), size=(len(block), 2)).astype(np.float64)
+        blocks.append(np.concatenate([s.resampled(count, halves, differences) for s in summed], axis=1))
+    return np.concatenate(blocks)
+
+
+def effective_units(sizes: Floats) -> float:
+    """Return (Σ n_u)²/Σ n_u²: how many units of equal size would spread the items as evenly (Kish 1965)."""
+    return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
+
+
+def tail(sizes: Floats) -> float:
+    """Return the share of the replicates beyond each end of a 95 % interval.
+
+    Φ(−√(U/(U − 1)) · t₀.₉₇₅) with t on one degree of freedom less than the effective units: the expanded
+    percentiles of Hesterberg (2015), which repair what the plain bootstrap lacks for few units, here for unequal ones
+    too. 0.025 for very many units, 0.0086 for ten equal ones.
+
+    Parameters
+    ----------
+    sizes
+        (units,) items in each unit; empty units do not count.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    units = np.count_nonzero(sizes)
+    if units < 2:
+        return (1 - LEVEL) / 2
+    freedom = max(effective_units(sizes) - 1, 1.0)
+    return float(ndtr(-((units / (units - 1)) ** 0.5) * stdtrit(freedom, (1 + LEVEL) / 2)))
+
+
+def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and the upper ends, (k,) each, that leave a share ``tails`` (k,) of the replicates outside.
+
+    Parameters
+    ----------
+    replicates
+        (resamples, k); NaN is left out, and a column of NaN has NaN ends.
+    """
+    low, high = np.full((2, replicates.shape[1]), np.nan)
+    defined = ~np.isnan(replicates).all(axis=0)
+    for share in np.unique(tails):
+        columns = np.flatnonzero((tails == share) & defined)
+        chosen = replicates[:, columns]
+        # nanquantile goes column by column in Python.
+        quantile = np.nanquantile if np.isnan(chosen).any() else np.quantile
+        if columns.size:
+            low[columns], high[columns] = quantile(chosen, [share, 1 - share], axis=0)
+    return low, high
 
 
 def undefined_estimate(items: int) -> Estimate:
@@ -129,10 +290,3 @@ def _blocks(rows: int, width: int) -> Iterator[int]:
     block = max(1, BLOCK // max(width, 1))
     for start in range(0, rows, block):
         yield min(block, rows - start)
-
-
-def _ratio(count: Floats, sums: Floats, sizes: Floats) -> Floats:
-    total = count @ sizes
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = (count @ sums) / total
-    return np.where(total > 0, ratio, np.nan)

@@ -2,7 +2,8 @@
 
 The percentile bootstrap covers only 65-89 % for a share of 2 % at 40-120 units in simulations. Wilson's interval
 (Wilson 1927) does not collapse at the ends; it is put on the effective number of items n* = p(1 − p)/v,
-v the variance of the share over units (Kish 1965, section 8.2; Korn & Graubard 1998).
+v the variance of the share over units (Kish 1965, section 8.2; Korn & Graubard 1998), widened where few units
+decide it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.resample import LEVEL, Floats, too_few, undefined_estimate, unit_sums
+from embassay.stats.resample import ABSENT, LEVEL, Floats, effective_units, too_few, undefined_estimate, unit_sums
 
 
 def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:
@@ -22,7 +23,7 @@ def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:
     Parameters
     ----------
     values
-        (n,) in [0, 1]: 1 yes, 0 no, between for an expected value over ties; NaN is undefined.
+        (n,) in [0, 1]: 1 yes, 0 no, between for an expected value over ties; NaN is undefined, ``ABSENT`` no item.
     unit
         (n,) unit codes.
 
@@ -31,10 +32,11 @@ def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:
     Estimate
         A fraction. No value when nothing is defined, no interval under ``MIN_UNITS`` units.
     """
-    defined = ~np.isnan(values)
+    defined = np.isfinite(values)
+    items = int((values != ABSENT).sum())
     if not defined.any():
-        return undefined_estimate(len(values))
-    values, undefined = values[defined], int((~defined).sum())
+        return undefined_estimate(items)
+    values, undefined = values[defined], items - int(defined.sum())
     codes = np.unique(unit[defined], return_inverse=True)[1]
     units = int(codes.max()) + 1
     p = float(values.mean())
@@ -59,18 +61,37 @@ def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
 
 
 def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
-    """Return n* = p(1 − p)/v: how many independent items would make the share vary as much.
+    """Return n* = p(1 − p)/v*: how many independent items would make the share as unsure.
 
-    At p = 0 and p = 1 it is the number of units. v is never less than s²/n, the variance of independent items:
-    units that happen to agree are no proof (Korn & Graubard 1998). It is infinite where the items themselves agree
-    (a constant encoder, whose every item is an expected 1/3, has nothing left to vary).
+    v is the linearised variance over units. Where few units hold all the yes answers, v is itself unsure, so it is
+    multiplied by (t/z)² (Korn & Graubard 1998), t on Satterthwaite's (1946) degrees of freedom 2v²/Var(v), at most the
+    effective units less one; but not beyond p(1 − p)/(effective units), where all items of a unit agree. It is never
+    less than s²/n, the variance of independent items: units that happen to agree are no proof. At p = 0 and p = 1 n* is
+    the number of effective units. It is infinite where the items themselves agree (a constant encoder, whose every item
+    is an expected 1/3, has nothing left to vary).
     """
-    p, variance = float(values.mean()), ratio_variance(values, unit)
+    p, (sums, sizes) = float(values.mean()), unit_sums(values, unit)
+    spread = effective_units(sizes)
     if p in (0.0, 1.0):
-        return float(len(np.unique(unit)))
-    variance = max(variance, float(values.var(ddof=1)) / len(values))
+        return spread
+    variance, items = ratio_variance(values, unit), len(values)
+    agreed = float(values.var()) / spread
+    variance = max(variance, float(values.var(ddof=1)) / items, min(_widened(variance, sums, sizes, spread), agreed))
     # Rounding leaves about 1e-33 where they agree.
     return float("inf") if variance < 1e-24 else p * (1 - p) / variance
+
+
+def _widened(variance: float, sums: Floats, sizes: Floats, spread: float) -> float:
+    """Return a variance times (t/z)² for how unsure it is."""
+    from scipy.special import stdtrit
+
+    squares = (sums - sums.sum() / sizes.sum() * sizes) ** 2
+    total = squares.sum()
+    gap = (squares**2).sum() - total**2 / np.count_nonzero(sizes)
+    freedom = 2 * total**2 / gap if gap > 1e-12 * total**2 else float("inf")
+    freedom = max(min(freedom, spread - 1), 1.0)
+    quantile = (1 + LEVEL) / 2
+    return variance * float(stdtrit(freedom, quantile) / NormalDist().inv_cdf(quantile)) ** 2
 
 
 def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:

@@ -1,0 +1,219 @@
+"""The criteria of Bansal et al. (2025) as arithmetic on one encoder's item scores.
+
+A sample's margins m₁, m₂ say how clearly each of two conditions holds; s is a closeness, O, D, U the targets:
+
+| | sample | m₁ | m₂ |
+|---|---|---|---|
+| c1 | overlap (A, B, O) | s(A,O) − s(A,B) | s(B,O) − s(A,B) |
+| c3 | difference (A, B, D) | s(A,D) − s(B,D) | s(A,B) − s(B,D) |
+| c4 | difference (A, B, D) | s(e(A)−e(B), e(D)) − s(e(A)−e(B), e(B)); ours, harder: … − s(e(A)−e(B), e(A)) | — |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.geometry.closeness import MEASURES, Measure, nearness
+from embassay.stats.grid import CELLS, Grid, cells
+from embassay.stats.resample import ABSENT, Floats
+from embassay.types import ItemScores
+
+RAW = ("AT", "BT", "AB", "AN", "BN", "XT", "XB", "XA", "XN")
+"""Columns of a measure: A, B, the target T, the null's target N, and X = e(A) − e(B)."""
+PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
+"""Columns of the plane: the fields of :class:`~embassay.geometry.plane.Plane`."""
+BETWEEN = np.deg2rad(1.0)
+"""c2: how far the angles to A and to B may miss the angle between them (the authors' test)."""
+NEAR = np.deg2rad(15.0)
+"""c5, c6: the largest angle at which a projection is near a vector."""
+COMPARABLE = 0.1
+"""c6: norms are comparable where their ratio is within 1 ± this."""
+PER_BIN = {"ned": 11}
+"""Grid values in each of ten bins, where they are not 23."""
+Key = tuple[str, str, str, str]
+"""Quantity, subset, measure and condition of a figure."""
+TARGET = {"overlap": "O", "difference": "D", "union": "U"}
+CRITERION = {"overlap": "c1", "difference": "c3", "union": "c6"}
+PLANE_CRITERION = {"overlap": "c2", "difference": "c5", "union": "c6"}
+Axes = dict[tuple[str, str], tuple[Grid, ...]]
+"""The axes of each (criterion, measure), over all encoders that were asked for."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One encoder's samples of one operator.
+
+    Attributes
+    ----------
+    rows
+        (m,) which of the scores' items they are.
+    """
+
+    scores: ItemScores
+    operator: str
+    rows: NDArray[np.int64]
+
+    def raw(self, measure: str, name: str) -> Floats:
+        """Return (m,) a raw measure by the name of its column."""
+        return np.asarray(self.scores.values[measure][self.rows, RAW.index(name)])
+
+    def near(self, measure: Measure, name: str) -> Floats:
+        """Return (m,) the closeness by the name of its column."""
+        return nearness(measure, self.raw(measure, name))
+
+    def planar(self, name: str, null: bool = False) -> Floats:
+        """Return (m,) a figure of the plane, of the target or of the null's."""
+        return np.asarray(self.scores.values["null_plane" if null else "plane"][self.rows, PLANAR.index(name)])
+
+    def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, ...]:
+        """Return the margins of a criterion, (m,) each; those of ``c4`` are against B, and against A."""
+        target = "N" if null else "T"
+        if criterion == "c4":
+            own = self.near(measure, f"X{target}")
+            return own - self.near(measure, "XB"), own - self.near(measure, "XA")
+        a, b, ab = (self.near(measure, name) for name in (f"A{target}", f"B{target}", "AB"))
+        return (a - ab, b - ab) if criterion == "c1" else (a - b, ab - b)
+
+
+def margin_criteria(operator: str) -> tuple[str, ...]:
+    """Return the criteria that are margins, for the samples of an operator."""
+    return {"overlap": ("c1",), "difference": ("c3", "c4"), "union": ()}[operator]
+
+
+def axes_of(criterion: str, measure: Measure, blocks: list[Block]) -> tuple[Grid, ...]:
+    """Return the grids of a criterion's margins, each from the smallest to the largest over all the encoders."""
+    found = [block.margins(criterion, measure) for block in blocks]
+    axes = []
+    for one in zip(*found, strict=True):
+        values = np.concatenate(one)
+        defined = values[~np.isnan(values)]
+        low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 0.0)
+        axes.append(Grid.spanning(low, high, PER_BIN.get(measure, 23)))
+    return tuple(axes)
+
+
+def bounds(axes: tuple[Grid, ...]) -> str:
+    """Return the grid's ends as text, for a signature."""
+    return ";".join(f"{axis.values[0]:.10g},{axis.values[-1]:.10g},{axis.size}" for axis in axes)
+
+
+def yes_no(block: Block) -> Iterator[tuple[Key, Floats]]:
+    """Yield each figure that is a share of samples for which something holds: (m,) of 1, 0 and NaN."""
+    for criterion in margin_criteria(block.operator):
+        for measure in MEASURES:
+            for null in (False, True):
+                condition = "null:eps0" if null else "eps0"
+                passed = [_holds(m, m >= 0) for m in block.margins(criterion, measure, null)]
+                yield from _in_cells(criterion, measure, condition, passed)
+    for null in (False, True):
+        yield from _planar_claims(block, null)
+    if block.operator == "union":
+        yield from _cases(block)
+
+
+def numbers(block: Block, axes: Axes) -> Iterator[tuple[Key, Floats]]:
+    """Yield each figure that is a mean over samples: (m,) of any numbers and NaN."""
+    for criterion in margin_criteria(block.operator):
+        for measure in MEASURES:
+            yield from _margin_figures(block, criterion, measure, axes[criterion, measure])
+    for measure in MEASURES:
+        for name, letters in _raw_names(block.operator):
+            yield ("raw", f"{CRITERION[block.operator]}:{letters}", measure, ""), block.raw(measure, name)
+    subset = PLANE_CRITERION[block.operator]
+    for null in (False, True):
+        condition = "null" if null else ""
+        for quantity, name in (("position", "position"), ("in_plane", "share")):
+            yield (quantity, subset, "angle", condition), block.planar(name, null)
+    observed, null_ = (dict(_planar_claims(block, null)) for null in (False, True))
+    for (key, values), other in zip(observed.items(), null_.values(), strict=True):
+        about = values != ABSENT
+        yield (*key[:3], "excess"), np.subtract(values, other, where=about, out=np.full(len(values), ABSENT))
+
+
+def _margin_figures(
+    block: Block, criterion: str, measure: Measure, axes: tuple[Grid, ...]
+) -> Iterator[tuple[Key, Floats]]:
+    observed, null = (block.margins(criterion, measure, n) for n in (False, True))
+    at_zero = [[_holds(m, m >= 0) for m in margins] for margins in (observed, null)]
+    on_grid = [[axis.fraction(m) for axis, m in zip(axes, margins, strict=True)] for margins in (observed, null)]
+    zero, zero_null = (dict(_in_cells(criterion, measure, "", passed)) for passed in at_zero)
+    grid, grid_null = (dict(_in_cells(criterion, measure, "", passed)) for passed in on_grid)
+    for key, values in grid.items():
+        yield (*key[:3], "grid"), values
+        yield (*key[:3], "null:grid"), grid_null[key]
+        yield (*key[:3], "excess:grid"), values - grid_null[key]
+        yield (*key[:3], "excess:eps0"), zero[key] - zero_null[key]
+    names = ("vsB", "vsA") if criterion == "c4" else ("1", "2")
+    for name, margin, other in zip(names, observed, null, strict=True):
+        yield ("margin", f"{criterion}:{name}", measure, ""), margin
+        yield ("margin", f"{criterion}:{name}", measure, "null"), other
+
+
+def _in_cells(criterion: str, measure: str, condition: str, passed: list[Floats]) -> Iterator[tuple[Key, Floats]]:
+    """Yield the shares of (condition 1, condition 2) in their four cells; those of c4 one by one."""
+    if criterion == "c4":
+        for name, values in zip(("vsB", "vsA"), passed, strict=True):
+            yield ("share", f"c4:{name}", measure, condition), values
+        return
+    for name, values in zip(CELLS, cells(*passed).T, strict=True):
+        yield ("share", f"{criterion}:{name}", measure, condition), values
+
+
+def _planar_claims(block: Block, null: bool) -> Iterator[tuple[Key, Floats]]:
+    condition = "null" if null else ""
+    angle, from_a, from_b, position = (block.planar(n, null) for n in ("angle", "from_a", "from_b", "position"))
+    if block.operator == "overlap":
+        missed = np.abs(angle - (from_a + from_b))
+        yield ("share", "c2:between", "angle", condition), _holds(missed, missed < BETWEEN)
+        yield ("share", "c2:inside", "angle", condition), _inside(position)
+    elif block.operator == "difference":
+        yield ("share", "c5:within15", "angle", condition), _holds(from_a, from_a <= NEAR)
+    else:
+        for name, case in union_cases(block).items():
+            claim = {
+                "middle": _inside(position),
+                "near_a": _holds(from_a, from_a <= NEAR),
+                "near_b": _holds(from_b, from_b <= NEAR),
+            }[CLAIMS[name]]
+            yield ("share", f"c6:{CLAIMS[name]}", "angle", condition), np.where(case, claim, ABSENT)
+
+
+CLAIMS = {"comparable": "middle", "longer_a": "near_a", "longer_b": "near_b"}
+"""What c6 claims in each case: the projection lies between A and B, or near the longer one."""
+
+
+def union_cases(block: Block) -> dict[str, NDArray[np.bool_]]:
+    """Return which samples are in each case of c6, by ‖e(A)‖/‖e(B)‖ against 1 ± 0.1."""
+    ratio = block.planar("norm_ratio")
+    return {
+        "comparable": np.abs(ratio - 1) <= COMPARABLE,
+        "longer_a": ratio > 1 + COMPARABLE,
+        "longer_b": ratio < 1 - COMPARABLE,
+    }
+
+
+def _cases(block: Block) -> Iterator[tuple[Key, Floats]]:
+    ratio = block.planar("norm_ratio")
+    for name, case in union_cases(block).items():
+        yield ("share", f"c6:{name}", "norm", ""), _holds(ratio, case)
+
+
+def _inside(position: Floats) -> Floats:
+    return _holds(position, (position >= 0) & (position <= 1))
+
+
+def _holds(values: Floats, condition: NDArray[np.bool_]) -> Floats:
+    """Return 1 where a condition holds, 0 where not, NaN where the value that it is about is undefined."""
+    return np.where(np.isnan(values), np.nan, condition.astype(np.float64))
+
+
+def _raw_names(operator: str) -> Iterator[tuple[str, str]]:
+    """Yield (column, letters) of the raw measures of an operator: A with the target, B with it, A with B …"""
+    target = TARGET[operator]
+    names = ("AT", "BT", "AB", "AN", "BN") + (("XT", "XB", "XA") if operator == "difference" else ())
+    for name in names:
+        yield name, name.replace("T", target)

@@ -1,0 +1,177 @@
+"""How well does the cosine follow human judgements of similarity?
+
+Spearman's and Pearson's correlation of the cosine of two sentences with the human score of the pair, as on the STS
+benchmark and SICK. Chiang et al. (2023), section 3.2, set it beside the contrasts of minimal pairs: encoders with close
+scores behave differently. The lexical overlap of the pairs (their table 1) stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.diagnostics import _overlap
+from embassay.diagnostics._overlap import overlap_rows, overlap_series
+from embassay.diagnostics._rows import comparisons, row, unranked, verdict
+from embassay.geometry.closeness import paired_cosine
+from embassay.layout import (
+    Column,
+    ComparisonTable,
+    Curves,
+    EncoderTable,
+    IntervalChart,
+    Layout,
+    SubsetTable,
+)
+from embassay.lexical.overlap import overlap, pairs_of
+from embassay.result import Estimate, Result, Row, Series, Verdict
+from embassay.samples import Pair
+from embassay.stats.compare import Difference
+from embassay.stats.correlate import MIN_ITEMS, Kind, compare_correlations, correlate, influences
+from embassay.stats.resample import Floats
+from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+
+NAME = "similarity"
+HEADLINE: Kind = "spearman"
+KINDS: tuple[Kind, ...] = ("spearman", "pearson")
+BINS = 10
+"""Groups of equal size, by human score, whose mean cosine is drawn."""
+
+
+def create() -> SimilarityDiagnostic:
+    """Make the diagnostic."""
+    return SimilarityDiagnostic()
+
+
+@dataclass(frozen=True)
+class SimilarityDiagnostic:
+    """The diagnostic; see the module's documentation."""
+
+    shape: str = "pairs"
+    options: str = ""
+
+    def score(self, corpus: Corpus[Pair], vectors: Vectors, origin: Origin) -> ItemScores:
+        """Compute the cosine of each pair."""
+        samples = corpus.samples
+        first, second = ([getattr(s, side) for s in samples] for side in ("first", "second"))
+        human = [np.nan if s.score is None else s.score for s in samples]
+        return ItemScores(
+            origin,
+            measure="cosine",
+            item=np.array([s.id for s in samples]),
+            unit=corpus.units,
+            labels={"subset": np.array([s.subset for s in samples])},
+            values={
+                "cosine": paired_cosine(vectors.take(first), vectors.take(second)),
+                "human": np.array(human, dtype=np.float64),
+                "lexical": np.array(overlap(pairs_of(first, second))),
+            },
+        )
+
+    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
+        """Summarise all encoders on one corpus: correlations, and which differences are real."""
+        unit, human = scores[0].unit, scores[0].values["human"]
+        corpus, key = scores[0].origin.corpus, scores[0].origin.corpus_fingerprint
+        rows = [r for s in scores for r in _rows(s, draws)]
+        lexical = list(overlap_rows(scores[0], draws, {"all": (scores[0].values["lexical"], unit)}, key))
+        cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
+        scored = int((~np.isnan(human)).sum()) >= MIN_ITEMS
+        found = {k: compare_correlations(human, cosines, unit, k, draws, NAME, key, "all") for k in KINDS if scored}
+        return Result(
+            draws.seed,
+            draws.resamples,
+            rows=(*rows, *lexical),
+            comparisons=tuple(c for kind, ds in found.items() for c in comparisons(scores[0], kind, "all", ds)),
+            series=(
+                *([_curve(scores)] if scored else []),
+                overlap_series(NAME, corpus, lexical, {"all": "all pairs"}),
+            ),
+            verdicts=(_verdict(scores, rows, found.get(HEADLINE)),),
+        )
+
+
+def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
+    """Yield an encoder's correlations, on all pairs and on each part of the corpus."""
+    own = scores.part("cosine", "human")
+    subsets = scores.labels["subset"]
+    parts = {"all": np.ones(len(subsets), dtype=bool)}
+    if len(names := np.unique(subsets)) > 1:
+        parts |= {f"subset:{name}": subsets == name for name in names.tolist() if name}
+    key = scores.origin.corpus_fingerprint
+    for subset, inside in parts.items():
+        human, cosine = (own.values[name][inside] for name in ("human", "cosine"))
+        unit = scores.unit[inside]
+        for kind in KINDS:
+            yield row(own, draws, kind, subset, _estimate(human, cosine, unit, kind, draws, NAME, key, subset))
+
+
+def _estimate(
+    human: Floats, cosine: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str
+) -> Estimate:
+    if np.isnan(human).all():
+        return Estimate(None, None, None, 0, 0, len(human), "the pairs have no human scores")
+    return correlate(human, cosine, unit, kind, draws, *purpose)
+
+
+def _verdict(scores: Sequence[ItemScores], rows: Sequence[Row], found: tuple[Difference, ...] | None) -> Verdict:
+    if found is None:
+        return unranked(scores, ["The pairs have too few human scores to correlate with"])
+    human = scores[0].values["human"]
+    level = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
+    headline: Mapping[str, tuple[Floats, Estimate]] = {
+        s.origin.encoder: (influences(human, s.values["cosine"], HEADLINE), _again(level[s.origin.encoder]))
+        for s in scores
+    }
+    return verdict(scores, headline, HEADLINE, found, of_shares=False)
+
+
+def _again(r: Row) -> Estimate:
+    return Estimate(r.value, r.low, r.high, r.items, r.units, r.undefined, r.reason)
+
+
+def _curve(scores: Sequence[ItemScores]) -> Series:
+    """Return the mean cosine of groups of pairs of about the same human score."""
+    human = scores[0].values["human"]
+    scored = np.flatnonzero(~np.isnan(human))
+    order = scored[np.argsort(human[scored], kind="stable")]
+    groups = [g for g in np.array_split(order, BINS) if len(g)]
+    lines = []
+    for s in scores:
+        cosine = s.values["cosine"]
+        means = [float(np.nanmean(cosine[g])) if not np.isnan(cosine[g]).all() else None for g in groups]
+        lines.append({"encoder": s.origin.encoder, "line": "pairs", "y": means})
+    data = {
+        "x": "human score, mean of each tenth of the pairs",
+        "y": "mean cosine",
+        "at": [float(human[g].mean()) for g in groups],
+        "lines": lines,
+    }
+    return Series(NAME, scores[0].origin.corpus, "by_score", "curve", data)
+
+
+_SPEARMAN = Column("Spearman", "spearman", format="number")
+LAYOUT = Layout(
+    title="Similarity",
+    question="How well does the cosine follow what people find similar?",
+    headline=EncoderTable(
+        "Correlation of the cosine with the human score",
+        (_SPEARMAN, Column("Pearson", "pearson", format="number")),
+        note="1: the same order (Spearman), or on a line (Pearson). Intervals resample pairs, those that share a "
+        "sentence together. It does not tell what the cosine makes of a negation: see minimal pairs.",
+    ),
+    parts=(
+        IntervalChart("Spearman's correlation with its 95% interval", _SPEARMAN),
+        ComparisonTable(
+            "Which differences are real",
+            _SPEARMAN,
+            note="Paired on the same pairs of sentences; Holm over all pairs of encoders.",
+        ),
+        Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),
+        SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",), format="number"),
+        _overlap.TABLE,
+    ),
+    source="Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",
+)

@@ -1,0 +1,1 @@
+"""Pure comparisons of texts as words: tokens, ROUGE, Levenshtein."""

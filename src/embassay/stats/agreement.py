@@ -1,0 +1,36 @@
+"""How far several annotators agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from embassay.stats.resample import Floats
+
+
+def krippendorff(ratings: Floats) -> float:
+    """Return Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance, below 0 worse.
+
+    α = 1 − D_o/D_e, the mean squared difference of ratings within items over that of all ratings (Krippendorff 2011,
+    "Computing Krippendorff's Alpha-Reliability"). Items with one rating do not count.
+
+    Parameters
+    ----------
+    ratings
+        (items, annotators); NaN where an annotator has not rated.
+
+    Returns
+    -------
+    NaN where no item has two ratings, or all ratings are equal.
+    """
+    given = ~np.isnan(ratings)
+    pairable = given & (given.sum(axis=1, keepdims=True) > 1)
+    number = pairable.sum(axis=1)
+    total = int(number.sum())
+    if total == 0:
+        return float("nan")
+    values = np.where(pairable, ratings, 0.0)
+    # Σ over ordered pairs (x − y)² = 2(m Σx² − (Σx)²).
+    within = 2 * (number * (values**2).sum(axis=1) - values.sum(axis=1) ** 2)
+    observed = float((within[number > 1] / (number[number > 1] - 1)).sum()) / total
+    expected = 2 * float(total * (values**2).sum() - values.sum() ** 2) / (total * (total - 1))
+    return 1 - observed / expected if expected > 0 else float("nan")

@@ -1,0 +1,338 @@
+"""What all loaders of files have in common: each finds its own form, and says what is wrong in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embassay.errors import SourceError
+from embassay.folder import CORPORA
+from embassay.resolve import builtin_names, load_corpus
+
+
+def lines(*rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+DOCUMENT = {"S1": "It rained.", "S2": "We ran.", "S3": "She sang.", "F12": "It rained; we ran.", "F23": "We ran; sang."}
+SETS = {"A": "a b", "B": "b c", "overlap": "b", "A_minus_B": "a", "B_minus_A": "c", "union": "a b c"}
+HEAD = "Original\tSynonym\tAntonym\tNegation\tRandom\tTypo\tNegation\n"
+EXAMPLES = {
+    "composition": lines(
+        {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained; we ran.", "ratings": [3, 4]},
+        {"operator": "overlap", "a": "It rained a lot.", "b": "It rained here.", "target": "It rained."},
+    ),
+    "fusions": lines(DOCUMENT, {field: f"More. {text}" for field, text in DOCUMENT.items()}),
+    "heros": HEAD
+    + "He was glad.\tHe was happy.\tHe was sad.\tHe wasn't glad.\tHe was tall.\tHe was gald.\tHe was not glad.\n"
+    + "She ran fast.\tShe ran quickly.\tShe ran slow.\tShe didn't.\tShe ran far.\tShe ran fsat.\tShe ran not fast.\n",
+    "minimal_pairs": lines(
+        {"original": "He was glad.", "edits": {"synonym": "He was happy.", "antonym": "He was sad."}},
+        {"original": "“It's on,” she said.", "edits": {"antonym": "“It's off,” she said."}},
+    ),
+    "pairs": 'sentence1,sentence2,score\nIt rained.,It poured.,4.5\n"Well, no.","He said ""no"".",1\n',
+    "semantoneg": lines(
+        {"idx": 0, "label": 2, "input": "It's on.", "sentences": ["It's off.", "It's not on.", "It's not off."]},
+        {"idx": 1, "label": 0, "input": "He's in.", "sentences": ["He's not out.", "He's out.", "He's not in."]},
+    ),
+    "tuples": lines(SETS, {**SETS, "A": {"text": "a b d"}, "overlap": None}),
+    "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
+}
+"""Two entries in each loader's form; none of the sentences is anybody's."""
+FORMS = {
+    **{(name, name): text for name, text in EXAMPLES.items()},
+    (
+        "pairs",
+        "STS-b",
+    ): 'main\tx\t2012\t0001\t3.25\tIt rained.\tIt poured "down.\nmain\tx\t2012\t2\t0\tA b.\tC d.\ts\tt\n',
+    ("pairs", "SICK"): "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
+    "1\tIt rained.\tIt poured.\tNEUTRAL\t4.5\tTRAIN\n",
+    ("pairs", "TSV"): 'score\ttext1\ttext2\n1\tIt rained.\tHe said "no.\n',
+    ("pairs", "JSON lines"): lines({"first": "It rained.", "second": "It poured.", "score": 2}),
+    ("pairs", "quoted header"): '"sentence1","sentence2","score"\n"a, b","c","1"\n',
+}
+JSON = ("composition", "fusions", "minimal_pairs", "semantoneg", "tuples")
+TABLES = ("heros", "pairs", "wikisplit")
+
+
+def module(loader):
+    return import_module(f"embassay.corpora.{loader}")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(content, name="mine.dat"):
+        path = tmp_path / name
+        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
+def message_of(path, loader=""):
+    with pytest.raises(SourceError) as error:
+        load_corpus(f"{path},loader={loader}" if loader else str(path))
+    message = str(error.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+def test_every_loader_of_files_has_an_example():
+    assert set(EXAMPLES) == set(CORPORA.names()) - set(builtin_names())
+
+
+@pytest.mark.parametrize(("loader", "form"), FORMS)
+def test_each_form_is_found_by_its_own_loader_alone(write, loader, form):
+    path = write(FORMS[loader, form])
+    corpus = load_corpus(str(path))
+    assert corpus.loader == loader
+    assert corpus.shape == module(loader).SHAPE
+    assert [name for name in EXAMPLES if module(name).recognises(FORMS[loader, form])] == [loader]
+
+
+@pytest.mark.parametrize(("loader", "form"), FORMS)
+def test_a_form_is_found_behind_a_mark_and_blank_lines_too(loader, form):
+    for before in ("\ufeff", "\n\n", "\ufeff\n"):
+        found = [name for name in EXAMPLES if module(name).recognises(before + FORMS[loader, form])]
+        assert found == [loader]
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+@pytest.mark.parametrize("head", ["", "\n", "\ufeff", "{}", "[]", "null", "7", "a\tb\tc", "a,b,c", "text", "\x00", "{"])
+def test_nothing_else_is_recognised(loader, head):
+    assert not module(loader).recognises(head)
+
+
+@pytest.mark.parametrize(("loader", "form"), FORMS)
+def test_a_mark_at_the_start_and_dos_line_ends_change_nothing(write, loader, form):
+    plain = load_corpus(str(write(FORMS[loader, form])))
+    dos = b"\xef\xbb\xbf" + FORMS[loader, form].replace("\n", "\r\n").encode()
+    other = load_corpus(str(write(dos, "dos.dat")))
+    assert other.loader == loader
+    assert other.samples == plain.samples
+    assert other.fingerprint == plain.fingerprint
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+def test_blank_lines_change_no_text(write, loader):
+    plain = load_corpus(str(write(EXAMPLES[loader])))
+    blank = load_corpus(str(write(EXAMPLES[loader].replace("\n", "\n\n") + "\n \n", "blank.dat")))
+    assert [s.texts() for s in blank.samples] == [s.texts() for s in plain.samples]
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+def test_names_and_licences_are_the_users(write, loader):
+    path = write(EXAMPLES[loader])
+    assert load_corpus(str(path)).name == "mine"
+    assert load_corpus(f"yours={path}").name == "yours"
+    assert load_corpus(str(path)).licence == "unknown"
+    assert load_corpus(f"{path},licence=CC0-1.0").licence == "CC0-1.0"
+
+
+@pytest.mark.parametrize(("loader", "form"), FORMS)
+def test_a_users_file_has_ids_units_and_texts_and_no_claims(write, loader, form):
+    corpus = load_corpus(str(write(FORMS[loader, form])))
+    ids = [sample.id for sample in corpus.samples]
+    assert len(set(ids)) == len(ids)
+    assert len(corpus.units) == len(ids)
+    assert all(text.strip() for _, text in corpus.texts())
+    assert (corpus.version, corpus.builtin, corpus.filtered_with) == ("", False, ())
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
+    for path, says in [(tmp_path, "Is a directory"), (tmp_path / "none.dat", "no such file")]:
+        with pytest.raises(SourceError) as error:
+            module(loader).load(str(path), "mine")
+        assert str(error.value).startswith(f"{path}: ")
+        assert says.lower() in str(error.value).lower()
+    assert message_of(tmp_path) == ": cannot be read: Is a directory"
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+@pytest.mark.parametrize("content", ["", "\n", " \r\n\r\n", "\ufeff"])
+def test_an_empty_file_is_an_error(write, loader, content):
+    path = write(content)
+    assert "empty" in message_of(path)
+    assert message_of(path, loader)
+
+
+@pytest.mark.parametrize("loader", TABLES)
+def test_a_header_without_rows_is_an_error(write, loader):
+    if loader != "wikisplit":
+        assert "no rows" in message_of(write(EXAMPLES[loader].split("\n")[0] + "\n"), loader)
+
+
+@pytest.mark.parametrize("loader", JSON)
+def test_json_that_is_not_utf8_is_named_with_its_line(write, loader):
+    path = write(EXAMPLES[loader].encode() + b'{"a": "caf\xe9"}\n')
+    assert re.match(r", line 3: not UTF-8 text", message_of(path))
+
+
+@pytest.mark.parametrize("loader", TABLES)
+@pytest.mark.parametrize("rows", [1, 3000])
+def test_a_table_that_is_not_utf8_is_named_with_its_line(write, loader, rows):
+    # 3000 rows are more than is read at once.
+    first, row = EXAMPLES[loader].split("\n")[:2]
+    good = [first, *[row.replace(".", f" {i}.") for i in range(rows)]]
+    path = write("\n".join(good).encode() + b"\n" + row.encode().replace(b"e", b"\xe9") + b"\n")
+    assert message_of(path).startswith(f", line {rows + 2}: not UTF-8 text")
+
+
+@pytest.mark.parametrize("loader", JSON)
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"a": ', "not JSON"),
+        ("{'a': 1}", "not JSON"),
+        ("no JSON at all", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[1, 2]", "must be a JSON object, is a list"),
+        ('"text"', "must be a JSON object, is str"),
+        ("null", "must be a JSON object"),
+        ("{}", "missing; found nothing"),
+    ],
+)
+def test_a_line_that_is_no_json_object_is_named(write, loader, line, says):
+    found = message_of(write(EXAMPLES[loader] + line + "\n"))
+    assert found.startswith(", line 3")
+    assert says in found
+    assert len(found) < 300
+
+
+@pytest.mark.parametrize("loader", JSON)
+def test_each_field_that_is_needed_is_missed_by_name(write, loader):
+    row = json.loads(EXAMPLES[loader].split("\n")[0])
+    for field in set(row) - {"ratings", "idx"}:
+        rest = {k: v for k, v in row.items() if k != field}
+        found = message_of(write(EXAMPLES[loader] + lines(rest)), loader)
+        assert found == f", line 3, field {field!r}: missing; found {', '.join(sorted(rest))}"
+
+
+@pytest.mark.parametrize("loader", JSON)
+@pytest.mark.parametrize("value", ["", "  ", 7, None, True, ["a"], "\ud83d alone"])
+def test_each_text_must_be_one(write, loader, value):
+    row = json.loads(EXAMPLES[loader].split("\n")[0])
+    for field in set(row) - {"ratings", "idx", "label", "sentences", "edits", "operator"}:
+        if value is None and loader == "tuples" and field not in "AB":
+            continue  # an empty set has no target
+        broken = EXAMPLES[loader] + json.dumps({**row, field: value}) + "\n"
+        assert message_of(write(broken), loader).startswith(f", line 3, field {field!r}: ")
+
+
+@pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])
+def test_ids_are_the_users_and_stand_once(write, loader):
+    row = json.loads(EXAMPLES[loader].split("\n")[0])
+    other = json.loads(EXAMPLES[loader].split("\n")[1])
+    corpus = load_corpus(str(write(lines({**row, "id": "x7"}, {**other, "id": 12}))))
+    assert {s.id.split(".")[0] for s in corpus.samples} == {"x7", "12"}
+    found = message_of(write(lines({**row, "id": "x7"}, {**other, "id": "x7"})))
+    assert found == ", line 2, field 'id': 'x7' stands on line 1 already"
+
+
+@pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])
+@pytest.mark.parametrize("field", ["id", "unit"])
+@pytest.mark.parametrize("value", ["", " ", 1.5, True, ["x"], {}])
+def test_an_id_or_a_unit_that_is_no_name_is_said(write, loader, field, value):
+    row = json.loads(EXAMPLES[loader].split("\n")[1])
+    found = message_of(write(EXAMPLES[loader] + lines({**row, field: value})))
+    assert found == f", line 3, field {field!r}: must be a text or a whole number, is {value!r}"
+
+
+@pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])
+@pytest.mark.parametrize("field", ["id", "unit"])
+def test_a_name_is_made_of_characters(write, loader, field):
+    row = json.loads(EXAMPLES[loader].split("\n")[1])
+    found = message_of(write(EXAMPLES[loader] + json.dumps({**row, field: "\ud83d alone"}) + "\n"))
+    assert found == f", line 3, field {field!r}: half of a surrogate pair: not a character of Unicode"
+
+
+@pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])
+def test_a_unit_that_is_given_is_shared(write, loader):
+    rows = [{**json.loads(line), "unit": "one"} for line in EXAMPLES[loader].splitlines()]
+    corpus = load_corpus(str(write(lines(*rows))))
+    assert {s.unit for s in corpus.samples} == {"one"}
+    assert set(corpus.units.tolist()) == {0}
+
+
+@pytest.mark.parametrize("loader", ["composition", "fusions", "tuples"])
+def test_the_filters_of_all_lines_are_collected(write, loader):
+    first, second = (json.loads(line) for line in EXAMPLES[loader].splitlines())
+    path = write(lines({**first, "filtered_with": ["bow", "st:x"]}, {**second, "filtered_with": ["st:y", "bow"]}))
+    assert load_corpus(str(path)).filtered_with == ("bow", "st:x", "st:y")
+    for value in ("bow", [], [""], [7], {"bow": 1}):
+        path = write(lines({**first, "filtered_with": value}, second))
+        if value == []:
+            assert load_corpus(str(path)).filtered_with == ()
+        else:
+            assert message_of(path).startswith(", line 1, field 'filtered_with': must be a list of encoder specs")
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+def test_a_file_of_another_form_is_an_error_of_one_short_line(write, loader):
+    for other in EXAMPLES.keys() - {loader}:
+        assert len(message_of(write(EXAMPLES[other]), loader)) < 400
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+def test_a_message_never_holds_a_whole_file(write, loader):
+    assert len(message_of(write("word " * 10_000 + "\n"), loader)) < 1000
+
+
+def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):
+    found = message_of(write("question,answer,mark\na,b,1\n"))
+    assert "known forms" in found
+    assert "question" in found
+    assert "not JSON" not in found
+
+
+def test_a_json_file_of_no_known_form_is_told_its_fields(write):
+    found = message_of(write(lines({"question": "a", "answer": "b"})))
+    assert "of no known form (fields answer, question)" in found
+    assert "loader=" in found
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["text", "ratings", "x"]), inner),
+    max_leaves=4,
+)
+
+
+@pytest.mark.parametrize("loader", JSON)
+@settings(max_examples=150, deadline=None)
+@given(choice=st.data())
+def test_no_value_of_a_field_brings_anything_but_a_corpus_or_a_source_error(loader, choice, tmp_path_factory):
+    row = json.loads(EXAMPLES[loader].split("\n")[0])
+    field = choice.draw(st.sampled_from([*row, "id", "unit", "source", "filtered_with", "mirrored", "part_of_speech"]))
+    path = tmp_path_factory.getbasetemp() / f"values-{loader}.dat"
+    path.write_text(json.dumps({**row, field: choice.draw(values)}), encoding="utf-8", errors="surrogatepass")
+    check(path, loader)
+
+
+@pytest.mark.parametrize("loader", EXAMPLES)
+@settings(max_examples=150, deadline=None)
+@given(cut=st.integers(0, 10_000), junk=st.binary(max_size=6), skip=st.integers(0, 3))
+def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(loader, cut, junk, skip, tmp_path_factory):
+    content = EXAMPLES[loader].encode()
+    cut %= len(content)
+    path = tmp_path_factory.getbasetemp() / f"damage-{loader}.dat"
+    path.write_bytes(content[:cut] + junk + content[cut + skip :])
+    check(path, loader)
+
+
+def check(path, loader):
+    try:
+        corpus = load_corpus(f"{path},loader={loader}")
+    except SourceError as error:
+        assert str(error).startswith(str(path))
+        return
+    assert len(corpus.samples)
+    assert len({s.id for s in corpus.samples}) == len(corpus.samples)
+    assert all(text.strip() for _, text in corpus.texts())

@@ -1,0 +1,221 @@
+"""Pairs with human scores: tables as released, tables of one's own, and broken ones."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from embassay.corpora.pairs import load
+from embassay.errors import SourceError
+from embassay.resolve import load_corpus
+
+CSV = "sentence1,sentence2,score\n"
+STSB = 'main-news\tMSRpar\t2012test\t0001\t3.800\tIt "rained.\tIt poured.\n'
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="mine.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8", newline="")
+        return str(path)
+
+    return write
+
+
+def fails(path, **options):
+    with pytest.raises(SourceError) as error:
+        load(path, "mine", **options)
+    return str(error.value).removeprefix(path)
+
+
+def told(sample):
+    return sample.first, sample.second, sample.score, sample.subset
+
+
+def test_stsb_has_no_header_and_unquoted_quotes(file):
+    other = 'main-forum\tx\t2013\t0002\t0\tHe said "no\tno"\tsource one\tsource two\n'
+    corpus = load_corpus(file(STSB + other))
+    assert [told(s) for s in corpus.samples] == [
+        ('It "rained.', "It poured.", 3.8, "main-news"),
+        ('He said "no', 'no"', 0.0, "main-forum"),
+    ]
+    assert [s.id for s in corpus.samples] == ["0", "1"]
+    assert (corpus.loader, corpus.shape) == ("pairs", "pairs")
+    assert corpus.notes == ("columns: first sentence1, second sentence2, score score, subset genre",)
+
+
+def test_sick_is_known_by_its_header(file):
+    head = "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
+    corpus = load_corpus(file(f"{head}1\tA dog runs\tA cat runs\tNEUTRAL\t3.2\tTRAIN\n7\tx\ty\tNEUTRAL\t5\tTEST\n"))
+    assert [told(s) for s in corpus.samples] == [("A dog runs", "A cat runs", 3.2, "TRAIN"), ("x", "y", 5.0, "TEST")]
+    assert corpus.notes == (
+        "columns: first sentence_A, second sentence_B, score relatedness_score, subset SemEval_set",
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "score"),
+    [
+        ("sentence1", "sentence2", "score"),
+        ("sentence1", "sentence2", "similarity_score"),
+        ("text1", "text2", "score"),
+        ("first", "second", "score"),
+    ],
+)
+def test_common_headers_are_known_in_any_order_and_form(file, first, second, score):
+    row = {score: 1.5, "more": "z", second: "b c", "subset": "news", first: "a"}
+    csv_, tsv = (sep.join(row) + "\n" + sep.join(map(str, row.values())) + "\n" for sep in ",\t")
+    for text in (csv_, tsv, json.dumps(row) + "\n"):
+        corpus = load_corpus(file(text))
+        assert [told(s) for s in corpus.samples] == [("a", "b c", 1.5, "news")]
+        assert corpus.notes == (f"columns: first {first}, second {second}, score {score}, subset subset",)
+
+
+def test_csv_cells_may_be_quoted_and_hold_commas_and_line_ends(file):
+    corpus = load_corpus(file(CSV + '"Well, no.","He said ""no"".",2\n"two\nlines",b,1\nc,d,0\n'))
+    assert [told(s)[:3] for s in corpus.samples] == [
+        ("Well, no.", 'He said "no".', 2.0),
+        ("two\nlines", "b", 1.0),
+        ("c", "d", 0.0),
+    ]
+    assert len({s.id for s in corpus.samples}) == 3
+
+
+def test_columns_can_be_named(file):
+    path = file("id,q,r,mark,part\n1,a,b,4,x\n")
+    corpus = load_corpus(f"{path},loader=pairs,first=q,second=r,score=mark,subset=part")
+    assert [told(s) for s in corpus.samples] == [("a", "b", 4.0, "x")]
+    assert corpus.notes == ("columns: first q, second r, score mark, subset part",)
+
+
+def test_named_columns_need_no_loader(file):
+    corpus = load_corpus(f"{file('q,r,mark' + chr(10) + 'a,b,4' + chr(10))},first=q,second=r,score=mark")
+    assert [told(s) for s in corpus.samples] == [("a", "b", 4.0, "")]
+
+
+def test_a_named_column_goes_before_a_known_one(file):
+    corpus = load(file("sentence1,sentence2,score,gold\na,b,1,5\n"), "mine", score="gold")
+    assert corpus.samples[0].score == 5
+    corpus = load(file("sentence1,sentence2,score,other\na,b,1,c\n"), "mine", second="other")
+    assert told(corpus.samples[0])[:3] == ("a", "c", 1.0)
+
+
+def test_a_table_without_scores_has_none(file):
+    corpus = load_corpus(file("sentence1,sentence2\na,b\nc,d\n"))
+    assert [s.score for s in corpus.samples] == [None, None]
+    assert corpus.notes == ("columns: first sentence1, second sentence2", "2 pairs have no score")
+
+
+def test_an_empty_score_is_none_and_counted(file):
+    corpus = load_corpus(file(CSV + "a,b,\nc,d, \ne,f,1\n"))
+    assert [s.score for s in corpus.samples] == [None, None, 1.0]
+    assert corpus.notes[1] == "2 pairs have no score"
+    corpus = load_corpus(file(json.dumps({"sentence1": "a", "sentence2": "b", "score": None}) + "\n"))
+    assert corpus.samples[0].score is None
+
+
+def test_pairs_that_share_a_sentence_are_one_unit(file):
+    corpus = load_corpus(file(CSV + "a,b,1\nc,d,2\ne,a,3\n"))
+    assert corpus.units.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("score", ["high", "nan", "inf", "-inf", "1;5", "3,5".replace(",", " "), "0x1", "--1"])
+def test_a_score_that_is_no_number_is_named(file, score):
+    assert fails(file(CSV + f"a,b,1\nc,d,{score}\n")) == f", line 3, field 'score': must be a number, is {score!r}"
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", "true", '"high"', "[1]", "{}"])
+def test_a_score_of_json_that_is_no_number_is_named(file, score):
+    good, bad = (f'{{"sentence1": "a", "sentence2": "b", "score": {s}}}\n' for s in (1, score))
+    assert fails(file(good + bad)).startswith(", line 2, field 'score': must be a number, is ")
+
+
+def test_a_score_too_large_for_a_number_is_named(file):
+    row = json.dumps({"sentence1": "a", "sentence2": "b", "score": 10**400})
+    assert fails(file(row)).startswith(", line 1, field 'score': must be a number, is ")
+
+
+def test_a_subset_of_null_is_none(file):
+    row = json.dumps({"sentence1": "a", "sentence2": "b", "score": 1, "subset": None})
+    assert load_corpus(file(row)).samples[0].subset == ""
+
+
+@pytest.mark.parametrize("score", [" 4.5 ", "4.50", "+4.5", "45e-1"])
+def test_a_score_may_be_written_in_any_way_a_number_is(file, score):
+    assert load_corpus(file(CSV + f"a,b,{score}\n")).samples[0].score == 4.5
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_empty_sentence_is_named(file, place):
+    cells = ["a", "b", "1"]
+    cells[place] = " "
+    found = fails(file(CSV + "c,d,2\n" + ",".join(cells) + "\n"))
+    assert found == f", line 3, field 'sentence{place + 1}': an empty text"
+
+
+@pytest.mark.parametrize(("row", "width"), [("a,b", 2), ("a,b,1,x", 4), ("a", 1)])
+def test_a_ragged_row_is_named(file, row, width):
+    found = fails(file(CSV + "c,d,2\n" + row + "\n"))
+    assert found.replace("1 column,", "1 columns,") == f", line 3: {width} columns, where the header has 3"
+
+
+@pytest.mark.parametrize("row", ['"a"x,b,1', '"a,b,1'])
+def test_a_broken_quote_is_named(file, row):
+    assert fails(file(CSV + "c,d,2\n" + row + "\n")).startswith(", line 3: not a table: ")
+
+
+@pytest.mark.parametrize("option", ["first", "second", "score", "subset"])
+def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
+    found = fails(file(CSV + "a,b,1\n"), **{option: "nope"})
+    assert found == ", line 1, field 'nope': missing; found score, sentence1, sentence2"
+
+
+def test_a_table_without_two_texts_says_how_to_name_them(file):
+    found = fails(file("a,b,score\nx,y,1\n"))
+    assert found == ", line 1: no two columns of sentences; found a, b, score; name them with first= and second="
+    assert "name them" in fails(file("sentence1,b,score\nx,y,1\n"))
+
+
+def test_a_json_line_that_misses_a_field_is_named(file):
+    rows = [{"sentence1": "a", "sentence2": "b", "score": 1}, {"sentence1": "a", "score": 1}]
+    found = fails(file("".join(json.dumps(row) + "\n" for row in rows)))
+    assert found == ", line 2, field 'sentence2': missing; found score, sentence1"
+
+
+@pytest.mark.parametrize("value", [7, None, ["a"], True])
+def test_a_text_of_json_must_be_one(file, value):
+    found = fails(file(json.dumps({"sentence1": "a", "sentence2": value, "score": 1})))
+    assert found.startswith(", line 1, field 'sentence2': must be a text, is ")
+
+
+def test_a_header_that_names_a_column_twice_is_an_error(file):
+    assert "score" in fails(file("sentence1,sentence2,score,score\na,b,1,2\n"))
+
+
+def test_a_short_row_of_stsb_is_named(file):
+    found = fails(file(STSB + "main\tx\t2012\t1\t3.0\tonly one\n"))
+    assert found == ", line 2: 6 columns, where STS-b has at least 7"
+
+
+@pytest.mark.parametrize("score", ["", " "])
+def test_a_row_of_stsb_has_a_score(file, score):
+    found = fails(file(STSB + f"main\tx\t2012\t1\t{score}\ta\tb\n"))
+    assert found == ", line 2, field 'score': an empty cell"
+
+
+def test_a_row_of_stsb_whose_score_is_no_number_is_named(file):
+    found = fails(file(STSB + "main\tx\t2012\t1\tnan\ta\tb\n"))
+    assert found == ", line 2, field 'score': must be a number, is 'nan'"
+
+
+def test_the_benchmarks_test_set_is_understood(data):
+    # 1379 pairs: readme.txt of the STS benchmark; 0 to 5.
+    corpus = load_corpus(str(data / "stsbenchmark" / "sts-test.csv"))
+    assert corpus.loader == "pairs"
+    assert len(corpus.samples) == 1379
+    scores = [s.score for s in corpus.samples]
+    assert (min(scores), max(scores)) == (0.0, 5.0)
+    assert {s.subset for s in corpus.samples} == {"main-captions", "main-forums", "main-news"}
+    assert len(corpus.notes) == 1

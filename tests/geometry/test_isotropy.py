@@ -1,0 +1,335 @@
+"""Isotropy against hand-worked matrices, naive definitions, and the IsoScore package."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from math import isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, csr_matrix
+
+from embassay.geometry import isotropy as module
+from embassay.geometry.closeness import unit_rows
+from embassay.geometry.isotropy import Isotropy, isoscore, isotropy
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def vectors(n=200, d=12, seed=0, dtype=np.float64, shift=0.5):
+    """Vectors of uneven spread around a mean that is not 0."""
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) * np.linspace(0.3, 2, d) + shift).astype(dtype)
+
+
+def spread(rows, width, seed):
+    """Vectors that are surely not nearly equal, whatever the seed."""
+    return np.vstack([vectors(rows, width, seed), np.eye(width)[:2]])
+
+
+def sparse_vectors(n=150, d=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2)).astype(np.float32)
+
+
+def naive(v):
+    """I_A, IsoScore, the participation ratio and the mean cosine, as the module's docstring defines them."""
+    v = v[np.abs(v).sum(axis=1) > 0].astype(np.float64)
+    v = v / np.linalg.norm(v, axis=1, keepdims=True)
+    n, d = v.shape
+    sigma = np.linalg.svd(v, compute_uv=False)
+    smallest = sigma[-1] if n >= d else 0.0
+    length = np.linalg.norm(v.sum(axis=0))
+    i_a = (n - length + smallest**2 / 2) / (n + length + sigma[0] ** 2 / 2)
+    values = np.linalg.eigvalsh(np.cov(v.T, bias=True))
+    hat = sqrt(d) * values / np.linalg.norm(values)
+    delta = np.linalg.norm(hat - 1) / sqrt(2 * (d - sqrt(d)))
+    phi = (d - delta**2 * (d - sqrt(d))) ** 2 / d**2
+    cosines = [v[i] @ v[j] for i in range(n) for j in range(n) if i != j]
+    return i_a, (d * phi - 1) / (d - 1), values.sum() ** 2 / (values**2).sum(), np.mean(cosines)
+
+
+def four(found):
+    return found.i_a, found.isoscore, found.participation_ratio, found.mean_cosine
+
+
+E1, E2 = [1.0, 0.0], [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "i_a", "score", "ratio", "cosine"),
+    [
+        # ±e₁, ±e₂: G = 2I, 1ᵀV = 0, C = ½I: I_A = (4 + 1)/(4 + 1); of 12 ordered pairs 4 are opposite.
+        ([E1, [-1, 0], E2, [0, -1]], 1, 1, 2, -1 / 3),
+        # e₁, e₂: G = I, ‖1ᵀV‖ = √2, C = ¼(1, −1)(1, −1)ᵀ: tr ½, ‖C‖² ¼.
+        ([E1, E2], (2.5 - sqrt(2)) / (2.5 + sqrt(2)), 0, 1, 0),
+        # e₁, −e₁: σ² = 2, 0: I_A = 2/(2 + 1); one direction.
+        ([E1, [-1, 0]], 2 / 3, 0, 1, -1),
+        # e₁ twice, e₂ twice: G = 2I, ‖1ᵀV‖ = 2√2; of 12 pairs 4 are equal.
+        ([E1, E1, E2, E2], (5 - 2 * sqrt(2)) / (5 + 2 * sqrt(2)), 0, 1, 1 / 3),
+        # e₁, e₂ of three dimensions: σ_min = 0, as n < d.
+        ([[1, 0, 0], [0, 1, 0]], (2 - sqrt(2)) / (2.5 + sqrt(2)), 0, 1, 0),
+        # Three directions at 120°: G = 3/2 I: I_A = (3 + ¾)/(3 + ¾); cosines −½.
+        ([[1, 0], [-0.5, sqrt(0.75)], [-0.5, -sqrt(0.75)]], 1, 1, 2, -1 / 2),
+    ],
+)
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_tiny_matrices_by_hand(make, rows, i_a, score, ratio, cosine):
+    found = isotropy(make(np.array(rows)))
+    assert four(found) == pytest.approx((i_a, score, ratio, cosine), abs=1e-14)
+    assert (found.rows, found.zeros) == (len(rows), 0)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(2, 8), st.integers(7, 40))
+def test_the_figures_equal_their_definitions(seed, width, rows):
+    v = spread(rows, width, seed)
+    assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(2, 12), st.integers(1, 10))
+def test_the_figures_equal_their_definitions_with_few_rows(seed, width, rows):
+    v = spread(rows, width, seed)
+    assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(500, 64), (64, 64), (30, 64)])
+def test_float32_is_nearly_as_exact(shape):
+    v = vectors(*shape, dtype=np.float32)
+    assert four(isotropy(v)) == pytest.approx(naive(v), rel=2e-6, abs=2e-7)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-7)])
+@pytest.mark.parametrize(("rows", "width", "shift"), [(300, 8, 0.0), (500, 32, 0.5), (900, 128, 2.0)])
+def test_isoscore_agrees_with_the_package_of_its_authors(dtype, tolerance, rows, width, shift):
+    # IsoScore 2.0.1 from PyPI (Rudman et al. 2022); it takes (points, dimensions) and scales no rows.
+    pytest.importorskip("torch")
+    package = pytest.importorskip("IsoScore.IsoScore")
+    v = unit_rows(vectors(rows, width, shift=shift)).astype(dtype)
+    assert isoscore(v) == pytest.approx(float(package.IsoScore(v)), abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("make", "k", "width"),
+    [
+        *((np.asarray, k, width) for k, width in [(1, 2), (2, 2), (3, 10), (10, 10), (5, 300)]),
+        *((csr_array, k, width) for k, width in [(1, 2), (2, 2), (10, 10)]),
+        *((csr_array, k, width) for k, width in [(3, 10), (5, 300)]),
+    ],
+)
+def test_k_orthogonal_equal_directions_have_a_participation_ratio_of_k(make, k, width):
+    v = np.zeros((2 * k, width))
+    v[range(k), range(k)], v[range(k, 2 * k), range(k)] = 1, -1
+    found = isotropy(make(v))
+    assert found.participation_ratio == pytest.approx(k, rel=1e-12)
+    assert found.isoscore == pytest.approx((k - 1) / (width - 1), abs=1e-12)
+
+
+def test_a_large_gaussian_is_nearly_isotropic():
+    found = isotropy(np.random.default_rng(0).normal(size=(20_000, 10)))
+    assert found.isoscore > 0.999
+    assert found.i_a > 0.95
+    assert abs(found.mean_cosine) < 1e-3
+
+
+def test_isoscore_alone_is_the_one_among_the_others():
+    for v in (vectors(), vectors(dtype=np.float32), csr_array(sparse_vectors())):
+        assert isoscore(v) == isotropy(v).isoscore
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(2, 9), st.integers(2, 30))
+def test_all_stay_in_their_ranges(seed, width, rows):
+    v = spread(rows, width, seed)
+    found = isotropy(v)
+    assert 0 <= found.i_a <= 1
+    assert -1e-6 <= found.isoscore <= 1 + 1e-6
+    assert 1 - 1e-6 <= found.participation_ratio <= width + 1e-6
+    assert -1 / (len(v) - 1) - 1e-6 <= found.mean_cosine <= 1 + 1e-6
+
+
+def test_fewer_rows_than_dimensions_have_no_smallest_singular_value():
+    v = vectors(5, 40)
+    sigma = np.linalg.svd(unit_rows(v), compute_uv=False)
+    length = np.linalg.norm(unit_rows(v).sum(axis=0))
+    assert isotropy(v).i_a == pytest.approx((5 - length) / (5 + length + sigma[0] ** 2 / 2), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "dtype"),
+    [
+        (np.asarray, np.float64),
+        (csr_array, np.float64),
+        (csr_array, np.float32),
+        (np.asarray, np.float32),
+    ],
+)
+def test_equal_vectors_have_no_isoscore(make, dtype):
+    for seed in range(8):
+        one = vectors(1, 50, seed)
+        for v in (np.tile(one, (100, 1)), np.arange(1, 40)[:, None] * one):
+            v = v.astype(dtype)
+            found = isotropy(make(v))
+            assert isnan(found.isoscore)
+            assert isnan(found.participation_ratio)
+            assert isnan(isoscore(make(v)))
+            assert found.mean_cosine == pytest.approx(1, abs=1e-6)
+            # σ²_max = ‖1ᵀV‖ = n: (n − n + 0)/(n + n + n/2) = 0.
+            assert found.i_a == pytest.approx(0, abs=1e-6)
+
+
+def test_equal_vectors_stay_in_the_ranges():
+    for dtype in (np.float32, np.float64):
+        for seed in range(20):
+            found = isotropy(np.tile(vectors(1, 50, seed, dtype), (60, 1)))
+            assert 0 <= found.i_a <= 1
+            assert -1 / 59 <= found.mean_cosine <= 1
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nearly_equal_vectors_are_measured(make, dtype):
+    # A mean cosine of 0.9992; where it is over 0.9999, products of float32 leave IsoScore two digits.
+    v = (1 + 0.03 * np.random.default_rng(0).normal(size=(300, 8))).astype(dtype)
+    assert isotropy(make(v)).isoscore == pytest.approx(naive(v)[1], abs=1e-3)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+@pytest.mark.parametrize("shape", [(60, 12), (8, 12)])
+def test_zero_vectors_are_left_out_and_counted(make, shape):
+    v = vectors(*shape)
+    holed = np.insert(v, [0, 3, 3, len(v)], 0, axis=0)
+    found = isotropy(make(holed))
+    assert four(found) == pytest.approx(four(isotropy(make(v))), abs=1e-13)
+    assert (found.rows, found.zeros) == (len(v), 4)
+
+
+def test_zero_vectors_do_not_decide_whether_rows_are_few():
+    # Ten rows of which eight are not zero, in nine dimensions: eight are fewer than nine.
+    v = vectors(8, 9)
+    assert isotropy(np.vstack([v, np.zeros((2, 9))])).i_a == pytest.approx(naive(v)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_without_vectors_all_is_undefined(make, rows):
+    found = isotropy(make(np.zeros((rows, 4), dtype=np.float32)))
+    assert all(map(isnan, four(found)))
+    assert (found.rows, found.zeros) == (0, rows)
+    assert isnan(isoscore(make(np.zeros((rows, 4), dtype=np.float32))))
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_one_vector_has_no_spread(make):
+    found = isotropy(make(np.array([[3.0, 4.0]])))
+    assert np.isnan([found.isoscore, found.participation_ratio, found.mean_cosine]).all()
+    assert found.rows == 1
+
+
+def test_one_dimension_has_no_isoscore():
+    found = isotropy(np.array([[1.0], [-2.0]]))
+    assert isnan(found.isoscore)
+    assert found.participation_ratio == pytest.approx(1)
+
+
+def test_the_mean_cosine_equals_a_double_loop():
+    v = vectors(40, 7)
+    total = 0.0
+    for i, a in enumerate(v):
+        for j, b in enumerate(v):
+            if i != j:
+                total += sum(a * b) / (sqrt(sum(a * a)) * sqrt(sum(b * b)))
+    assert isotropy(v).mean_cosine == pytest.approx(total / (40 * 39), abs=1e-13)
+
+
+@pytest.mark.parametrize("make", [csr_array, csr_matrix])
+@pytest.mark.parametrize("shape", [(150, 40), (30, 60)])
+def test_csr_equals_dense(make, shape):
+    v = sparse_vectors(*shape)
+    dense, sparse = isotropy(v.astype(np.float64)), isotropy(make(v))
+    assert four(sparse) == pytest.approx(four(dense), abs=1e-12)
+    assert (sparse.rows, sparse.zeros) == (dense.rows, dense.zeros)
+
+
+def test_the_largest_singular_value_of_csr_is_found_though_its_rows_cancel_out():
+    # 30 times e₁ and −e₁, and 20 other directions once: σ²_max = 60, 1ᵀV = the sum of the others.
+    v = np.zeros((80, 400))
+    v[:30, 0], v[30:60, 0], v[range(60, 80), range(1, 21)] = 1, -1, 1
+    assert isotropy(csr_array(v)).i_a == pytest.approx((80 - sqrt(20)) / (80 + sqrt(20) + 60 / 2), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(2, 12), st.integers(1, 10))
+def test_csr_equals_the_definitions(seed, width, rows):
+    v = spread(rows, width, seed)
+    assert four(isotropy(csr_array(v))) == pytest.approx(naive(v), abs=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_length_of_a_row_does_not_matter(dtype):
+    v = vectors(dtype=dtype)
+    # Powers of two: no digit is rounded away.
+    factors = 2.0 ** np.random.default_rng(1).integers(-12, 12, size=(len(v), 1))
+    assert astuple(isotropy((factors * v).astype(dtype))) == pytest.approx(astuple(isotropy(v)), abs=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-15, 1e15, 1e30])
+def test_huge_and_tiny_float32_vectors_are_measured_too(scale):
+    v = vectors(60, 8)
+    expected = isotropy(v)
+    found = isotropy((scale * v).astype(np.float32))
+    assert four(found) == pytest.approx(four(expected), rel=1e-5)
+    assert (found.rows, found.zeros) == (60, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_the_block_size_matters_by_rounding_only(dtype, block, monkeypatch):
+    v = vectors(dtype=dtype)
+    expected = four(isotropy(v))
+    monkeypatch.setattr(module, "BLOCK", block)
+    assert four(isotropy(v)) == pytest.approx(expected, rel=1e-6 if dtype == np.float32 else 1e-13)
+
+
+def test_more_rows_than_a_block():
+    v = vectors(module.BLOCK + 5, 3)
+    found = isotropy(v)
+    assert found.rows == module.BLOCK + 5
+    assert found.isoscore == pytest.approx(np.square(np.trace(c := np.cov(unit_rows(v).T))) / (c**2).sum() / 2 - 0.5)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_i_a_is_left_out_where_the_matrix_would_be_too_wide(make, monkeypatch):
+    monkeypatch.setattr(module, "WIDEST", 5)
+    found = isotropy(make(vectors(20, 6)))
+    assert isnan(found.i_a)
+    assert not np.isnan(four(found)[1:]).any()
+    assert not isnan(isotropy(make(vectors(5, 6))).i_a)
+    assert not isnan(isotropy(make(vectors(20, 5))).i_a)
+
+
+def test_a_rotation_of_the_space_changes_nothing():
+    v = vectors()
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(12, 12)))[0]
+    assert four(isotropy(v @ turn)) == pytest.approx(four(isotropy(v)), abs=1e-12)
+
+
+def test_the_order_of_rows_and_the_memory_layout_matter_by_rounding_only():
+    v = vectors()
+    expected = four(isotropy(v))
+    assert four(isotropy(v[::-1])) == pytest.approx(expected, abs=1e-13)
+    assert four(isotropy(np.asfortranarray(v))) == pytest.approx(expected, abs=1e-13)
+
+
+def test_the_vectors_are_left_as_they_are():
+    for v in (vectors(dtype=np.float32), vectors(), np.zeros((2, 3))):
+        before = v.copy()
+        isotropy(v)
+        assert (v == before).all()
+
+
+def test_an_isotropy_is_a_plain_record():
+    assert astuple(Isotropy(0.5, nan, 1.0, 0.0, 3, 1))[4:] == (3, 1)

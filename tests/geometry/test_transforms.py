@@ -1,0 +1,195 @@
+"""Standardize, whiten, remove_pcs: what they promise of the vectors that they were fitted on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from embassay.geometry.closeness import unit_rows
+from embassay.geometry.isotropy import isoscore
+from embassay.geometry.transforms import NAMES, fit
+
+
+def vectors(n=300, d=12, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) * np.linspace(0.3, 2, d) + 0.5).astype(dtype)
+
+
+def before_rescaling(transform, v):
+    """Return what ``apply`` scales to unit length at the end, straight from its definition."""
+    centred = unit_rows(v.astype(np.float64)) - transform.mean
+    return centred * transform.matrix if transform.matrix.ndim == 1 else centred @ transform.matrix
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_come_out_at_unit_length(name, dtype):
+    v = vectors(dtype=dtype)
+    transform = fit(name, v)
+    found = transform.apply(v)
+    assert found.dtype == np.float64
+    assert (found**2).sum(axis=1) == pytest.approx(1, abs=1e-12)
+    assert found == pytest.approx(unit_rows(before_rescaling(transform, v)), abs=1e-12)
+    assert transform.fitted_on == 300
+
+
+def test_standardize_by_hand():
+    # Rows (1, 0), (0, 1), (1, 0), (0, 1): mean ½, variance ¼ each: scale 2; (½, −½) · 2 = (1, −1), over √2.
+    v = np.array([[1.0, 0], [0, 2], [3, 0], [0, 4]])
+    transform = fit("standardize", v)
+    assert transform.mean.tolist() == [0.5, 0.5]
+    assert transform.matrix.tolist() == [2, 2]
+    assert transform.rank == 2
+    half = np.sqrt(0.5)
+    assert transform.apply(v) == pytest.approx(np.array([[half, -half], [-half, half]] * 2), abs=1e-15)
+
+
+def test_standardize_gives_each_dimension_mean_0_and_variance_1():
+    v = vectors()
+    found = before_rescaling(fit("standardize", v), v)
+    assert found.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert found.var(axis=0) == pytest.approx(1, abs=1e-12)
+
+
+def test_standardize_agrees_with_scikit_learn():
+    scalers = pytest.importorskip("sklearn.preprocessing")
+    v = unit_rows(vectors())
+    assert before_rescaling(fit("standardize", v), v) == pytest.approx(scalers.StandardScaler().fit_transform(v))
+
+
+def test_whiten_gives_the_identity_as_covariance():
+    v = vectors()
+    transform = fit("whiten", v)
+    found = before_rescaling(transform, v)
+    assert transform.rank == 12
+    assert found.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert np.cov(found.T, bias=True) == pytest.approx(np.eye(12), abs=1e-10)
+
+
+def test_whitened_vectors_are_more_isotropic():
+    v = vectors()
+    assert isoscore(fit("whiten", v).apply(v)) > 0.98 > isoscore(v)
+
+
+@pytest.mark.parametrize("rows", [2, 5, 12])
+def test_whiten_keeps_as_many_directions_as_there_are(rows):
+    # n centred vectors span n − 1 dimensions at most.
+    v = vectors(rows, 40)
+    transform = fit("whiten", v)
+    found = before_rescaling(transform, v)
+    assert transform.rank == rows - 1
+    assert transform.matrix.shape == (40, rows - 1)
+    assert np.cov(found.T, bias=True) == pytest.approx(np.eye(rows - 1).squeeze(), abs=1e-8)
+    assert transform.apply(v).shape == (rows, rows - 1)
+
+
+def test_whiten_drops_a_direction_that_is_a_sum_of_others():
+    v = vectors(200, 6)
+    v = np.hstack([v, v[:, :1] + v[:, 1:2]])
+    assert fit("whiten", v).rank == 6
+
+
+@pytest.mark.parametrize(("width", "removed"), [(2, 1), (12, 1), (199, 1), (200, 2), (350, 3)])
+def test_remove_pcs_removes_the_top_directions_and_no_other(width, removed):
+    v = unit_rows(vectors(400, width))
+    transform = fit("remove_pcs", v)
+    _, _, axes = np.linalg.svd(v - v.mean(axis=0))
+    assert transform.matrix @ axes[:removed].T == pytest.approx(0, abs=1e-9)
+    assert transform.matrix @ axes[removed:].T == pytest.approx(axes[removed:].T, abs=1e-9)
+    assert transform.rank == width - removed
+
+
+@pytest.mark.parametrize("width", [12, 250])
+def test_remove_pcs_agrees_with_scikit_learn(width):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    v = unit_rows(vectors(400, width))
+    pca = decomposition.PCA(n_components=max(1, width // 100), svd_solver="full").fit(v)
+    expected = v - pca.inverse_transform(pca.transform(v))
+    assert before_rescaling(fit("remove_pcs", v), v) == pytest.approx(expected, abs=1e-9)
+
+
+def test_whiten_agrees_with_scikit_learn():
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    v = unit_rows(vectors())
+    expected = decomposition.PCA(whiten=True, svd_solver="full").fit_transform(v)
+    found = before_rescaling(fit("whiten", v), v)
+    # scikit-learn divides by n − 1, and either may turn a direction round.
+    turned = np.sign((found * expected).sum(axis=0))
+    assert found * turned == pytest.approx(expected * np.sqrt(300 / 299), abs=1e-9)
+
+
+@pytest.mark.parametrize(("rows", "rank"), [(5, 3), (3, 1)])
+def test_remove_pcs_with_fewer_rows_than_dimensions(rows, rank):
+    transform = fit("remove_pcs", vectors(rows, 40))
+    assert transform.rank == rank
+    assert transform.matrix.shape == (40, 40)
+
+
+def test_two_vectors_lie_on_one_line_and_nothing_is_left_of_them():
+    transform = fit("remove_pcs", vectors(2, 3))
+    assert transform.rank == 0
+    assert np.isnan(transform.apply(vectors(2, 3))).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_dimension_is_no_direction(name):
+    v = vectors()
+    v[:, 3] = 0
+    transform = fit(name, v)
+    assert transform.rank == 11 - (name == "remove_pcs")
+    found = transform.apply(v)
+    assert np.isfinite(found).all()
+    if name != "whiten":
+        assert found[:, 3] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_zero_vectors_are_left_out_of_the_fit_and_undefined_after_it(name):
+    v = vectors()
+    holed = np.insert(v, [0, 7], 0, axis=0)
+    transform, expected = fit(name, holed), fit(name, v)
+    assert transform.fitted_on == 300
+    assert transform.mean == pytest.approx(expected.mean, abs=1e-15)
+    assert transform.matrix == pytest.approx(expected.matrix, abs=1e-9)
+    assert np.flatnonzero(np.isnan(transform.apply(holed)).all(axis=1)).tolist() == [0, 8]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lengths_do_not_matter(name):
+    v = vectors()
+    factors = np.random.default_rng(1).uniform(0.01, 100, size=(300, 1))
+    expected, found = fit(name, v), fit(name, factors * v)
+    assert found.mean == pytest.approx(expected.mean, abs=1e-13)
+    assert found.apply(v) == pytest.approx(expected.apply(3 * v), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_applied_row_by_row_to_other_vectors(name):
+    transform, others = fit(name, vectors()), vectors(40, seed=1)
+    found = transform.apply(others)
+    assert found == pytest.approx(np.vstack([transform.apply(others[i : i + 1]) for i in range(40)]), abs=1e-12)
+    assert transform.apply(others[:0]).shape == (0, 12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("v", "says"),
+    [
+        (np.eye(4)[:1], "needs two vectors that are not zero, 1 given"),
+        (np.zeros((5, 4)), "needs two vectors that are not zero, 0 given"),
+        (np.vstack([np.eye(4)[:1], np.zeros((5, 4))]), "needs two vectors that are not zero, 1 given"),
+        (np.ones((5, 4)), "needs vectors that differ"),
+        (np.arange(1, 6)[:, None] * np.array([[0.1, 0.2, 0.7]]), "needs vectors that differ"),
+    ],
+)
+def test_too_few_or_equal_vectors_cannot_be_fitted(name, v, says):
+    with pytest.raises(ValueError, match=says):
+        fit(name, v)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_vectors_are_left_as_they_are(name):
+    v = vectors()
+    before = v.copy()
+    fit(name, v).apply(v)
+    assert (v == before).all()

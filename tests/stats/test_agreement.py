@@ -1,0 +1,74 @@
+"""How far annotators agree: Krippendorff's alpha for interval data."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.stats.agreement import krippendorff
+
+NAN = float("nan")
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: four observers, twelve units.
+OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+).T
+tables = st.integers(2, 4).flatmap(
+    lambda k: st.lists(
+        st.lists(st.one_of(st.integers(0, 5).map(float), st.just(NAN)), min_size=k, max_size=k), min_size=1, max_size=12
+    )
+)
+
+
+def loop(ratings):
+    """Average the squared difference over ordered pairs within items, each item's by its ratings less one."""
+    items = [[v for v in row if v == v] for row in ratings]
+    items = [row for row in items if len(row) > 1]
+    everything = [v for row in items for v in row]
+    n = len(everything)
+    if not n or len(set(everything)) == 1:
+        return NAN
+    observed = sum(sum((a - b) ** 2 for a, b in permutations(row, 2)) / (len(row) - 1) for row in items) / n
+    expected = sum((a - b) ** 2 for a, b in permutations(everything, 2)) / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def test_golden_alpha_of_krippendorff():
+    assert krippendorff(OBSERVERS) == pytest.approx(0.849, abs=5e-4)
+
+
+def test_alpha_by_hand():
+    # (0, 1) and (2, 2): observed (1 + 1 + 0 + 0)/4 = 1/2; all ordered pairs of 0, 1, 2, 2: 2(1 + 4 + 4 + 1 + 1 + 0) =
+    # 22 over 12; 1 − (1/2)/(22/12) = 8/11.
+    assert krippendorff(np.array([[0.0, 1.0], [2.0, 2.0]])) == pytest.approx(8 / 11)
+
+
+@given(tables)
+def test_alpha_equals_a_loop_over_pairs(rows):
+    ratings = np.array(rows)
+    expected = loop(rows)
+    assert krippendorff(ratings) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert krippendorff(ratings[::-1, ::-1]) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert krippendorff(3 * ratings - 7) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_full_agreement_is_1():
+    assert krippendorff(np.repeat([[1.0], [2.0], [5.0]], 3, axis=1)) == 1
+
+
+@pytest.mark.parametrize("value", [2.0, 0.1, 1 / 3])
+def test_alpha_of_ratings_that_are_all_equal_is_undefined(value):
+    assert np.isnan(krippendorff(np.full((7, 3), value)))
+
+
+def test_alpha_without_an_item_rated_twice_is_undefined():
+    assert np.isnan(krippendorff(np.array([[1.0, NAN], [NAN, 2.0]])))
+    assert np.isnan(krippendorff(np.empty((0, 3))))

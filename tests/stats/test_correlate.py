@@ -1,0 +1,466 @@
+"""Correlations, with ranks taken again in every resample, and their percentile interval over units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from embassay.result import MIN_UNITS
+from embassay.stats import correlate as module
+from embassay.stats.compare import Difference, compare
+from embassay.stats.correlate import bootstrap, compare_correlations, correlate, correlation, influences
+from embassay.stats.resample import counts
+from embassay.types import Draws
+
+NAN = float("nan")
+DRAWS = Draws(seed=0, resamples=100)
+KINDS = ["pearson", "spearman"]
+REFERENCE = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
+# Anscombe (1973), The American Statistician 27:17-21, set I: all four sets have the coefficient 0.816.
+ANSCOMBE = (
+    np.array([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5], dtype=float),
+    np.array([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]),
+)
+# A few distinct values, so that ties are common.
+tied_pairs = st.lists(
+    st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.integers(0, 5)), min_size=4, max_size=40
+).filter(lambda rows: len({x for x, _, _ in rows}) > 1 and len({y for _, y, _ in rows}) > 1)
+
+
+def clustered(units=30, size=4, seed=1, r=0.6):
+    rng = np.random.default_rng(seed)
+    unit = np.repeat(np.arange(units), size)
+    x, e = (rng.normal(size=units)[unit] + rng.normal(size=units * size) for _ in "xe")
+    return x, r * x + np.sqrt(1 - r * r) * e, unit
+
+
+def coefficient(x, y, kind):
+    """Return scipy's coefficient; NaN where one side does not vary."""
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return NAN
+    return REFERENCE[kind](x, y).statistic
+
+
+def repeated(x, y, unit, kind, draws, *purpose):
+    """Repeat the items of each unit as often as it is drawn, and correlate those."""
+    drawn = np.concatenate(list(counts(int(unit.max()) + 1, draws, *purpose)))
+    defined = ~np.isnan(x + y)
+    found = []
+    for row in drawn:
+        item = np.repeat(np.flatnonzero(defined), row[unit[defined]])
+        found.append(coefficient(x[item], y[item], kind))
+    return np.array(found)
+
+
+def expanded(units):
+    """Return Hesterberg's (2015) share beyond each end, for units of one size."""
+    return stats.norm.cdf(-np.sqrt(units / (units - 1)) * stats.t.ppf(0.975, units - 1))
+
+
+# --- correlation -----------------------------------------------------------------------------------------
+
+
+def test_spearman_by_hand():
+    # Ranks 1 … 5 against 2, 1, 4, 3, 5: Σd² = 4, 1 − 6·4/(5·24) = 0.8.
+    x, y = np.array([0.1, 0.2, 0.5, 0.9, 7.0]), np.array([20.0, 10.0, 40.0, 30.0, 50.0])
+    assert correlation(x, y, "spearman") == pytest.approx(0.8)
+
+
+def test_spearman_of_ties_by_hand():
+    # Midranks 1½, 1½, 3, 4 and 1, 2½, 2½, 4 about 2½: Σxy = 1½ + 0 + 0 + 2¼ = 3¾, Σx² = Σy² = 4½ (1 + 1 + ¼ + 2¼
+    # and 2¼ + 0 + 0 + 2¼); 3¾/4½ = 5/6.
+    assert correlation(np.array([1.0, 1, 2, 3]), np.array([1.0, 2, 2, 4]), "spearman") == pytest.approx(5 / 6)
+
+
+def test_pearson_by_hand():
+    # 1, 2, 3, 4 against 1, 3, 2, 6 about 2½ and 3: Σxy = 3 + 0 − ½ + 4½ = 7, Σx² = 5, Σy² = 4 + 0 + 1 + 9 = 14.
+    x, y = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 6])
+    assert correlation(x, y, "pearson") == pytest.approx(7 / np.sqrt(70))
+
+
+def test_golden_pearson_of_anscombe():
+    assert correlation(*ANSCOMBE, "pearson") == pytest.approx(0.816, abs=5e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(tied_pairs)
+def test_correlation_agrees_with_scipy_on_ties(kind, rows):
+    x, y, _ = np.array(rows, dtype=float).T
+    assert correlation(x, y, kind) == pytest.approx(coefficient(x, y, kind), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("r", [-0.95, 0.0, 0.3, 0.999])
+def test_correlation_agrees_with_scipy(kind, r):
+    x, y, _ = clustered(r=r)
+    assert correlation(x, y, kind) == pytest.approx(coefficient(x, y, kind), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_correlation_agrees_with_scipy_for_cosines_near_1(kind):
+    x, y, _ = clustered()
+    x, y = 1 - 1e-4 * np.abs(x), 1 - 1e-4 * np.abs(y)
+    assert correlation(x, y, kind) == pytest.approx(coefficient(x, y, kind), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(tied_pairs)
+def test_correlation_is_symmetric_and_turns_with_the_sign(kind, rows):
+    x, y, _ = np.array(rows, dtype=float).T
+    found = correlation(x, y, kind)
+    assert -1 <= found <= 1
+    assert correlation(y, x, kind) == pytest.approx(found, abs=1e-12)
+    assert correlation(x, -y, kind) == pytest.approx(-found, abs=1e-12)
+    assert correlation(x, x, kind) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_correlation_leaves_out_items_undefined_in_either(kind):
+    x, y, _ = clustered(units=5)
+    expected = correlation(x[4:], y[4:], kind)
+    x, y = x.copy(), y.copy()
+    x[:2], y[1:4] = NAN, NAN
+    assert correlation(x, y, kind) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -0.7, 1e6])
+@pytest.mark.parametrize("n", [4, 6, 37, 100])
+def test_a_constant_side_has_no_correlation(kind, value, n):
+    for x, y in [(np.full(n, value), np.arange(float(n))), (np.arange(float(n)), np.full(n, value))]:
+        assert np.isnan(correlation(x, y, kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -0.7, 1e6])
+@pytest.mark.parametrize("n", [4, 6, 37, 100])
+def test_a_constant_side_has_no_influences(kind, value, n):
+    # Six times 0.1 has, in floating point, a standard deviation of 1e-17.
+    for x, y in [(np.full(n, value), np.arange(float(n))), (np.arange(float(n)), np.full(n, value))]:
+        assert np.isnan(influences(x, y, kind)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("power", [-100, -30, 30, 100])
+def test_correlation_does_not_depend_on_the_scale(kind, power):
+    x, y, unit = clustered()
+    x, y = 1 + x, y - 2
+    a, b = (correlate(x * s, y * s, unit, kind, DRAWS, "x") for s in (1.0, 10.0**power))
+    assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([np.exp, np.cbrt, np.arctan, lambda v: 1e290 * v, lambda v: 1e-290 * v]), st.integers(0))
+def test_spearman_does_not_change_under_monotone_maps(of, seed):
+    x, y, unit = clustered(units=12, seed=seed)
+    x = np.round(x, 1)
+    plain = correlate(x, y, unit, "spearman", DRAWS, "x")
+    assert correlate(of(x), y, unit, "spearman", DRAWS, "x") == plain
+    assert correlate(x, of(y), unit, "spearman", DRAWS, "x") == plain
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(-100, 100), st.floats(0.01, 100), st.sampled_from([-1, 1]))
+def test_pearson_moves_with_neither_shift_nor_scale(shift, scale, sign):
+    x, y, unit = clustered(units=12)
+    a = correlate(x, y, unit, "pearson", DRAWS, "x")
+    b = correlate(shift + sign * scale * x, y, unit, "pearson", DRAWS, "x")
+    expected = (a.value, a.low, a.high) if sign > 0 else (-a.value, -a.high, -a.low)
+    assert (b.value, b.low, b.high) == pytest.approx(expected, abs=1e-6)
+
+
+# --- influences ------------------------------------------------------------------------------------------
+
+
+def test_influences_by_hand():
+    # z_x = −1, 1, −1, 1. y = −1, −1, 1, 3 about ½: −1½, −1½, ½, 2½, of variance 11/4, so z_y² = 9/11, 9/11, 1/11,
+    # 25/11. Products 1½, −1½, −½, 2½, over √(11/4), of mean r = ½/√(11/4). Influence: product − (r/2)(1 + z_y²) + r.
+    x, y = np.array([-1.0, 1, -1, 1]), np.array([-1.0, -1, 1, 3])
+    r = 0.5 / np.sqrt(11 / 4)
+    product = np.array([1.5, -1.5, -0.5, 2.5]) / np.sqrt(11 / 4)
+    expected = product - r / 2 * (1 + np.array([9, 9, 1, 25]) / 11) + r
+    assert influences(x, y, "pearson") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(tied_pairs)
+def test_the_mean_of_the_influences_is_the_coefficient(kind, rows):
+    x, y, _ = np.array(rows, dtype=float).T
+    assert influences(x, y, kind).mean() == pytest.approx(coefficient(x, y, kind), abs=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.0, 0.6, 0.95])
+def test_influences_say_what_leaving_an_item_out_would_do(r):
+    # Jackknife: (n − 1)(r − r₋ᵢ) is the influence less r but for terms of order 1/n.
+    x, y, _ = clustered(units=100, r=r)
+    left_out = np.array([correlation(np.delete(x, i), np.delete(y, i), "pearson") for i in range(400)])
+    all_in = correlation(x, y, "pearson")
+    jackknife = 399 * (all_in - left_out)
+    found = influences(x, y, "pearson") - all_in
+    assert np.abs(jackknife - found).max() < 0.05 * np.abs(found).max()
+
+
+@pytest.mark.parametrize("r", [0.0, 0.5, 0.8, 0.95])
+def test_the_spread_of_the_influences_is_that_of_the_coefficient(r):
+    # Independent normal pairs: (1 − r²)/√n for Pearson.
+    rng = np.random.default_rng(7)
+    x, e = rng.normal(size=(2, 20_000))
+    found = influences(x, r * x + np.sqrt(1 - r * r) * e, "pearson")
+    assert found.std() == pytest.approx(1 - r * r, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_influences_are_undefined_where_an_item_is(kind):
+    x, y, _ = clustered(units=5)
+    x[3], y[7] = NAN, NAN
+    found = influences(x, y, kind)
+    assert np.flatnonzero(np.isnan(found)).tolist() == [3, 7]
+    assert np.nanmean(found) == pytest.approx(correlation(x, y, kind), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_influences_of_nothing_are_nothing(kind):
+    assert influences(np.empty(0), np.empty(0), kind).shape == (0,)
+    assert np.isnan(influences(np.full(5, NAN), np.arange(5.0), kind)).all()
+
+
+# --- bootstrap -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=25, deadline=None)
+@given(tied_pairs)
+def test_a_replicate_is_the_correlation_of_the_items_repeated(kind, rows):
+    x, y = (np.array(column, dtype=float) for column in list(zip(*rows, strict=True))[:2])
+    unit = np.array([u for _, _, u in rows])
+    draws = Draws(0, 40)
+    expected = repeated(x, y, unit, kind, draws, "x")
+    found = bootstrap(x, y, unit, kind, draws, "x")
+    assert np.isnan(found).tolist() == np.isnan(expected).tolist()
+    assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_replicate_leaves_out_undefined_items(kind):
+    x, y, unit = clustered(units=12)
+    order = np.random.default_rng(4).permutation(len(x))
+    x, y, unit = x[order], y[order], unit[order]
+    x[:5], y[3:9] = NAN, NAN
+    expected = repeated(x, y, unit, kind, DRAWS, "x")
+    assert bootstrap(x, y, unit, kind, DRAWS, "x") == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_models_are_resampled_with_the_same_counts(kind):
+    # The second lacks items, and a whole unit at the end; its resamples are of the same units all the same.
+    x, y, unit = clustered(units=12)
+    z = np.round(y - x, 1)
+    z[[0, 7]], z[44:] = NAN, NAN
+    for side in (y, z):
+        expected = repeated(x, side, unit, kind, DRAWS, "corpus")
+        assert bootstrap(x, side, unit, kind, DRAWS, "corpus") == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("block", [1, 500, 10**9])
+def test_the_block_size_changes_no_replicate(kind, block, monkeypatch):
+    x, y, unit = clustered()
+    expected = bootstrap(x, y, unit, kind, DRAWS, "x")
+    monkeypatch.setattr(module, "BLOCK", block)
+    assert bootstrap(x, y, unit, kind, DRAWS, "x") == pytest.approx(expected, abs=1e-12)
+
+
+def test_another_purpose_or_seed_gives_other_replicates():
+    x, y, unit = clustered()
+    plain = bootstrap(x, y, unit, "pearson", DRAWS, "x")
+    for draws, purpose in [(DRAWS, "y"), (Draws(1, 100), "x")]:
+        assert (bootstrap(x, y, unit, "pearson", draws, purpose) != plain).any()
+
+
+# --- correlate -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interval_is_the_expanded_percentiles_of_the_replicates(kind):
+    x, y, unit = clustered(units=15)
+    found = correlate(x, y, unit, kind, DRAWS, "x")
+    replicates = repeated(x, y, unit, kind, DRAWS, "x")
+    assert found.value == pytest.approx(coefficient(x, y, kind), abs=1e-12)
+    assert found.low == pytest.approx(np.quantile(replicates, expanded(15)), abs=1e-9)
+    assert found.high == pytest.approx(np.quantile(replicates, 1 - expanded(15)), abs=1e-9)
+    assert (found.items, found.units, found.undefined, found.reason) == (60, 15, 0, None)
+
+
+def test_the_interval_of_many_items_agrees_with_fishers_z():
+    # Independent normal pairs: atanh r ± 1.96/√(n − 3).
+    x, y, _ = clustered(units=2000, size=1)
+    found = correlate(x, y, np.arange(2000), "pearson", Draws(0, 4000), "fisher")
+    low, high = np.tanh(np.arctanh(found.value) + np.array([-1.96, 1.96]) / np.sqrt(1997))
+    error = (1 - found.value**2) / np.sqrt(2000)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.25 * error)
+
+
+def test_clustering_widens_the_interval():
+    x, y, unit = (np.repeat(v, 4) for v in clustered(units=30, size=1))
+    grouped, alone = (correlate(x, y, u, "spearman", DRAWS, "x") for u in (unit, np.arange(120)))
+    assert grouped.value == alone.value
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_the_same_has_the_interval_1(kind):
+    x, _, unit = clustered(units=12)
+    found = correlate(x, 3 * x + 1, unit, kind, DRAWS, "x")
+    assert (found.value, found.low, found.high) == pytest.approx((1, 1, 1), abs=1e-12)
+    assert max(found.value, found.high) <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_resamples_in_which_a_side_does_not_vary_are_left_out(kind):
+    # x differs in one unit of twelve, which a resample misses in 35 % of cases: (11/12)¹² = 0.352.
+    x = np.array([0.1] * 11 + [0.7])
+    y, unit = np.arange(12.0), np.arange(12)
+    replicates = bootstrap(x, y, unit, kind, Draws(0, 1000), "x")
+    assert np.isnan(replicates).mean() == pytest.approx((11 / 12) ** 12, abs=5 * np.sqrt(0.352 * 0.648 / 1000))
+    found = correlate(x, y, unit, kind, Draws(0, 1000), "x")
+    assert (found.low, found.high) == pytest.approx(np.nanquantile(replicates, [expanded(12), 1 - expanded(12)]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_undefined_items_and_units_without_defined_items_are_left_out(kind):
+    x, y, unit = clustered(units=12)
+    x[:6], y[4:8] = NAN, NAN
+    found = correlate(x, y, unit, kind, DRAWS, "x")
+    assert (found.items, found.units, found.undefined) == (40, 10, 8)
+    assert found.value == pytest.approx(coefficient(x[8:], y[8:], kind), abs=1e-12)
+    replicates = repeated(x, y, unit, kind, DRAWS, "x")
+    assert found.low == pytest.approx(np.quantile(replicates, expanded(10)), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("items", "has"), [(1, False), (3, False), (4, True)])
+def test_a_correlation_begins_at_four_items(kind, items, has):
+    found = correlate(np.arange(float(items)), np.arange(float(items)) ** 2, np.arange(items), kind, DRAWS, "x")
+    assert (found.value is not None) == has
+    assert (found.low, found.high, found.items, found.units) == (None, None, items, items)
+    assert found.reason == (f"no interval under 10 units ({items} here)" if has else f"{items} items only")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("units", "has"), [(1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)])
+def test_an_interval_begins_at_ten_units(kind, units, has):
+    x, y, unit = clustered(units=units)
+    found = correlate(x, y, unit, kind, DRAWS, "x")
+    assert found.value is not None
+    assert (found.low is not None, found.high is not None) == (has, has)
+    assert found.reason == (None if has else f"no interval under 10 units ({units} here)")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_constant_side_has_no_value_but_a_reason(kind):
+    found = correlate(np.full(20, 0.1), np.arange(20.0), np.arange(20), kind, DRAWS, "x")
+    assert (found.value, found.low, found.high, found.items, found.units) == (None, None, None, 20, 20)
+    assert found.reason == "one side does not vary"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_correlation_of_nothing_has_no_value_but_a_reason(kind):
+    nothing = correlate(np.empty(0), np.empty(0), np.empty(0, dtype=np.int64), kind, DRAWS, "x")
+    assert (nothing.value, nothing.items, nothing.units, nothing.undefined) == (None, 0, 0, 0)
+    assert nothing.reason == "no items"
+    x = np.array([0.1, NAN, 0.3, NAN])
+    found = correlate(x, x[::-1], np.arange(4), kind, DRAWS, "x")
+    assert (found.value, found.items, found.units, found.undefined) == (None, 0, 0, 4)
+    assert found.reason == "undefined for every item"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(48)))
+def test_the_order_of_rows_moves_nothing(order):
+    x, y, unit = clustered(units=12)
+    a, b = (
+        correlate(v[0], v[1], v[2], "spearman", DRAWS, "x") for v in [(x, y, unit), (x[order], y[order], unit[order])]
+    )
+    assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), abs=1e-12)
+
+
+# --- compare_correlations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_comparison_is_the_difference_of_the_coefficients_on_common_items(kind):
+    x, a, unit = clustered(units=15)
+    b, c = clustered(units=15, seed=5)[1], np.round(x, 0)
+    a[:6], b[2:9] = NAN, NAN
+    found = compare_correlations(x, {"a": a, "b": b, "c": c}, unit, kind, Draws(), "x")
+    assert [(d.a, d.b, d.items, d.units) for d in found] == [("a", "b", 51, 13), ("a", "c", 54, 14), ("b", "c", 53, 14)]
+    ys = {"a": a, "b": b, "c": c}
+    for d in found:
+        both = ~np.isnan(ys[d.a] + ys[d.b])
+        one, two = (coefficient(x[both], ys[name][both], kind) for name in (d.a, d.b))
+        assert d.difference == pytest.approx(one - two, abs=1e-12)
+        assert d.low < d.difference < d.high
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interval_of_a_comparison_is_of_resamples_in_common(kind):
+    x, a, unit = clustered(units=15)
+    b = clustered(units=15, seed=5)[1]
+    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
+    gaps = repeated(x, a, unit, kind, DRAWS, "x") - repeated(x, b, unit, kind, DRAWS, "x")
+    ends = np.quantile(gaps, [expanded(15), 1 - expanded(15)])
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-9)
+    assert found.error == pytest.approx(gaps.std(ddof=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_p_of_a_comparison_is_that_of_the_influences(kind):
+    x, a, unit = clustered(units=15)
+    b = clustered(units=15, seed=5)[1]
+    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
+    (by_items,) = compare({"a": influences(x, a, kind), "b": influences(x, b, kind)}, unit, DRAWS, "x")
+    assert (found.p, found.p_holm) == (by_items.p, by_items.p_holm)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_encoder_does_not_differ(kind):
+    x, a, unit = clustered(units=12)
+    (found,) = compare_correlations(x, {"a": a, "b": a.copy()}, unit, kind, DRAWS, "x")
+    assert (found.difference, found.low, found.high, found.p, found.error) == (0, 0, 0, 1, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_constant_encoder_is_compared_with_no_other(kind):
+    x, a, unit = clustered(units=12)
+    found = compare_correlations(x, {"a": a, "constant": np.full(48, 0.1)}, unit, kind, DRAWS, "x")
+    assert found == (Difference("a", "constant", None, None, None, None, None, 0, 0, None),)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encoders_of_which_one_does_not_vary_on_the_common_items_have_no_difference(kind):
+    # a is 0.5 wherever b is defined.
+    x, b, unit = clustered(units=12)
+    a = np.where(unit < 10, 0.5, x)
+    b[unit >= 10] = NAN
+    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
+    assert (found.difference, found.low, found.high) == (None, None, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("units", "has"), [(MIN_UNITS - 1, False), (MIN_UNITS, True)])
+def test_the_interval_of_a_comparison_begins_at_ten_units(kind, units, has):
+    x, a, unit = clustered(units=units)
+    (found,) = compare_correlations(x, {"a": a, "b": a**2}, unit, kind, DRAWS, "x")
+    assert (found.low is not None, found.high is not None) == (has, has)
+    assert found.difference is not None
+
+
+def test_fewer_than_two_encoders_make_no_pair():
+    x, a, unit = clustered(units=12)
+    assert compare_correlations(x, {}, unit, "pearson", DRAWS, "x") == ()
+    assert compare_correlations(x, {"a": a}, unit, "pearson", DRAWS, "x") == ()
+    nothing = np.empty(0)
+    assert compare_correlations(nothing, {"a": nothing, "b": nothing}, unit[:0], "pearson", DRAWS, "x") == ()

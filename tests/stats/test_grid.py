@@ -1,0 +1,206 @@
+"""Shares averaged over a grid of thresholds, against the loop over the grid that they replace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embassay.stats.grid import CELLS, Grid, cell_counts, cells
+
+NAN = float("nan")
+AXES = [(-1.0, 1.0), (0.0, 0.37), (-0.0123, 0.4567)]
+
+
+def loop(first, second, one, two, per_bin):
+    """Bansal et al. (2025), as described: every pair of tolerances of every pair of bins, every sample in one cell.
+
+    np.linspace edges into 10 bins, ``per_bin`` values in each, both ends included. Returns the counts of TT, TF, FT,
+    FF and the average over the pairs of each cell's share of the samples.
+    """
+    counted, shares, pairs = [0, 0, 0, 0], np.zeros(4), 0
+    edges_1, edges_2 = np.linspace(*one, 11), np.linspace(*two, 11)
+    for i in range(10):
+        for e1 in np.linspace(edges_1[i], edges_1[i + 1], per_bin):
+            t1 = first >= e1
+            for j in range(10):
+                for e2 in np.linspace(edges_2[j], edges_2[j + 1], per_bin):
+                    t2 = second >= e2
+                    tt = np.count_nonzero(t1 & t2)
+                    tf, ft = np.count_nonzero(t1) - tt, np.count_nonzero(t2) - tt
+                    cell = [tt, tf, ft, len(first) - tt - tf - ft]
+                    counted = [a + b for a, b in zip(counted, cell, strict=True)]
+                    shares += np.array(cell) / len(first)
+                    pairs += 1
+    return tuple(counted), shares / pairs
+
+
+def by_search(grid, margins):
+    """Count the thresholds that each margin reaches by binary search in the sorted values."""
+    return np.where(np.isnan(margins), 0, np.searchsorted(grid.values, margins, side="right"))
+
+
+def awkward(values, rng, extra=200):
+    """Return margins on every threshold, one ulp beside it, between, beyond, and undefined."""
+    low, high = values[0], values[-1]
+    reach = max(high - low, 1e-9)
+    beside = [np.nextafter(values, -np.inf), np.nextafter(values, np.inf)]
+    between = rng.uniform(low - reach, high + reach, size=extra)
+    return np.concatenate([values, *beside, between, [0.0, -0.0, NAN, low - 9, high + 9]])
+
+
+# --- Grid ------------------------------------------------------------------------------------------------
+
+
+def test_passed_by_hand():
+    # Thresholds 0, 0.1, 0.2. 0.1 reaches two of them, itself included; 0.05 one; 0.3 all; −0.1 none; NaN none.
+    grid = Grid(np.array([0.0, 0.1, 0.2]))
+    margins = np.array([0.1, 0.05, 0.3, -0.1, NAN])
+    assert grid.passed(margins).tolist() == [2, 1, 3, 0, 0]
+    assert grid.fraction(margins)[:4] == pytest.approx([2 / 3, 1 / 3, 1, 0])
+    assert np.isnan(grid.fraction(margins)[4])
+    assert grid.size == 3
+
+
+def test_a_threshold_that_stands_twice_counts_twice():
+    # 0, 1, 1, 2: 1 reaches three, 2 all four, 0 one.
+    assert Grid(np.array([0.0, 1.0, 1.0, 2.0])).passed(np.array([1.0, 2.0, 0.0, 0.5])).tolist() == [3, 4, 1, 1]
+
+
+def test_spanning_by_hand():
+    # Ten bins of two values, both ends included: every inner edge stands twice.
+    expected = [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10]
+    assert Grid.spanning(0.0, 10.0, 2).values == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("per_bin", [23, 11])
+@pytest.mark.parametrize(("low", "high"), AXES)
+def test_spanning_has_ten_bins_and_counts_inner_edges_twice(low, high, per_bin):
+    grid = Grid.spanning(low, high, per_bin)
+    assert grid.size == 10 * per_bin
+    assert (grid.values[0], grid.values[-1]) == (low, high)
+    assert (np.diff(grid.values) >= 0).all()
+    values, times = np.unique(grid.values, return_counts=True)
+    assert len(values) == 10 * (per_bin - 1) + 1
+    assert values[times == 2] == pytest.approx(np.linspace(low, high, 11)[1:-1])
+
+
+def test_the_authors_have_23_values_in_a_bin():
+    assert Grid.spanning(0, 1).size == 230
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.floats(-2, 2), st.sampled_from([0.0, 1e-15, 1e-12, 1e-6, 0.1, 0.7, 2.0]), st.integers(1, 25), st.integers(0))
+def test_passed_equals_a_binary_search_on_even_grids(low, width, per_bin, seed):
+    grid = Grid.spanning(low, low + width, per_bin)
+    margins = awkward(grid.values, np.random.default_rng(seed))
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=40), st.integers(1, 3), st.integers(0))
+def test_passed_equals_a_binary_search_on_any_grid(values, times, seed):
+    grid = Grid(np.sort(np.repeat(values, times)))
+    margins = awkward(grid.values, np.random.default_rng(seed))
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 300), st.floats(0, 2), st.integers(0))
+def test_passed_equals_a_binary_search_on_nearly_even_grids(size, jitter, seed):
+    # Gaps that differ by up to one gap in K: on both sides of what still counts as even.
+    rng = np.random.default_rng(seed)
+    grid = Grid(np.linspace(-1, 1, size) + rng.uniform(-jitter, jitter, size) / size**2)
+    margins = awkward(np.sort(grid.values), rng)
+    assert (np.diff(grid.values) > 0).all()
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
+
+
+@pytest.mark.parametrize("value", [0.0, -0.3, 1 / 3])
+@pytest.mark.parametrize("per_bin", [1, 23])
+def test_a_grid_of_one_value_is_reached_by_all_of_it_or_none(value, per_bin):
+    grid = Grid.spanning(value, value, per_bin)
+    margins = np.array([np.nextafter(value, -1), value, np.nextafter(value, 1), -1.0, 1.0, NAN])
+    assert grid.passed(margins).tolist() == [0, grid.size, grid.size, 0, grid.size, 0]
+
+
+def test_no_margins_pass_nothing():
+    grid = Grid.spanning(0, 1)
+    assert grid.passed(np.empty(0)).shape == grid.fraction(np.empty(0)).shape == (0,)
+
+
+# --- cells -----------------------------------------------------------------------------------------------
+
+
+def test_cells_by_hand():
+    # Thresholds 0, 0.1, 0.2 on both axes. First 0.1, 0.05, 0.3: F₁ = 2/3, 1/3, 1; second −0.1, 0.2, 0.05: F₂ = 0, 1,
+    # 1/3. F₁F₂, F₁(1 − F₂), (1 − F₁)F₂, (1 − F₁)(1 − F₂): 0, 2/3, 0, 1/3; 1/3, 0, 2/3, 0; 1/3, 2/3, 0, 0.
+    grid = Grid(np.array([0.0, 0.1, 0.2]))
+    first, second = np.array([0.1, 0.05, 0.3]), np.array([-0.1, 0.2, 0.05])
+    expected = np.array([[0, 2, 0, 1], [1, 0, 2, 0], [1, 2, 0, 0]]) / 3
+    assert cells(grid.fraction(first), grid.fraction(second)) == pytest.approx(expected, abs=1e-15)
+    # Of 27 (sample, ε₁, ε₂): both 2·0 + 1·3 + 3·1 = 6; first 6·3 − 6 = 12; second 4·3 − 6 = 6; the rest 3.
+    assert cell_counts(first, second, (grid, grid)) == (6, 12, 6, 3)
+
+
+def test_a_single_pair_of_tolerances_puts_a_sample_in_one_cell():
+    first, second = np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    assert cells(first, second).tolist() == np.eye(4).tolist()
+    assert CELLS == ("TT", "TF", "FT", "FF")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
+def test_the_cells_add_up_to_1(pairs):
+    first, second = np.array(pairs).T
+    found = cells(first, second)
+    assert found.shape == (len(pairs), 4)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert found.sum(axis=1) == pytest.approx(np.ones(len(pairs)), abs=1e-12)
+    assert found[:, :2].sum(axis=1) == pytest.approx(first, abs=1e-12)
+    assert found[:, [0, 2]].sum(axis=1) == pytest.approx(second, abs=1e-12)
+
+
+def test_cells_of_an_undefined_margin_are_undefined():
+    found = cells(np.array([NAN, 0.5, 0.5]), np.array([0.5, NAN, 0.5]))
+    assert np.isnan(found).all(axis=1).tolist() == [True, True, False]
+    assert not np.isnan(found[2]).any()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(-1, 2), st.floats(-1, 2)), max_size=40), st.integers(1, 23), st.integers(1, 23))
+def test_counts_are_the_cells_times_samples_and_pairs(pairs, one, two):
+    first, second = np.array(pairs).reshape(-1, 2).T
+    axes = Grid.spanning(0, 1, one), Grid.spanning(-0.5, 0.5, two)
+    counted = cell_counts(first, second, axes)
+    assert sum(counted) == len(pairs) * axes[0].size * axes[1].size
+    assert all(type(c) is int and c >= 0 for c in counted)
+    shares = cells(axes[0].fraction(first), axes[1].fraction(second)).sum(axis=0)
+    assert counted == pytest.approx(shares * axes[0].size * axes[1].size, abs=1e-6)
+
+
+@pytest.mark.parametrize("per_bin", [23, 11])
+@pytest.mark.parametrize(("one", "two"), [(AXES[0], AXES[0]), (AXES[1], AXES[2]), (AXES[2], (0.25, 0.25))])
+def test_cells_equal_the_loop_over_all_pairs_of_tolerances(one, two, per_bin):
+    rng = np.random.default_rng(per_bin)
+    axes = Grid.spanning(*one, per_bin), Grid.spanning(*two, per_bin)
+
+    def margins(grid):
+        # A third on thresholds, a third one ulp beside them, a third anywhere; edges, which stand twice, included.
+        on, near = rng.choice(grid.values, 12), rng.choice(grid.values, 12)
+        edges = np.linspace(grid.values[0], grid.values[-1], 11)[[0, 5, 10]]
+        near = np.nextafter(near, rng.choice([-np.inf, np.inf], 12))
+        return rng.permutation(np.concatenate([on, near, edges, rng.uniform(-1.2, 1.2, 12)]))
+
+    first, second = (margins(grid) for grid in axes)
+    counted, shares = loop(first, second, one, two, per_bin)
+    assert cell_counts(first, second, axes) == counted
+    found = cells(*(axis.fraction(m) for axis, m in zip(axes, (first, second), strict=True))).mean(axis=0)
+    assert found == pytest.approx(shares, abs=1e-12)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_samples_that_tie_are_counted_one_by_one():
+    axes = Grid.spanning(0, 1, 11), Grid.spanning(0, 1, 11)
+    once = cell_counts(np.array([0.3]), np.array([0.7]), axes)
+    assert cell_counts(np.full(7, 0.3), np.full(7, 0.7), axes) == tuple(7 * c for c in once)
