@@ -8,10 +8,10 @@ INSTALL = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(BIN)/uv pi
           --python $(BIN)/python --constraint constraints.txt
 OFFLINE = HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-core lint benchmark vendor clean
+.PHONY: demo test test-core test-slow lint benchmark vendor clean
 
 demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict, HTML report
-	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -c opposites -o demo-run --overwrite
+	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
 
 test: $(VENV)/.test lint  ## everything: style, types, tests
 	$(OFFLINE) $(BIN)/pytest -q -n 2 $(ARGS)
@@ -19,12 +19,16 @@ test: $(VENV)/.test lint  ## everything: style, types, tests
 test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone
 	$(VENV)-core/bin/python -m pytest -q -p no:cacheprovider tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
 
+test-slow: $(VENV)/.test  ## the simulations in full
+	$(OFFLINE) $(BIN)/pytest -q -n 2 -m slow $(ARGS)
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
 benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
+	$(OFFLINE) $(BIN)/python benchmarks/arrays.py
 	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again

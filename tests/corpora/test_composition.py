@@ -74,8 +74,7 @@ def test_a_difference_is_mirrored_or_not(file):
 @pytest.mark.parametrize("ratings", [[4.5], [-1], ["3"], [True], 3, "3", [None], [float("nan")], [float("inf")]])
 def test_ratings_outside_of_0_to_4_are_named(file, ratings):
     found = fails(file(MINUS, {**ROW, "ratings": ratings}))
-    assert found.startswith(", line 2, field 'ratings': ")
-    assert "a list of numbers from 0 to 4" in found
+    assert found == f", line 2, field 'ratings': must be a list of numbers from 0 to 4, is {ratings!r}"
 
 
 @pytest.mark.parametrize("ratings", [None, []])
@@ -87,8 +86,7 @@ def test_repeats_are_left_out_and_counted(file):
     again = {**ROW, "id": "again", "ratings": [1]}
     corpus = load_corpus(file(ROW, again, MINUS))
     assert [s.id for s in corpus.samples] == ["0", "2"]
-    assert corpus.notes[0].startswith("1 sample")
-    assert "repeat" in corpus.notes[0]
+    assert corpus.notes == ("1 sample left out: the same stood before",)
 
 
 def test_the_same_texts_with_another_operator_are_no_repeat(file):

@@ -180,7 +180,7 @@ def test_json_that_is_not_utf8_is_named_with_its_line(write, loader):
 def test_a_table_that_is_not_utf8_is_named_with_its_line(write, loader, rows):
     # 3000 rows are more than is read at once.
     first, row = EXAMPLES[loader].split("\n")[:2]
-    good = [first, *[row.replace(".", f" {i}.") for i in range(rows)]]
+    good = [first, *[row.replace(".", f" {i}.", 1) for i in range(rows)]]
     path = write("\n".join(good).encode() + b"\n" + row.encode().replace(b"e", b"\xe9") + b"\n")
     assert message_of(path).startswith(f", line {rows + 2}: not UTF-8 text")
 
@@ -194,8 +194,8 @@ def test_a_table_that_is_not_utf8_is_named_with_its_line(write, loader, rows):
         ("no JSON at all", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ("[1, 2]", "must be a JSON object, is a list"),
-        ('"text"', "must be a JSON object, is str"),
-        ("null", "must be a JSON object"),
+        ('"text"', "must be a JSON object, is a text"),
+        ("null", "must be a JSON object, is null"),
         ("{}", "missing; found nothing"),
     ],
 )
@@ -233,16 +233,27 @@ def test_ids_are_the_users_and_stand_once(write, loader):
     corpus = load_corpus(str(write(lines({**row, "id": "x7"}, {**other, "id": 12}))))
     assert {s.id.split(".")[0] for s in corpus.samples} == {"x7", "12"}
     found = message_of(write(lines({**row, "id": "x7"}, {**other, "id": "x7"})))
-    assert found == ", line 2, field 'id': 'x7' stands on line 1 already"
+    told = "'x7' stands on line 1 already (lines without one are numbered from 0)"
+    assert found == f", line 2, field 'id': {told}"
 
 
 @pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])
 @pytest.mark.parametrize("field", ["id", "unit"])
-@pytest.mark.parametrize("value", ["", " ", 1.5, True, ["x"], {}])
-def test_an_id_or_a_unit_that_is_no_name_is_said(write, loader, field, value):
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("", "an empty text"),
+        (" ", "an empty text"),
+        (1.5, "must be a text or a whole number, is a number"),
+        (True, "must be a text or a whole number, is true or false"),
+        (["x"], "must be a text or a whole number, is a list"),
+        ({}, "must be a text or a whole number, is an object"),
+    ],
+)
+def test_an_id_or_a_unit_that_is_no_name_is_said(write, loader, field, value, says):
     row = json.loads(EXAMPLES[loader].split("\n")[1])
     found = message_of(write(EXAMPLES[loader] + lines({**row, field: value})))
-    assert found == f", line 3, field {field!r}: must be a text or a whole number, is {value!r}"
+    assert found == f", line 3, field {field!r}: {says}"
 
 
 @pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])

@@ -105,13 +105,13 @@ def test_a_named_column_goes_before_a_known_one(file):
 def test_a_table_without_scores_has_none(file):
     corpus = load_corpus(file("sentence1,sentence2\na,b\nc,d\n"))
     assert [s.score for s in corpus.samples] == [None, None]
-    assert corpus.notes == ("columns: first sentence1, second sentence2", "2 pairs have no score")
+    assert corpus.notes == ("columns: first sentence1, second sentence2", "2 pairs without a score")
 
 
 def test_an_empty_score_is_none_and_counted(file):
     corpus = load_corpus(file(CSV + "a,b,\nc,d, \ne,f,1\n"))
     assert [s.score for s in corpus.samples] == [None, None, 1.0]
-    assert corpus.notes[1] == "2 pairs have no score"
+    assert corpus.notes[1] == "2 pairs without a score"
     corpus = load_corpus(file(json.dumps({"sentence1": "a", "sentence2": "b", "score": None}) + "\n"))
     assert corpus.samples[0].score is None
 
@@ -155,10 +155,10 @@ def test_an_empty_sentence_is_named(file, place):
     assert found == f", line 3, field 'sentence{place + 1}': an empty text"
 
 
-@pytest.mark.parametrize(("row", "width"), [("a,b", 2), ("a,b,1,x", 4), ("a", 1)])
+@pytest.mark.parametrize(("row", "width"), [("a,b", "2 columns"), ("a,b,1,x", "4 columns"), ("a", "1 column")])
 def test_a_ragged_row_is_named(file, row, width):
     found = fails(file(CSV + "c,d,2\n" + row + "\n"))
-    assert found.replace("1 column,", "1 columns,") == f", line 3: {width} columns, where the header has 3"
+    assert found == f", line 3: {width}, where the header has 3"
 
 
 @pytest.mark.parametrize("row", ['"a"x,b,1', '"a,b,1'])
@@ -191,7 +191,8 @@ def test_a_text_of_json_must_be_one(file, value):
 
 
 def test_a_header_that_names_a_column_twice_is_an_error(file):
-    assert "score" in fails(file("sentence1,sentence2,score,score\na,b,1,2\n"))
+    found = fails(file("sentence1,sentence2,score,score\na,b,1,2\n"))
+    assert found == ", line 1, field 'score': this column stands twice"
 
 
 def test_a_short_row_of_stsb_is_named(file):

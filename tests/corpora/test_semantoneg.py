@@ -61,14 +61,14 @@ def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
         ({"idx": 0, "label": 2, "input": "A b."}, "sentences", "missing"),
         (entry(sentences=("a", "b")), "sentences", "three candidates"),
         (entry(sentences=("a", "b", "c", "d")), "sentences", "4 of them"),
-        ({**entry(), "sentences": "a b c"}, "sentences", "is str"),
+        ({**entry(), "sentences": "a b c"}, "sentences", "is a text"),
         (entry(label=3), "label", "0, 1 or 2"),
         (entry(label=-1), "label", "0, 1 or 2"),
         (entry(label="2"), "label", "'2'"),
         (entry(label=True), "label", "True"),
         (entry(text="  "), "input", "empty text"),
         (entry(sentences=("a", "", "c")), "sentences", "empty text"),
-        ({**entry(), "input": 7}, "input", "must be a text, is int"),
+        ({**entry(), "input": 7}, "input", "must be a text, is a number"),
         (entry() | {"part_of_speech": "all"}, "part_of_speech", "a word such as verb"),
         (entry() | {"part_of_speech": 7}, "part_of_speech", "a word such as verb"),
         (entry(text="\ud83d alone"), "input", "half of a surrogate pair"),
@@ -91,12 +91,13 @@ def test_a_line_that_is_not_json_is_named(choice_file):
 
 
 def test_a_line_that_is_no_object_is_named(choice_file):
-    with pytest.raises(SourceError, match="line 2: must be a JSON object, is list"):
+    with pytest.raises(SourceError, match="line 2: must be a JSON object, is a list"):
         load(str(choice_file(entry(), raw=["[1, 2]"])), "mine")
 
 
 def test_ids_must_differ(choice_file):
-    with pytest.raises(SourceError, match="line 2, field 'idx': '0' stands on line 1 already"):
+    says = r"line 2, field 'idx': '0' stands on line 1 already \(lines without one are numbered from 0\)$"
+    with pytest.raises(SourceError, match=says):
         load(str(choice_file(entry(0), entry(0))), "mine")
 
 

@@ -82,7 +82,7 @@ def test_tuples_that_share_a_text_are_one_unit(file):
 @pytest.mark.parametrize("ratings", [[5], [-1], ["4"], [True], 4, {"x": 1}, [float("nan")], [float("inf")], [None]])
 def test_ratings_outside_of_0_to_4_are_named(file, ratings):
     found = fails(file(OTHER, {**ROW, "union": {"text": "x", "ratings": ratings}}))
-    assert found.startswith(", line 2, field 'union': ratings must be a list of numbers from 0 to 4, are ")
+    assert found == f", line 2, field 'union': must be a list of numbers from 0 to 4, is {ratings!r}"
 
 
 def test_an_object_without_a_text_is_named(file):

@@ -1,20 +1,53 @@
 """The HTML page: complete, escaped, self-contained; words and numbers as they should be."""
 
+import json
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
+from importlib.resources import files
 
+import jsonschema
 import pytest
 
 from embassay.api import assay, report
 from embassay.encoders.hashing import HashingEncoder
-from embassay.reports.tables import Scope, comparison_table, encoder_table, subset_table
+from embassay.layout import (
+    AcrossTable,
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    Curves,
+    EncoderTable,
+    Examples,
+    GroupedBars,
+    Histograms,
+    IntervalChart,
+    Layout,
+    PointsChart,
+    SeriesTable,
+    ShareBars,
+    SubsetTable,
+)
+from embassay.reports import charts
+from embassay.reports.page import render
+from embassay.reports.tables import (
+    Scope,
+    across_table,
+    comparison_table,
+    corpus_table,
+    encoder_table,
+    example_tables,
+    series_table,
+    subset_table,
+)
 from embassay.reports.words import interval, names, number, p_value, verdict
-from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Result, Row, Series, Verdict
 from embassay.run import layouts
-from embassay.samples import Choice
+from embassay.samples import Choice, Composition, MinimalPairs, Pair
 from embassay.types import Corpus
 
 EVIL = "<script>alert('x')</script>&\"</td>"
+ACCURACY = Column("accuracy", "accuracy")
 
 
 class Labelled(HashingEncoder):
@@ -120,7 +153,7 @@ def test_intervals_p_values_and_lists():
     assert [names(t) for t in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
 
 
-def result_of(found, *, builtin=False, values=None):
+def result_of(found, *, builtin=False, values=None, **corpus):
     """A result with one corpus, and the rows that a verdict looks up."""
     values = values or {"a": 0.8, "b": 0.7}
     rows = tuple(
@@ -128,8 +161,9 @@ def result_of(found, *, builtin=False, values=None):
         for name, v in values.items()
     )
     encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, False) for n in values)
-    corpus = CorpusRecord("c", "choice", "f", 100, 50, 7, 90, "CC0", "", builtin)
-    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=rows, verdicts=(found,))
+    usual = {"effective_units": 50.0, "duplicates": 7, "licence": "CC0", "source": ""} | corpus
+    record = CorpusRecord("c", "choice", "f", 100, 50, distinct_texts=90, builtin=builtin, **usual)
+    return Result(0, 1000, encoders=encoders, corpora=(record,), rows=rows, verdicts=(found,))
 
 
 def found(**changes):
@@ -144,8 +178,8 @@ def found(**changes):
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
-def lines_of(verdict_, speed=None, **options):
-    return list(verdict(result_of(verdict_, **options), verdict_, speed or {}))
+def lines_of(verdict_, speed=None, headline=ACCURACY, **options):
+    return list(verdict(result_of(verdict_, **options), verdict_, speed or {}, headline))
 
 
 def test_a_verdict_names_the_best_those_not_separable_and_the_fastest():
@@ -198,7 +232,7 @@ def test_texts_that_were_cut_are_said():
     given = found()
     result = result_of(given)
     cut = replace(result.encoders[0], max_tokens=256, truncated=4)
-    lines = list(verdict(replace(result, encoders=(cut, *result.encoders[1:])), given, {}))
+    lines = list(verdict(replace(result, encoders=(cut, *result.encoders[1:])), given, {}, ACCURACY))
     assert lines[-1] == "a reads 256 tokens: 4 longer texts were cut."
 
 
@@ -207,3 +241,535 @@ def test_a_verdict_on_a_built_in_corpus_names_nobody():
     lines = lines_of(found(**nobody), builtin=True)
     assert lines[1] == "A built-in corpus, for trying things out: no best model is named on it."
     assert not any("Best" in line for line in lines)
+
+
+def test_duplicate_rows_are_counted_in_words():
+    assert "(1 duplicate row)" in lines_of(found(), duplicates=1)[0]
+    assert "duplicate" not in lines_of(found(), duplicates=0)[0]
+
+
+def test_units_of_very_different_size_are_worth_fewer_equal_ones():
+    # 50 units: said under 25.
+    assert lines_of(found(), effective_units=24.9, duplicates=0)[0] == (
+        "Support: 100 items in 50 independent units (worth 25 equal ones), 90 distinct texts."
+    )
+    assert "worth" not in lines_of(found(), effective_units=25.0)[0]
+
+
+def test_the_source_of_a_corpus_is_said():
+    line = lines_of(found(), source="hand-written", duplicates=0)[0]
+    assert line == "Support: 100 items in 50 independent units, 90 distinct texts. Source: hand-written."
+
+
+def test_a_diagnostic_of_texts_counts_texts():
+    given = Verdict("d", "c", "", 90, 90, candidates=("a",), notes=("One finding",))
+    assert lines_of(given, source="hand-written") == [
+        "Support: 90 distinct texts. Source: hand-written.",
+        "No encoder is put before another here.",
+        "One finding.",
+    ]
+
+
+def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
+    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",), notes=("Done.",))
+    for builtin in (False, True):
+        text = " ".join(lines_of(given, builtin=builtin))
+        assert "No encoder is put before another here." in text
+        assert text.endswith(" Done.")
+        for word in ("Best", "best model", "Undefined", "Only baselines", "gaps"):
+            assert word not in text
+
+
+def test_a_headline_in_points_and_in_numbers():
+    points = Column("C1 − null", "accuracy", format="points")
+    lines = lines_of(found(value=0.123, smallest_difference=0.05, smallest_units=50), headline=points)
+    assert lines[1] == "Best: a (+12.3 points C1 − null); not separable from it: b."
+    assert lines[2].startswith("50 units show gaps above 5.0 points (power 80%)")
+    numbers = Column("synonym − negation", "accuracy", format="number")
+    lines = lines_of(found(value=-0.1, smallest_difference=0.05, smallest_units=50, leader="Highest"), headline=numbers)
+    assert lines[1] == "Highest: a (−0.100 synonym − negation); not separable from it: b."
+    assert lines[2].startswith("50 units show gaps above 0.050 (power 80%)")
+
+
+# --- each part of a layout -------------------------------------------------------------------------------
+
+
+SCHEMA = json.loads(files("altair.vegalite.v6.schema").joinpath("vega-lite-schema.json").read_text(encoding="utf-8"))
+VALID = jsonschema.Draft7Validator(SCHEMA)
+NO_EDIT = pytest.mark.xfail(
+    strict=True, raises=KeyError, reason="an example has no value for a field of its layout that the sample lacks"
+)
+
+
+def row_of(encoder, quantity="accuracy", subset="all", value=0.5, condition="", measure="cosine", **changes):
+    usual = {"low": 0.25, "high": 0.75, "items": 40, "units": 40, "undefined": 0, "reason": None, "diagnostic": "d"}
+    usual |= {"corpus": "c", "signature": f"{encoder}-{quantity}-{subset}-{condition}-{measure}", **changes}
+    return Row(
+        encoder=encoder, subset=subset, measure=measure, condition=condition, quantity=quantity, value=value, **usual
+    )
+
+
+def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more):
+    """A result of three encoders, one of which joined as a baseline."""
+    records = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in encoders)
+    corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
+    found = Verdict("d", "c", "", 40, 40, candidates=tuple(n for n in encoders if n not in baselines))
+    return Result(
+        0, 10, encoders=records, corpora=(corpus,), rows=tuple(rows), series=tuple(series), verdicts=(found,), **more
+    )
+
+
+def scope_of(result):
+    return Scope(result, "d", "c", ACCURACY)
+
+
+LEVEL = {"a": 0.2, "b": 0.8, "z": 0.5}
+HEADLINES = [row_of(e, value=v) for e, v in LEVEL.items()]
+CURVE = Series(
+    "d",
+    "c",
+    "curve",
+    "curve",
+    {
+        "x": "cosine",
+        "y": "density",
+        "at": [0.0, 0.5, 1.0],
+        "lines": [{"encoder": e, "line": line, "y": [0.1, None, 0.3]} for e in "abz" for line in ("own", "null")],
+    },
+)
+HISTOGRAM = Series(
+    "d",
+    "c",
+    "histogram",
+    "histogram",
+    {
+        "x": "angle",
+        "edges": [0.0, 0.5, 1.0],
+        "panels": [{"encoder": e, "line": line, "shares": [0.25, 0.75]} for e in "abz" for line in ("A", "B")],
+    },
+)
+POINTS = Series(
+    "d",
+    "c",
+    "points",
+    "points",
+    {
+        "value": "accuracy",
+        "groups": ["one", "two"],
+        "points": [{"name": "p", "group": "one", "accuracy": 0.4}],
+        "own": [{"name": "a", "accuracy": 0.2}],
+    },
+)
+
+
+def data_of(spec):
+    """Everything that the charts of a specification draw."""
+    parts = [spec, *spec.get("layer", [])]
+    return [row for part in parts for row in part.get("data", {}).get("values", [])]
+
+
+def assert_valid(spec):
+    assert isinstance(spec, dict)
+    assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/v6")
+    assert [e.message[:200] for e in VALID.iter_errors(spec)] == []
+    json.dumps(spec, allow_nan=False)
+
+
+def test_the_oracle_of_valid_charts_refuses_what_is_none():
+    spec = charts.interval_chart(scope_of(small(HEADLINES)), IntervalChart("t", ACCURACY))
+    spec["layer"][0]["mark"] = {"type": "no such mark"}
+    assert not VALID.is_valid(spec)
+
+
+@pytest.mark.parametrize("style", ["percent", "points", "number"])
+def test_an_interval_chart_has_a_dot_for_each_encoder(style):
+    part = IntervalChart("How much", Column("much", "accuracy", format=style), chance=1 / 3)
+    spec = charts.interval_chart(scope_of(small(HEADLINES)), part)
+    assert_valid(spec)
+    assert {
+        (r["encoder"], r["value"], r["low"], r["high"], r["baseline"]) for r in data_of(spec) if "encoder" in r
+    } == {(e, v, 0.25, 0.75, e == "z") for e, v in LEVEL.items()}
+    assert {"chance": 1 / 3} in data_of(spec)
+
+
+def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
+    rows = [row_of(e, "similarity", s, v) for e, v in LEVEL.items() for s in ("synonym", "typo")]
+    rows += [row_of("a", "similarity", "antonym", None, low=None, high=None, reason="undefined for every item")]
+    parts = (("typo", "a typo"), ("antonym", "an antonym"), ("missing", "none"), ("synonym", "a synonym"))
+    spec = charts.grouped_bars(scope_of(small(HEADLINES + rows)), GroupedBars("Edits", "similarity", parts))
+    assert_valid(spec)
+    assert {(r["subset"], r["encoder"], r["value"]) for r in data_of(spec)} == {
+        (s, e, v) for e, v in LEVEL.items() for s in ("a synonym", "a typo")
+    }
+    bars = spec["layer"][0]["encoding"]
+    assert bars["y"]["sort"] == ["a typo", "a synonym"]
+    assert bars["yOffset"]["sort"] == ["b", "z", "a"], "in the order of the headline figure"
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule"]
+
+
+def test_share_bars_and_points_are_valid_too():
+    rows = [row_of(e, "chosen", s, 0.5) for e in "abz" for s in ("antonym", "polarity")]
+    scope = scope_of(small(HEADLINES + rows, [POINTS]))
+    parts = (("antonym", "an antonym"), ("polarity", "a polarity"))
+    assert_valid(charts.share_bars(scope, ShareBars("Shares", "chosen", parts)))
+    assert_valid(charts.points_chart(scope, PointsChart("Points", "points")))
+
+
+def test_curves_in_one_picture_have_encoders_by_colour_and_kinds_by_dashes():
+    ((caption, spec),) = charts.curves(scope_of(small(HEADLINES, [CURVE])), Curves("Lines", "curve"))
+    assert caption == ""
+    assert_valid(spec)
+    assert {r["encoder"] for r in data_of(spec)} == {"a", "b", "z"}
+    assert [(r["x"], r["y"]) for r in data_of(spec)][:3] == [(0, 0.1), (0.5, None), (1, 0.3)]
+    encoding = spec["encoding"]
+    assert encoding["color"]["field"] == "encoder"
+    assert encoding["color"]["scale"]["domain"] == ["b", "z", "a"]
+    assert encoding["strokeDash"]["scale"]["domain"] == ["own", "null"]
+    assert encoding["x"]["title"] == "cosine"
+
+
+def test_split_curves_have_one_picture_for_each_encoder_asked_for():
+    found = list(charts.curves(scope_of(small(HEADLINES, [CURVE])), Curves("Lines", "curve", split=True)))
+    assert [caption for caption, _ in found] == ["b", "a"]
+    for caption, spec in found:
+        assert_valid(spec)
+        assert {r["encoder"] for r in data_of(spec)} == {caption}
+        assert spec["description"] == f"Lines, {caption}"
+        assert spec["encoding"]["color"]["field"] == "line"
+        assert spec["encoding"]["color"]["scale"]["domain"] == ["own", "null"]
+
+
+def test_histograms_have_one_picture_for_each_encoder_asked_for():
+    found = list(charts.histograms(scope_of(small(HEADLINES, [HISTOGRAM])), Histograms("Angles", "histogram")))
+    assert [caption for caption, _ in found] == ["b", "a"]
+    for caption, spec in found:
+        assert_valid(spec)
+        assert spec["description"] == f"Angles, {caption}"
+        assert data_of(spec) == [
+            {"line": line, "low": low, "high": low + 0.5, "share": share}
+            for line in "AB"
+            for low, share in ((0.0, 0.25), (0.5, 0.75))
+        ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "part"),
+    [(charts.curves, Curves("Lines", "curve", split=True)), (charts.histograms, Histograms("Angles", "histogram"))],
+)
+def test_baselines_have_pictures_where_nothing_else_was_asked_for(draw, part):
+    result = small(HEADLINES, [CURVE, HISTOGRAM], baselines=("a", "b", "z"))
+    assert [caption for caption, _ in draw(scope_of(result), part)] == ["b", "z", "a"]
+
+
+def test_more_lines_than_colours_are_drawn_all_the_same():
+    lines = [{"encoder": "a", "line": f"line {n}", "y": [0.1, 0.2, 0.3]} for n in range(20)]
+    many = replace(CURVE, data={**CURVE.data, "lines": lines})
+    ((_, spec),) = charts.curves(scope_of(small(HEADLINES, [many])), Curves("Lines", "curve", split=True))
+    assert_valid(spec)
+    assert len({r["line"] for r in data_of(spec)}) == 20
+
+
+PARTS = (
+    EncoderTable("Table", (Column("x", "nothing"),)),
+    EncoderTable("Table", (Column("x", "nothing"),), measures=("cosine", "l1")),
+    CorpusTable("Corpus", (Column("x", "nothing"),)),
+    AcrossTable("Across", (Column("x", "nothing"),), "other", Column("y", "nothing")),
+    SubsetTable("Subsets", "nothing", ("part:",)),
+    ComparisonTable("Comparisons", Column("x", "nothing")),
+    SeriesTable("Series", "nothing"),
+    IntervalChart("Intervals", Column("x", "nothing")),
+    ShareBars("Shares", "nothing", (("s", "label"),)),
+    GroupedBars("Groups", "nothing", (("s", "label"),)),
+    Curves("Lines", "nothing"),
+    Curves("Lines, split", "nothing", split=True),
+    Histograms("Histograms", "nothing"),
+    PointsChart("Points", "nothing"),
+    Examples("Examples", "nothing", "a", (("a", "label"),)),
+)
+
+
+@pytest.mark.parametrize("rows", [(), HEADLINES], ids=["empty", "other rows only"])
+def test_a_part_without_figures_is_left_out(rows):
+    layout = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), PARTS, "A source")
+    page = render(small(rows), {"d": layout})
+    headings = re.findall(r"<h3>(.*?)</h3>", page)
+    assert headings == [*(["Head"] if rows else []), "Encoders", "Corpora"]
+    assert "<figure" not in page
+
+
+def test_an_encoder_table_with_measures_has_a_line_for_each():
+    rows = [
+        row_of(e, "share", value=v / n, measure=m, low=None, high=None)
+        for e, v in LEVEL.items()
+        for n, m in enumerate(("cosine", "l1"), 1)
+    ]
+    columns = (Column("C1", "share"), Column("absent", "nothing"))
+    table = encoder_table(
+        scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, measures=("cosine", "l1"), folded=True)
+    )
+    assert table.head == ("encoder", "measure", "C1")
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["b", "cosine", "80.0%"],
+        ["b", "l1", "40.0%"],
+        ["z", "cosine", "50.0%"],
+        ["z", "l1", "25.0%"],
+        ["a", "cosine", "20.0%"],
+        ["a", "l1", "10.0%"],
+    ]
+    assert [row[0].remark for row in table.rows] == ["", "", "baseline", "baseline", "", ""]
+    assert set(table.signatures) == {r.signature for r in rows}
+    assert table.folded
+
+
+def test_a_measure_that_an_encoder_lacks_is_a_dash():
+    rows = [row_of("a", "share", measure="cosine"), row_of("b", "share", measure="l1")]
+    table = encoder_table(
+        scope_of(small(rows, encoders=("a", "b"))),
+        EncoderTable("T", (Column("C1", "share"),), measures=("cosine", "l1")),
+    )
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["a", "cosine", "50.0%"],
+        ["a", "l1", "–"],
+        ["b", "cosine", "–"],
+        ["b", "l1", "50.0%"],
+    ]
+
+
+def test_a_corpus_table_has_a_line_for_each_subset_and_no_encoder():
+    rows = [
+        row_of("", "rating", "overlap", 3.25, measure="rating", low=3.0, high=3.5, items=400),
+        row_of("", "agreement", "overlap", 0.5, measure="rating", low=None, high=None, items=390),
+        row_of("", "rating", "set_difference", None, low=None, high=None, items=0, reason="no ratings"),
+        row_of("a", "rating", "not of the corpus"),
+    ]
+    columns = (Column("mean", "rating", format="number"), Column("agreement", "agreement", format="number"))
+    table = corpus_table(scope_of(small(HEADLINES + rows)), CorpusTable("Ratings", columns, note="Said."))
+    assert table.head == ("subset", "items", "mean", "agreement")
+    assert [[(cell.text, cell.interval, cell.remark) for cell in row] for row in table.rows] == [
+        [("overlap", "", ""), ("400", "", ""), ("3.250", "[3.000, 3.500]", ""), ("0.500", "", "")],
+        [("set difference", "", ""), ("0", "", ""), ("–", "", "no ratings"), ("–", "", "")],
+    ]
+    assert table.note == "Said."
+    assert set(table.signatures) == {r.signature for r in rows[:3]}
+
+
+ACROSS = AcrossTable(
+    "Across",
+    (ACCURACY, Column("gap", "gap", format="points")),
+    "other",
+    Column("Spearman", "spearman", format="number"),
+)
+
+
+def test_an_across_table_sets_the_figures_of_another_diagnostic_beside():
+    others = [
+        row_of(e, "spearman", value=v, diagnostic="other", corpus=c, low=None, high=None)
+        for c, level in (("STS-b", {"a": 0.5, "b": 0.6}), ("SICK", {"b": 0.7}))
+        for e, v in level.items()
+    ]
+    others += [row_of("", "rouge1", diagnostic="other", corpus="lexical only")]
+    gaps = [row_of(e, "gap", value=v, low=-0.1, high=0.9) for e, v in LEVEL.items()]
+    table = across_table(scope_of(small([*HEADLINES, *gaps, *others])), ACROSS)
+    assert table.head == ("encoder", "Spearman, STS-b", "Spearman, SICK", "accuracy", "gap, points")
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["b", "0.600", "0.700", "80.0%", "+80.0"],
+        ["z", "–", "–", "50.0%", "+50.0"],
+        ["a", "0.500", "–", "20.0%", "+20.0"],
+    ]
+    assert [row[0].remark for row in table.rows] == ["", "baseline", ""]
+    assert set(table.signatures) == {r.signature for r in [*HEADLINES, *gaps, *others[:3]]}
+
+
+def test_without_the_other_diagnostic_there_is_no_across_table():
+    assert across_table(scope_of(small(HEADLINES)), ACROSS) is None
+
+
+def test_points_are_named_in_the_heading_and_not_in_the_cells():
+    rows = [row_of(e, "gap", value=v - 0.5, low=-0.5, high=0.125) for e, v in LEVEL.items()]
+    columns = (Column("C1 − null", "gap", format="points"), ACCURACY)
+    table = encoder_table(scope_of(small(HEADLINES + rows)), EncoderTable("T", columns))
+    assert table.head == ("encoder", "C1 − null, points", "accuracy")
+    assert [(row[1].text, row[1].interval) for row in table.rows] == [
+        ("+30.0", "[−50.0, +12.5]"),
+        ("+0.0", "[−50.0, +12.5]"),
+        ("−30.0", "[−50.0, +12.5]"),
+    ]
+    assert all(table.numeric[1:])
+
+
+def test_a_column_can_leave_its_interval_out():
+    columns = (replace(ACCURACY, interval=False),)
+    table = encoder_table(scope_of(small(HEADLINES)), EncoderTable("T", columns))
+    assert {row[1].interval for row in table.rows} == {""}
+
+
+@pytest.mark.parametrize(
+    ("style", "written"), [("percent", "+12.5 points"), ("points", "+12.5 points"), ("number", "+0.125")]
+)
+def test_differences_are_written_like_their_column(style, written):
+    difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", 0.125, 0.1, 0.2, 1e-4, 3e-4, 3, 40, 40)
+    result = small(HEADLINES, comparisons=(difference,))
+    table = comparison_table(scope_of(result), ComparisonTable("T", replace(ACCURACY, format=style)))
+    (cells,) = table.rows
+    assert [cell.text for cell in cells] == ["b − a", written, "<0.001", "<0.001", "40"]
+    assert cells[3].strong
+
+
+def test_a_series_table_writes_each_column_in_its_format():
+    data = {
+        "columns": ("name", "n", "share", "gap", "distance", "length"),
+        "formats": ("text", "count", "percent", "points", "number", "decimal"),
+        "rows": [["x", 1234, 0.125, -0.05, 0.5422, 12.15], ["y", None, None, None, None, None]],
+        "source": "somewhere",
+    }
+    result = small(HEADLINES, [Series("d", "c", "t", "table", data)])
+    table = series_table(scope_of(result), SeriesTable("T", "t", note="Said."))
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["x", "1,234", "12.5%", "−5.00 points", "0.54", "12.2"],
+        ["y", "–", "–", "–", "–", "–"],
+    ]
+    assert table.note == "Said. Source: somewhere."
+
+
+def example(encoder, **values):
+    texts = {"original": "o", "synonym": "s", "antonym": "n"}
+    return Example("d", "c", encoder, "7", "k", {k: t for k, t in texts.items() if k in {"original", *values}}, values)
+
+
+SHOWN = Examples("Shown", "k", "original", (("synonym", "a synonym"), ("antonym", "an antonym")))
+
+
+def test_the_highest_value_of_an_example_stands_out():
+    result = small(
+        HEADLINES, examples=(example("a", synonym=0.5, antonym=0.75), example("b", synonym=1.0, antonym=0.0))
+    )
+    (table,) = example_tables(scope_of(result), SHOWN)
+    assert (table.title, table.head) == ("o", ("candidate", "sentence", "a", "b"))
+    assert [[(cell.text, cell.strong) for cell in row] for row in table.rows] == [
+        [("a synonym", False), ("s", False), ("0.500", False), ("1.000", True)],
+        [("an antonym", False), ("n", False), ("0.750", True), ("0.000", False)],
+    ]
+
+
+@NO_EDIT
+def test_an_example_may_lack_an_edit():
+    result = small(HEADLINES, examples=(example("a", synonym=0.5),))
+    (table,) = example_tables(scope_of(result), SHOWN)
+    assert table.rows[0][2].text == "0.500"
+
+
+@NO_EDIT
+def test_the_page_of_minimal_pairs_without_antonyms_is_whole(tmp_path):
+    samples = tuple(
+        MinimalPairs(f"{n}", f"It is {n}", (("synonym", f"They lay {n}"), ("negation_main", f"It is not {n}")))
+        for n in range(12)
+    )
+    corpus = Corpus("mine", "minimal_pairs", samples)
+    result = assay(["hashing"], [corpus], ["minimal_pairs"], cache=None, baselines=False, resamples=20)
+    assert len(result.examples) > 0
+    assert "Negations that all encoders put nearer" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+# --- hostile text in every diagnostic --------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """The elements of a page with their text: what a browser would make of it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.found = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs), []))
+        if tag != "meta":
+            self.open.append(self.found[-1])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag, "elements are closed in the order in which they are opened"
+
+    def handle_data(self, data):
+        for _, _, text in self.open:
+            text.append(data)
+
+    def texts(self, tag):
+        return ["".join(text).strip() for name, _, text in self.found if name == tag]
+
+    def attributes(self, tag, name):
+        return [attrs.get(name) for found, attrs, _ in self.found if found == tag]
+
+
+def evil_corpora():
+    edits = ("synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym")
+    pairs = [Pair(f"{n}", f"{EVIL} a{n}", f"{EVIL} b{n}", float(n), f"{EVIL}{n % 2}") for n in range(12)]
+    minimal = [
+        MinimalPairs(f"{n}", f"{EVIL} one two {n}", tuple((e, f"{EVIL} {k} two {n}") for k, e in enumerate(edits)))
+        for n in range(12)
+    ]
+    sets = [
+        Composition(f"{n}{operator}", operator, f"{EVIL} {operator} a{n}", f"{EVIL} b{n}", f"{EVIL} t{n}", f"g{n}")
+        for n in range(12)
+        for operator in ("overlap", "difference", "union")
+    ]
+    shapes = {"pairs": pairs, "minimal_pairs": minimal, "composition": sets}
+    return [Corpus(f"{EVIL}{s}", s, tuple(samples), licence=EVIL, source=EVIL) for s, samples in shapes.items()]
+
+
+@pytest.fixture(scope="module")
+def evil_pages(tmp_path_factory):
+    result = assay([Labelled(f"{EVIL}label")], evil_corpora(), cache=None, resamples=20)
+    text = report(result, tmp_path_factory.mktemp("evil") / "r.html").read_text(encoding="utf-8")
+    return result, text, Page(text)
+
+
+def test_hostile_text_opens_and_closes_nothing(evil_pages):
+    _, text, page = evil_pages
+    assert "<script>alert" not in text
+    assert page.open == []
+    kinds = page.attributes("script", "type")
+    assert set(kinds) == {"application/json", None}
+    assert kinds.count(None) == 2, "the library and the page's own script"
+
+
+def test_hostile_text_is_read_as_it_was_in_headings_and_captions(evil_pages):
+    result, _, page = evil_pages
+    titles = page.texts("h2")
+    for corpus in result.corpora:
+        assert any(title.endswith(f" on {corpus.name}") for title in titles)
+    captions = page.texts("figcaption")
+    assert set(captions) == {f"{EVIL}label"}
+    assert len(captions) >= 5, "densities, angles, positions and norms"
+    labels = page.attributes("figure", "aria-label")
+    assert sum(label.endswith(f", {EVIL}label") for label in labels) == len(captions)
+    assert f"subset: {EVIL}0" in page.texts("th")
+
+
+def test_hostile_text_is_read_as_it_was_in_the_charts(evil_pages):
+    _, _, page = evil_pages
+    specs = [
+        json.loads("".join(text))
+        for tag, attrs, text in page.found
+        if (tag, attrs.get("type")) == ("script", "application/json")
+    ]
+    assert len(specs) == len(page.texts("figure")) > 10
+    for spec in specs:
+        assert_valid(spec)
+    assert {r["encoder"] for spec in specs for r in data_of(spec) if "encoder" in r} == {
+        f"{EVIL}label",
+        "tfidf",
+        "random",
+    }
+
+
+def test_no_picture_is_of_a_baseline(evil_pages):
+    _, _, page = evil_pages
+    assert not {"tfidf", "random"} & set(page.texts("figcaption"))
+    assert not any(label.endswith((", tfidf", ", random")) for label in page.attributes("figure", "aria-label"))
+
+
+def test_sections_of_several_diagnostics_have_anchors_of_their_own(evil_pages):
+    result, _, page = evil_pages
+    anchors = [anchor for anchor in page.attributes("section", "id") if anchor]
+    assert anchors == [f"section-{n}" for n in range(len(result.verdicts))]
+    assert page.attributes("a", "href") == [f"#{anchor}" for anchor in anchors]

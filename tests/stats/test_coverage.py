@@ -259,7 +259,7 @@ def test_the_interval_of_a_difference_of_means_holds(law, sizes, units):
 
 
 @pytest.mark.parametrize("units", [10, 40, 120])
-@pytest.mark.parametrize("sizes", ["one", "poisson", "pareto"])
+@pytest.mark.parametrize("sizes", ["one", "pareto"])
 @pytest.mark.parametrize(("p", "q"), [(0.6, 0.5), (0.9, 0.7), (0.3, 0.3)])
 def test_the_interval_of_a_difference_of_shares_holds(p, q, sizes, units):
     # Half a unit either way, added to every resample, makes few units wide.
@@ -343,10 +343,10 @@ def test_the_permutation_test_has_its_size(kind, size, units):
     # Exchangeable within units: both encoders have unit effects of their own.
     rng, unit = generator(0, "size", kind, str(size), str(units)), np.repeat(np.arange(units), size)
     draw = two_shares(0.3, 0.3) if kind == "shares" else two_means("exponential")
-    rejected = size_of_the_test(draw(rng, unit, 1600), unit)
+    rejected = size_of_the_test(draw(rng, unit, 1000), unit)
     # Sums of shares tie, and a tie counts as extreme: the fewer the units, the less often than 5 % p gets there.
     least = {12: 0.0, 40: 0.03, 120: 0.04}[units] if kind == "shares" else 0.05
-    assert least - allowance(0.05, 1600) <= rejected <= 0.05 + allowance(0.05, 1600)
+    assert least - allowance(0.05, 1000) <= rejected <= 0.05 + allowance(0.05, 1000)
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])

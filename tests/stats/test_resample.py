@@ -32,7 +32,7 @@ NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)
 # Golden values were taken from this package with numpy 2.4.6 (PCG64); a change of stream changes every interval.
 GOLDEN_COUNTS = [[0, 0, 3, 1, 2, 0], [2, 0, 1, 1, 1, 1], [0, 1, 0, 2, 2, 1]]
-GOLDEN_SIGNS = [[1, -1, 1, -1, 1, -1, -1, 1], [-1, -1, -1, -1, 1, -1, 1, 1]]
+GOLDEN_SIGNS = [[1, 1, -1, 1, 1, 1, -1, -1], [1, 1, -1, 1, 1, 1, -1, 1]]
 GOLDEN_MEAN = (42.166666666666664, 18.457643050272655, 67.45902361639402)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import Ids, first_fields, json_lines, require, text_field
+from embassay.corpora._jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError
 from embassay.samples import Choice
@@ -92,7 +92,7 @@ def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
     require(row, ("label", "input", "sentences"), path, line)
     sentences, label = row["sentences"], row["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
-        found = f"{len(sentences)} of them" if isinstance(sentences, list) else type(sentences).__name__
+        found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
         raise SourceError(f"must be a list of three candidates, is {found}", path, line, "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
         raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {label!r}", path, line, "label")

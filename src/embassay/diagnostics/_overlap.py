@@ -83,6 +83,7 @@ def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Ma
         "formats": tuple(COLUMNS.values()),
         "rows": table,
         "source": "Chiang et al. (2023), table 1",
+        "signatures": list(dict.fromkeys(r.signature for r in found.values())),
     }
     return Series(diagnostic, corpus, "lexical_overlap", "table", data)
 

@@ -34,7 +34,7 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: dict[str, NDArray[np.i
         rated = ~np.isnan(given).all(axis=1)
         if not rated.any():
             continue
-        given, unit = given[rated], own.unit[rows][rated]
+        given, unit = given[rated], np.unique(own.unit[rows][rated], return_inverse=True)[1].astype(np.int64)
         of_items = np.nanmean(given, axis=1)
         estimates = {
             "rating": mean(of_items, unit, draws, "ratings", name, *purpose),

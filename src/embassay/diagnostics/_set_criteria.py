@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ BETWEEN = np.deg2rad(1.0)
 """c2: how far the angles to A and to B may miss the angle between them (the authors' test)."""
 NEAR = np.deg2rad(15.0)
 """c5, c6: the largest angle at which a projection is near a vector."""
+ROUNDING = 1e-9
+"""What rounding may put a target that is A or B beyond it."""
 COMPARABLE = 0.1
 """c6: norms are comparable where their ratio is within 1 ± this."""
 PER_BIN = {"ned": 11}
@@ -59,7 +62,7 @@ class Block:
 
     def raw(self, measure: str, name: str) -> Floats:
         """Return (m,) a raw measure by the name of its column."""
-        return np.asarray(self.scores.values[measure][self.rows, RAW.index(name)])
+        return np.asarray(self._columns(measure)[RAW.index(name)])
 
     def near(self, measure: Measure, name: str) -> Floats:
         """Return (m,) the closeness by the name of its column."""
@@ -67,7 +70,17 @@ class Block:
 
     def planar(self, name: str, null: bool = False) -> Floats:
         """Return (m,) a figure of the plane, of the target or of the null's."""
-        return np.asarray(self.scores.values["null_plane" if null else "plane"][self.rows, PLANAR.index(name)])
+        return np.asarray(self._columns("null_plane" if null else "plane")[PLANAR.index(name)])
+
+    def _columns(self, name: str) -> Floats:
+        """Return (k, m) a value's columns, taken out once."""
+        if name not in self._taken:
+            self._taken[name] = np.ascontiguousarray(self.scores.values[name][self.rows].T)
+        return self._taken[name]
+
+    @cached_property
+    def _taken(self) -> dict[str, Floats]:
+        return {}
 
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, ...]:
         """Return the margins of a criterion, (m,) each; those of ``c4`` are against B, and against A."""
@@ -203,7 +216,7 @@ def _cases(block: Block) -> Iterator[tuple[Key, Floats]]:
 
 
 def _inside(position: Floats) -> Floats:
-    return _holds(position, (position >= 0) & (position <= 1))
+    return _holds(position, (position >= -ROUNDING) & (position <= 1 + ROUNDING))
 
 
 def _holds(values: Floats, condition: NDArray[np.bool_]) -> Floats:

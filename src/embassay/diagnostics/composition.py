@@ -35,6 +35,7 @@ from embassay.diagnostics._set_criteria import (
     numbers,
     yes_no,
 )
+from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.geometry.plane import project
 from embassay.result import Comparison, Estimate, Example, Result, Row, Verdict
@@ -42,7 +43,7 @@ from embassay.samples import Composition as Sample
 from embassay.stats.compare import Difference
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.resample import Floats, means
-from embassay.stats.shares import share
+from embassay.stats.shares import shares
 from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
 
 NAME = "composition"
@@ -66,8 +67,15 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
         Which quantities are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 and C5).
     null_seed
-        Of the draw of other units' targets.
+        Of the draw of other units' targets; 0 or more.
+
+    Raises
+    ------
+    SpecError
+        For a negative seed.
     """
+    if null_seed < 0:
+        raise SpecError(f"null_seed must be 0 or more, is {null_seed}")
     return CompositionDiagnostic(compare, null_seed)
 
 
@@ -105,10 +113,12 @@ class CompositionDiagnostic:
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
         asked = [s for s in scores if not s.origin.baseline] or list(scores)
+        # Their digests are worked out once: these are large.
+        parts = [s.part(*MEASURES, "plane", "null_plane") for s in scores]
         rows, axes = list[Row](), dict[str, Axes]()
         for name, inside in _sides(scores[0]).items():
             axes[name] = _axes(asked, name, inside)
-            rows += _rows(scores, name, inside, axes[name], draws)
+            rows += _rows(parts, name, inside, axes[name], draws)
         own = _sides(scores[0])
         rated = {name: inside for name, inside in own.items() if name != "right"}
         rows += rating_rows(scores[0], draws, rated, scores[0].origin.corpus_fingerprint)
@@ -149,19 +159,18 @@ def _rows(
     unit = np.unique(scores[0].unit[inside], return_inverse=True)[1].astype(np.int64)
     blocks = [Block(s, _operator(side), inside) for s in scores]
     keys = [key for key, _ in numbers(blocks[0], axes)]
-    tables = (np.stack([values for _, values in numbers(block, axes)], axis=1) for block in blocks)
+    tables = (np.array([values for _, values in numbers(block, axes)]).T for block in blocks)
     purpose = (NAME, scores[0].origin.corpus_fingerprint, side)
     differences = np.array([condition.startswith("excess") for *_, condition in keys])
     found = means(tables, unit, draws, *purpose, differences=differences)
     for block, estimates in zip(blocks, found, strict=True):
         of_means = dict(zip(keys, estimates, strict=True))
-        of_shares = {key: share(values, unit) for key, values in yes_no(block)}
-        parts = (*MEASURES, "plane", "null_plane")
-        own = block.scores.part(*parts)
+        answers = dict(yes_no(block))
+        of_shares = dict(zip(answers, shares(np.array(list(answers.values())).T, unit), strict=True))
         applies = not block.scores.scalars["unit_norm"]
         for key, estimate in {**of_shares, **of_means}.items():
-            yield _row(own, draws, key, estimate if applies else _comparable_only(key, estimate), side, axes)
-        yield from _spreads(own, block, draws, side)
+            yield _row(block.scores, draws, key, estimate if applies else _comparable_only(key, estimate), side, axes)
+        yield from _spreads(block, unit, draws, side)
 
 
 def _row(scores: ItemScores, draws: Draws, key: Key, estimate: Estimate, side: str, axes: Axes) -> Row:
@@ -182,7 +191,7 @@ def _comparable_only(key: Key, estimate: Estimate) -> Estimate:
     return estimate
 
 
-def _spreads(scores: ItemScores, block: Block, draws: Draws, side: str) -> Iterator[Row]:
+def _spreads(block: Block, unit: NDArray[np.int64], draws: Draws, side: str) -> Iterator[Row]:
     """Yield the standard deviations of margins and positions over samples."""
     found: list[tuple[Key, Floats]] = []
     for criterion in margin_criteria(block.operator):
@@ -195,11 +204,11 @@ def _spreads(scores: ItemScores, block: Block, draws: Draws, side: str) -> Itera
     found.append((("position_sd", criterion, "angle", ""), block.planar("position")))
     for key, values in found:
         defined = values[~np.isnan(values)]
-        units = len(np.unique(scores.unit[block.rows][~np.isnan(values)]))
+        units = int(np.count_nonzero(np.bincount(unit[~np.isnan(values)])))
         value = float(defined.std(ddof=1)) if len(defined) > 1 else None
         reason = None if value is not None else "fewer than two samples are defined"
         estimate = Estimate(value, None, None, len(defined), units, len(values) - len(defined), reason)
-        yield _row(scores, draws, key, estimate, side, {})
+        yield _row(block.scores, draws, key, estimate, side, {})
 
 
 def _compared(
@@ -235,9 +244,14 @@ def _of_figure(
 
 
 def _excess(block: Block, key: Key) -> Floats:
-    found = dict(yes_no(block))
     null = (*key[:3], "null:eps0" if key[3].endswith("eps0") else "null")
     observed = (*key[:3], "eps0" if key[3].endswith("eps0") else "")
+    found: dict[Key, Floats] = {}
+    for name, values in yes_no(block):
+        if name in (observed, null):
+            found[name] = values
+        if len(found) == 2:
+            break
     with np.errstate(invalid="ignore"):
         return found[observed] - found[null]
 

@@ -314,7 +314,7 @@ def _lexical_labels(edits: Sequence[str]) -> Mapping[str, str]:
 
 def _densities(views: Sequence[_View]) -> Series:
     """Return the density of the cosine of each edit, and of random pairs."""
-    pooled = np.concatenate([v.scores.values["random_pair"] for v in views] or [np.zeros(0)])
+    pooled = np.concatenate([v.scores.values[n].ravel() for v in views for n in ("random_pair", "cosine")])
     finite = pooled[np.isfinite(pooled)]
     low = float(np.floor(10 * min(finite.min(initial=0.0), 0.0)) / 10)
     at = np.linspace(low, 1.0, POINTS)

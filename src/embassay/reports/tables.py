@@ -214,9 +214,10 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         return None
     rows = tuple(tuple(map(_formatted, row, data["formats"])) for row in data["rows"])
     source = f"Source: {data['source']}." if "source" in data else ""
-    figures = [scope.figure(e, scope.headline) for e in scope.encoders]
     note = " ".join(filter(None, [part.note, source]))
-    return Table(part.title, tuple(data["columns"]), rows, note, _signatures(figures), part.folded)
+    own = data.get("signatures")
+    signatures = tuple(own) if own else _signatures([scope.figure(e, scope.headline) for e in scope.encoders])
+    return Table(part.title, tuple(data["columns"]), rows, note, signatures, part.folded)
 
 
 def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
@@ -231,13 +232,14 @@ def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
 def _example(found: Sequence[Example], part: Examples) -> Table:
     values = [example.values for example in found]
     texts = found[0].texts
+    shown = [(field, label) for field, label in part.fields if any(field in v for v in values)]
     rows = tuple(
         (
             Cell(label),
             Cell(texts.get(field, "(text left out)")),
-            *(Cell(number(v[field], "number"), strong=v[field] == max(v.values())) for v in values),
+            *(Cell(number(v.get(field), "number"), strong=v.get(field) == max(v.values())) for v in values),
         )
-        for field, label in part.fields
+        for field, label in shown
     )
     title = texts.get(part.heading, f"entry {found[0].item}")
     return Table(title, ("candidate", "sentence", *(example.encoder for example in found)), rows)
@@ -266,7 +268,7 @@ def _heading(column: Column) -> str:
 
 
 def _formatted(value: Any, style: str) -> Cell:
-    if value is None:
+    if value is None or value == "":
         return Cell(DASH)
     if style == "points":
         return Cell(f"{100 * value:+.2f} points".replace("-", "−"))

@@ -28,7 +28,8 @@ def krippendorff(ratings: Floats) -> float:
     total = int(number.sum())
     if total == 0:
         return float("nan")
-    values = np.where(pairable, ratings, 0.0)
+    # Less one of them, so that equal ratings are exactly 0.
+    values = np.where(pairable, ratings - ratings[pairable][0], 0.0)
     # Σ over ordered pairs (x − y)² = 2(m Σx² − (Σx)²).
     within = 2 * (number * (values**2).sum(axis=1) - values.sum(axis=1) ** 2)
     observed = float((within[number > 1] / (number[number > 1] - 1)).sum()) / total

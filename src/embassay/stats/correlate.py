@@ -28,12 +28,14 @@ MIN_ITEMS = 4
 def correlation(x: Floats, y: Floats, kind: Kind) -> float:
     """Return the coefficient of the items defined in both, in [-1, 1]; NaN where one of them does not vary."""
     both = ~(np.isnan(x) | np.isnan(y))
+    if not both.any():
+        return float("nan")
     weights = np.ones((1, int(both.sum())))
     return float(_weighted(_scale(x[both], kind)(weights), _scale(y[both], kind)(weights), weights)[0])
 
 
 def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
-    """Return (n,) values whose mean is the coefficient and whose spread is that of its estimate.
+    """Return (n,) values whose mean is the coefficient and whose spread is about that of its estimate.
 
     With z the standardised values (ranks, for Spearman): z_x·z_y − (r/2)(z_x² + z_y²) + r, the influence function of a
     correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r. What two encoders are compared by: plain products
@@ -46,13 +48,12 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
     both = ~(np.isnan(x) | np.isnan(y))
     ones = np.ones((1, int(both.sum())))
     found = np.full(len(x), np.nan)
-    if not both.any():
+    r = correlation(x, y, kind)
+    if np.isnan(r):
         return found
     a, b = (np.broadcast_to(_scale(v[both], kind)(ones), ones.shape)[0] for v in (x, y))
-    if a.std() > 0 and b.std() > 0:
-        a, b = ((v - v.mean()) / v.std() for v in (a, b))
-        r = float((a * b).mean())
-        found[both] = a * b - r / 2 * (a * a + b * b) + r
+    a, b = ((v - v.mean()) / v.std() for v in (a, b))
+    found[both] = a * b - r / 2 * (a * a + b * b) + r
     return found
 
 
@@ -90,13 +91,16 @@ def _exactly(
     if d.difference is None:
         return d
     mask = ~(np.isnan(scores[d.a]) | np.isnan(scores[d.b]))
-    difference = correlation(np.where(mask, x, np.nan), ys[d.a], kind) - correlation(
-        np.where(mask, x, np.nan), ys[d.b], kind
-    )
+    common = np.where(mask, x, np.nan)
+    difference = correlation(common, ys[d.a], kind) - correlation(common, ys[d.b], kind)
+    if np.isnan(difference) or mask.sum() < MIN_ITEMS:
+        return replace(d, difference=None, low=None, high=None, p=None, p_holm=None, error=None)
     gaps = replicates(d.a, mask) - replicates(d.b, mask)
     (low,), (high,) = percentiles(gaps[:, None], np.array([tail(np.bincount(unit[mask]).astype(np.float64))]))
-    ends = (None, None) if d.low is None else (float(low), float(high))
-    return replace(d, difference=difference, low=ends[0], high=ends[1], error=float(np.nanstd(gaps, ddof=1)))
+    ends = (None, None) if d.low is None or np.isnan(low) else (float(low), float(high))
+    gaps = gaps[~np.isnan(gaps)]
+    error = None if d.error is None or len(gaps) < 2 else float(gaps.std(ddof=1))
+    return replace(d, difference=difference, low=ends[0], high=ends[1], error=error)
 
 
 def correlate(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str) -> Estimate:
@@ -147,7 +151,9 @@ def bootstrap(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: 
 def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
     """Return what the values are under (b, n) weights: themselves, or their (b, n) weighted midranks."""
     if kind == "pearson":
-        return lambda weights: values[None, :]
+        # Of size 1, so that squares neither vanish nor overflow.
+        scaled = values / (np.abs(values).max(initial=0.0) or 1.0)
+        return lambda weights: scaled[None, :]
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(values) else order
@@ -169,5 +175,5 @@ def _weighted(x: Floats, y: Floats, weights: Floats) -> Floats:
         dx, dy = (v - ((v * weights).sum(axis=1) / total)[:, None] for v in (x, y))
         xy, xx, yy = ((weights * p).sum(axis=1) for p in (dx * dy, dx * dx, dy * dy))
         varies = (xx > 1e-12 * total * (x * x).max(axis=1)) & (yy > 1e-12 * total * (y * y).max(axis=1))
-        r = xy / np.sqrt(xx * yy)
+        r = xy / (np.sqrt(xx) * np.sqrt(yy))
     return np.where(varies, np.clip(r, -1.0, 1.0), np.nan)

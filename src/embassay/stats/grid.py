@@ -60,7 +60,7 @@ class Grid:
         with np.errstate(invalid="ignore"):
             place = np.nan_to_num((margins - values[0]) * scale, nan=-1.0).clip(-1, last).astype(np.int64)
         padded = self._padded
-        place += margins >= padded[place + 2]
+        place += (margins >= padded[place + 2]) & (place < last)
         place -= margins < padded[place + 1]
         return np.asarray(cumulative[place + 1])
 

@@ -68,7 +68,10 @@ def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floa
     """Yield random signs in blocks: (b, units) of ±1 each, b adding up to ``number``."""
     stream = generator(draws.seed, "signs", *purpose)
     for size in _blocks(number, units):
-        yield (2 * stream.integers(0, 2, size=(size, units)) - 1).astype(np.float64)
+        # One bit for each sign; whole words for each row, so that the blocks' size moves nothing.
+        words = stream.integers(0, 2**64, size=(size, -(-units // 64)), dtype=np.uint64).astype("<u8")
+        bits = np.unpackbits(words.view(np.uint8), axis=1)[:, :units]
+        yield 2 * bits.astype(np.float64) - 1
 
 
 def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Floats:
@@ -231,7 +234,7 @@ def _replicates(
 
 def effective_units(sizes: Floats) -> float:
     """Return (Σ n_u)²/Σ n_u²: how many units of equal size would spread the items as evenly (Kish 1965)."""
-    return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
+    return float(sizes.sum() ** 2 / (sizes * sizes).sum()) if sizes.any() else 0.0
 
 
 def tail(sizes: Floats) -> float:

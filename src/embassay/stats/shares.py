@@ -14,36 +14,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.resample import ABSENT, LEVEL, Floats, effective_units, too_few, undefined_estimate, unit_sums
+from embassay.stats.resample import LEVEL, Floats, UnitSums, effective_units, too_few, undefined_estimate, unit_sums
 
 
 def share(values: Floats, unit: NDArray[np.int64]) -> Estimate:
-    """Estimate a share with its 95 % Wilson interval on the effective number of items.
+    """Estimate a share with its 95 % Wilson interval on the effective number of items; see :func:`shares`.
 
     Parameters
     ----------
     values
         (n,) in [0, 1]: 1 yes, 0 no, between for an expected value over ties; NaN is undefined, ``ABSENT`` no item.
+    """
+    return shares(values[:, None], unit)[0]
+
+
+def shares(values: Floats, unit: NDArray[np.int64]) -> tuple[Estimate, ...]:
+    """Estimate many shares, each with its 95 % Wilson interval on the effective number of items.
+
+    Parameters
+    ----------
+    values
+        (n, k) as in :func:`share`.
     unit
         (n,) unit codes.
 
     Returns
     -------
-    Estimate
-        A fraction. No value when nothing is defined, no interval under ``MIN_UNITS`` units.
+    Fractions. No value when nothing is defined, no interval under ``MIN_UNITS`` units.
     """
-    defined = np.isfinite(values)
-    items = int((values != ABSENT).sum())
-    if not defined.any():
-        return undefined_estimate(items)
-    values, undefined = values[defined], items - int(defined.sum())
-    codes = np.unique(unit[defined], return_inverse=True)[1]
-    units = int(codes.max()) + 1
-    p = float(values.mean())
+    summed = UnitSums.of(values, unit)
+    return tuple(_estimate(summed, column, values[:, column]) for column in range(summed.size))
+
+
+def _estimate(summed: UnitSums, column: int, values: Floats) -> Estimate:
+    sizes = summed.sizes[:, summed.pattern[column]]
+    used = sizes > 0
+    items, units = int(sizes.sum()), int(used.sum())
+    if items == 0:
+        return undefined_estimate(int(summed.items[column]))
+    sums, sizes, undefined = summed.sums[used, column], sizes[used], int(summed.items[column]) - items
+    p = float(sums.sum() / items)
     if units < MIN_UNITS:
-        return Estimate(p, None, None, len(values), units, undefined, too_few(units))
-    low, high = wilson(p, effective_number(values, codes))
-    return Estimate(p, low, high, len(values), units, undefined)
+        return Estimate(p, None, None, items, units, undefined, too_few(units))
+    defined = np.isfinite(values)
+    squares = float(((values[defined] - p) ** 2).sum())
+    low, high = wilson(p, _effective(sums, sizes, squares))
+    return Estimate(p, low, high, items, units, undefined)
 
 
 def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
@@ -70,13 +86,21 @@ def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
     the number of effective units. It is infinite where the items themselves agree (a constant encoder, whose every item
     is an expected 1/3, has nothing left to vary).
     """
-    p, (sums, sizes) = float(values.mean()), unit_sums(values, unit)
-    spread = effective_units(sizes)
+    sums, sizes = unit_sums(values, unit)
+    used = sizes > 0
+    return _effective(sums[used], sizes[used], float(((values - values.mean()) ** 2).sum()))
+
+
+def _effective(sums: Floats, sizes: Floats, squares: float) -> float:
+    """Return n* from the sums and sizes of the units that have items, and Σ(x − p)² over items."""
+    items, spread = float(sizes.sum()), effective_units(sizes)
+    p = float(sums.sum() / items)
     if p in (0.0, 1.0):
         return spread
-    variance, items = ratio_variance(values, unit), len(values)
-    agreed = float(values.var()) / spread
-    variance = max(variance, float(values.var(ddof=1)) / items, min(_widened(variance, sums, sizes, spread), agreed))
+    units = len(sizes)
+    linear = units / (units - 1) * float(((sums - p * sizes) ** 2).sum()) / items**2
+    independent, agreed = squares / (items - 1) / items, squares / items / spread
+    variance = max(linear, independent, min(_widened(linear, sums, sizes, spread), agreed))
     # Rounding leaves about 1e-33 where they agree.
     return float("inf") if variance < 1e-24 else p * (1 - p) / variance
 

