@@ -1,7 +1,7 @@
 """HEROS's pattern for the all-* family, on its own kind of originals: a negation is nearer than a synonym.
 
 Chiang et al. (2023), section 3.1. HEROS itself is not at hand; its originals are comments of GoEmotions, and so are
-these. The edits are made by rule: "not" after a form of "to be" before the adjective, and a synonym of it from the list.
+these. The edits are made by rule: "not" after a form of "to be" before the adjective, and a synonym of it listed.
 """
 
 import csv

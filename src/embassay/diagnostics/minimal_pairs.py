@@ -67,7 +67,7 @@ COLLAPSED = 1e-6
 MOST = 1000
 """Originals of each half that random pairs are ranked among: up to a million pairs."""
 SHOWN = 8
-POINTS = 121
+POINTS = 241
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsDiagnostic:

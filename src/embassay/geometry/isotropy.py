@@ -94,7 +94,7 @@ def _participation(gram: Any, total: Floats, rows: int) -> float:
 
 
 def _i_a(gram: Any, vectors: Any, length: float, rows: int) -> float:
-    if rows < 1 or min(vectors.shape) > WIDEST:
+    if rows < 2 or min(vectors.shape) > WIDEST:
         return float("nan")
     smallest, largest = _extreme_squares(gram, vectors, rows)
     return float(np.clip((rows - length + smallest / 2) / (rows + length + largest / 2), 0.0, 1.0))

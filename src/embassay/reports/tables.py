@@ -127,12 +127,12 @@ def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
     rows = tuple(
         (
             Cell(subset.replace("_", " ")),
-            Cell(f"{max(r.items for r in of_subset if r):,}"),
+            Cell(f"{max((r.items for r in of_subset if r), default=0):,}"),
             *map(_figure, of_subset, part.columns),
         )
         for subset, of_subset in found.items()
     )
-    head = ("subset", "items", *(c.heading for c in part.columns))
+    head = ("subset", "items", *map(_heading, part.columns))
     return Table(part.title, head, rows, part.note, _signatures([r for of in found.values() for r in of]))
 
 

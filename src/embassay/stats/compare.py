@@ -74,9 +74,13 @@ def compare(
     p = permutation_p(gaps, unit, draws, *purpose)
     estimates = means([gaps], unit, draws, *purpose, differences=np.full(len(pairs), of_shares))[0]
     found = [_difference(pair, gap, unit, e, q) for pair, gap, e, q in zip(pairs, gaps.T, estimates, p, strict=True)]
-    adjusted = holm([d.p for d in found if d.p is not None])
-    corrected = iter(adjusted)
-    return tuple(d if d.p is None else replace(d, p_holm=next(corrected)) for d in found)
+    return corrected(found)
+
+
+def corrected(family: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the differences of one family with their p after Holm; those without a p do not count in it."""
+    adjusted = iter(holm([d.p for d in family if d.p is not None]))
+    return tuple(d if d.p is None else replace(d, p_holm=next(adjusted)) for d in family)
 
 
 def permutation_p(gaps: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Floats:

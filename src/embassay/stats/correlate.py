@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.compare import Difference, compare
+from embassay.stats.compare import Difference, compare, corrected
 from embassay.stats.resample import Floats, counts, percentiles, tail, too_few, undefined_estimate
 from embassay.types import Draws
 
@@ -75,7 +75,7 @@ def compare_correlations(
             kept[key] = bootstrap(np.where(mask, x, np.nan), ys[name], unit, kind, draws, *purpose)
         return kept[key]
 
-    return tuple(_exactly(d, x, ys, scores, unit, kind, replicates) for d in found)
+    return corrected([_exactly(d, x, ys, scores, unit, kind, replicates) for d in found])
 
 
 def _exactly(
