@@ -248,7 +248,8 @@ class ItemScores:
         for group in (self.labels, self.values):
             for name in sorted(group):
                 array = np.ascontiguousarray(group[name])
-                total.update(f"{name}{array.dtype}{array.shape}".encode() + array.tobytes())
+                total.update(f"{name}{array.dtype}{array.shape}".encode())
+                total.update(array.tobytes() if array.dtype.kind == "U" else array.data)
         total.update(np.ascontiguousarray(self.unit).tobytes())
         total.update(content_hash([self.item.tolist(), dict(self.scalars)]).encode())
         return total.hexdigest()[:16]

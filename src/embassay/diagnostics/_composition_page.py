@@ -257,7 +257,7 @@ LAYOUT = Layout(
             "c1 fails",
             "overlap",
             (("a", "A, and its cosine with the overlap"), ("b", "B, and its cosine"), ("overlap", "A with B")),
-            note="The overlap is farther from A or from B than these are from each other; baselines left out.",
+            note="The overlap is farther from A and from B than these are from each other; baselines left out.",
         ),
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",

@@ -31,6 +31,8 @@ BETWEEN = np.deg2rad(1.0)
 """c2: how far the angles to A and to B may miss the angle between them (the authors' test)."""
 NEAR = np.deg2rad(15.0)
 """c5, c6: the largest angle at which a projection is near a vector."""
+TIE = 1e-12
+"""A margin this little below 0 is 0: the rounding of float64 decides nothing."""
 ROUNDING = 1e-9
 """What rounding may put a target that is A or B beyond it."""
 COMPARABLE = 0.1
@@ -120,7 +122,7 @@ def yes_no(block: Block) -> Iterator[tuple[Key, Floats]]:
         for measure in MEASURES:
             for null in (False, True):
                 condition = "null:eps0" if null else "eps0"
-                passed = [_holds(m, m >= 0) for m in block.margins(criterion, measure, null)]
+                passed = [_holds(m, m >= -TIE) for m in block.margins(criterion, measure, null)]
                 yield from _in_cells(criterion, measure, condition, passed)
     for null in (False, True):
         yield from _planar_claims(block, null)
@@ -151,7 +153,7 @@ def _margin_figures(
     block: Block, criterion: str, measure: Measure, axes: tuple[Grid, ...]
 ) -> Iterator[tuple[Key, Floats]]:
     observed, null = (block.margins(criterion, measure, n) for n in (False, True))
-    at_zero = [[_holds(m, m >= 0) for m in margins] for margins in (observed, null)]
+    at_zero = [[_holds(m, m >= -TIE) for m in margins] for margins in (observed, null)]
     on_grid = [[axis.fraction(m) for axis, m in zip(axes, margins, strict=True)] for margins in (observed, null)]
     zero, zero_null = (dict(_in_cells(criterion, measure, "", passed)) for passed in at_zero)
     grid, grid_null = (dict(_in_cells(criterion, measure, "", passed)) for passed in on_grid)

@@ -316,7 +316,8 @@ def _densities(views: Sequence[_View]) -> Series:
     """Return the density of the cosine of each edit, and of random pairs."""
     pooled = np.concatenate([v.scores.values[n].ravel() for v in views for n in ("random_pair", "cosine")])
     finite = pooled[np.isfinite(pooled)]
-    low = float(np.floor(10 * min(finite.min(initial=0.0), 0.0)) / 10)
+    # A tenth more than the least, for the foot of its density.
+    low = max(-1.0, float(np.floor(10 * min(finite.min(initial=0.0), 0.0)) / 10) - 0.1)
     at = np.linspace(low, 1.0, POINTS)
     lines = []
     for view in views:

@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 
 from embassay.geometry.closeness import Floats, unit_rows
 
-BLOCK = 4096
+BLOCK = 8192
 TINY = 1e-15
 """Norms in float32 below this have lost digits, or are 0 where the vector is not."""
 EQUAL = 1e-6

@@ -82,7 +82,7 @@ def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purp
     values
         (n, k); NaN is left out of its own column only.
     """
-    return _replicates([UnitSums.of(values, unit)], draws, *purpose)
+    return _replicates(UnitSums.of(values, unit), draws, *purpose)
 
 
 def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:
@@ -127,8 +127,9 @@ def means(
     summed = [UnitSums.of(values, unit) for values in tables]
     if not summed or not sum(s.size for s in summed):
         return tuple(() for _ in summed)
-    replicates = _replicates(summed, draws, *purpose, differences=differences)
-    low, high = percentiles(replicates, np.concatenate([s.tails for s in summed]))
+    joined = UnitSums.joined(summed)
+    every = None if differences is None else np.tile(differences, len(summed))
+    low, high = percentiles(_replicates(joined, draws, *purpose, differences=every), joined.tails)
     found, start = [], 0
     for s in summed:
         ends = zip(low[start : start + s.size], high[start : start + s.size], strict=True)
@@ -163,19 +164,30 @@ class UnitSums:
         """Add up (n, k) values over units."""
         count = int(unit.max(initial=-1)) + 1
         known: dict[bytes, int] = {}
-        sums, sizes, pattern = np.zeros((count, values.shape[1])), list[Floats](), list[int]()
+        sums, sizes, pattern, items = np.zeros((count, values.shape[1])), list[Floats](), list[int](), list[int]()
         for column, numbers in enumerate(values.T):
             defined = np.isfinite(numbers)
-            place = known.setdefault(np.packbits(defined).tobytes(), len(known))
+            whole = bool(defined.all())
+            place = known.setdefault(b"" if whole else np.packbits(defined).tobytes(), len(known))
             if place == len(sizes):
-                counted = np.bincount(unit, weights=defined.astype(np.float64), minlength=count)[:count]
-                sizes.append(counted.astype(np.float64))
-            filled = np.where(defined, numbers, 0.0)
+                sizes.append(np.bincount(unit, weights=defined, minlength=count)[:count].astype(np.float64))
+            filled = numbers if whole else np.where(defined, numbers, 0.0)
             sums[:, column] = np.bincount(unit, weights=filled, minlength=count)[:count]
             pattern.append(place)
+            items.append(len(numbers) if whole else len(numbers) - int(np.isposinf(numbers).sum()))
         patterns = np.stack(sizes, axis=1) if sizes else np.zeros((count, 0))
-        items = len(values) - np.isposinf(values).sum(axis=0)
-        return cls(sums, patterns, np.array(pattern, dtype=np.int64), items)
+        return cls(sums, patterns, np.array(pattern, dtype=np.int64), np.array(items, dtype=np.int64))
+
+    @classmethod
+    def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
+        """Put tables of the same units side by side: one wide product is faster than many narrow ones."""
+        starts = np.cumsum([0, *(part.sizes.shape[1] for part in parts)])
+        return cls(
+            np.concatenate([part.sums for part in parts], axis=1),
+            np.concatenate([part.sizes for part in parts], axis=1),
+            np.concatenate([part.pattern + start for part, start in zip(parts, starts, strict=False)]),
+            np.concatenate([part.items for part in parts]),
+        )
 
     @property
     def size(self) -> int:
@@ -219,16 +231,14 @@ class UnitSums:
         return Estimate(value, float(low), float(high), items, units, undefined)
 
 
-def _replicates(
-    summed: Sequence[UnitSums], draws: Draws, *purpose: str, differences: NDArray[np.bool_] | None = None
-) -> Floats:
-    units = len(summed[0].sums)
+def _replicates(summed: UnitSums, draws: Draws, *purpose: str, differences: NDArray[np.bool_] | None = None) -> Floats:
+    units = len(summed.sums)
     stream = generator(draws.seed, "halves", *purpose)
     blocks = []
     for block in counts(units, draws, *purpose):
         count = block.astype(np.float64)
         halves = stream.binomial(units, 1 / max(units, 1), size=(len(block), 2)).astype(np.float64)
-        blocks.append(np.concatenate([s.resampled(count, halves, differences) for s in summed], axis=1))
+        blocks.append(summed.resampled(count, halves, differences))
     return np.concatenate(blocks)
 
 
