@@ -16,8 +16,9 @@ demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict,
 test: $(VENV)/.test lint  ## everything: style, types, tests
 	$(OFFLINE) $(BIN)/pytest -q -n 2 $(ARGS)
 
-test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone
-	$(VENV)-core/bin/python -m pytest -q -p no:cacheprovider tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
+test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone, but for the simulations
+	$(VENV)-core/bin/python -m pytest -q -n 2 -p no:cacheprovider --ignore tests/stats/test_coverage.py \
+	    tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
 
 test-slow: $(VENV)/.test  ## the simulations in full
 	$(OFFLINE) $(BIN)/pytest -q -n 2 -m slow $(ARGS)
@@ -52,6 +53,6 @@ $(VENV)/.test: $(VENV)/.demo
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml
 	$(PYTHON) -m venv --without-pip $(VENV)-core
-	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy pytest hypothesis
+	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy pytest pytest-xdist hypothesis
 	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python --no-deps --editable .
 	touch $@
