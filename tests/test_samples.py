@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.samples import Choice, independent_units
+from embassay.samples import OPERATORS, Choice, Composition, MinimalPairs, Pair, independent_units
 
 
 @dataclass(frozen=True)
@@ -152,3 +152,34 @@ def test_the_order_of_samples_changes_numbers_but_not_units(drawn, random):
 def test_numbers_have_no_gaps_and_appear_in_order(drawn):
     found = independent_units(stubs(*drawn)).tolist()
     assert list(dict.fromkeys(found)) == list(range(len(set(found))))
+
+
+def test_minimal_pairs_have_the_original_and_the_edits_that_there_are():
+    sample = MinimalPairs("0", "It is open.", (("antonym", "It is shut."), ("typo", "It is opne.")))
+    assert sample.fields() == {"original": "It is open.", "antonym": "It is shut.", "typo": "It is opne."}
+    assert sample.texts() == tuple(("text", text) for text in sample.fields().values())
+    assert (sample.unit, replace(sample, group="g").unit) == ("0", "g")
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_composition_names_its_target_by_its_operator(operator):
+    sample = Composition("0", operator, "A.", "B.", "C.", group="document")
+    assert sample.fields() == {"a": "A.", "b": "B.", operator: "C."}
+    assert sample.texts() == (("text", "A."), ("text", "B."), ("text", "C."))
+    assert sample.unit == "document"
+
+
+def test_a_pair_shows_its_score_where_there_is_one_and_encodes_two_texts():
+    assert Pair("0", "A.", "B.", 2.5).fields() == {"first": "A.", "second": "B.", "score": "2.5"}
+    assert Pair("0", "A.", "B.", None).fields() == {"first": "A.", "second": "B."}
+    assert Pair("0", "A.", "B.", 2.5).texts() == (("text", "A."), ("text", "B."))
+
+
+def test_the_texts_of_every_shape_make_units():
+    shared = [
+        Pair("0", "A.", "B.", None),
+        Composition("1", "union", "B.", "C.", "D."),
+        MinimalPairs("2", "D.", (("typo", "E."),)),
+        Pair("3", "F.", "G.", None),
+    ]
+    assert independent_units(shared).tolist() == [0, 0, 0, 1]

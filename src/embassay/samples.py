@@ -192,8 +192,9 @@ class Pair:
         return ("text", self.first), ("text", self.second)
 
     def fields(self) -> Mapping[str, str]:
-        """Return both sentences, and the score, by name."""
-        return {"first": self.first, "second": self.second}
+        """Return both sentences by name, and the score where there is one."""
+        score = {} if self.score is None else {"score": f"{self.score:g}"}
+        return {"first": self.first, "second": self.second, **score}
 
 
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
