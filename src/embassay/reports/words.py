@@ -19,6 +19,8 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
         text = f"{100 * value:{sign}.1f}{'%' if style == 'percent' else ' points'}"
     else:
         text = f"{value:{sign},.{3 if style == 'number' else 0}f}"
+    if not sign and not any(digit in text for digit in "123456789"):
+        text = text.removeprefix("-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
 
 
