@@ -56,7 +56,9 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     ]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
-        lines += [f"    {name:<11} {text}" for name, text in sample.fields().items()]
+        fields = sample.fields()
+        width = max(11, *map(len, fields))
+        lines += [f"    {name:<{width}} {text}" for name, text in fields.items()]
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
 

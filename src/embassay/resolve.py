@@ -118,13 +118,15 @@ def _peek(path: Path) -> str:
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
     if not head.strip():
-        return f"the file is empty; {known}"
+        return f"the file is empty; known forms: {', '.join(loaders)}"
     line = next(line for line in head.lstrip("\ufeff").splitlines() if line.strip())
     if not line.lstrip().startswith(("{", "[")):
-        return f"of no known form (its first line is {line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}); {known}"
+        shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
+        pairs = "a table of pairs is told by first=, second=, score="
+        return f"of no known form (its first line is {shown}); {pairs}; {known}"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"not JSON: {error}; {known}"
+        return f"not JSON: {error} (JSON lines have one object on each line); {known}"
     found = f"fields {', '.join(sorted(row))[:SHOWN]}" if isinstance(row, dict) else "a JSON list"
     return f"of no known form ({found}); {known}"

@@ -428,7 +428,7 @@ def test_a_sample_without_a_null_is_undefined_beside_it_only():
     for condition in ("null:eps0", "null:grid", "excess:eps0", "excess:grid"):
         row = found["share", "c1:TT", "cosine", condition]
         assert (row.value, row.items, row.undefined) == (None, 0, 13)
-        assert row.reason == "undefined for every item"
+        assert row.reason == "no other unit has a target to compare with"
     for condition in ("null", "excess"):
         assert found["share", "c2:between", "angle", condition].undefined == 13
     assert found["share", "c1:TT", "cosine", "eps0"].undefined == 0

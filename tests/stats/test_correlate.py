@@ -346,7 +346,9 @@ def test_a_correlation_begins_at_four_items(kind, items, has):
     found = correlate(np.arange(float(items)), np.arange(float(items)) ** 2, np.arange(items), kind, DRAWS, "x")
     assert (found.value is not None) == has
     assert (found.low, found.high, found.items, found.units) == (None, None, items, items)
-    assert found.reason == (f"no interval under 10 units ({items} here)" if has else f"{items} items only")
+    assert found.reason == (
+        f"no interval under 10 units ({items} here)" if has else f"only {items} item{'s' * (items > 1)}, 4 are needed"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

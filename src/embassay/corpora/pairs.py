@@ -121,6 +121,8 @@ def _columns(names: frozenset[str], given: Mapping[str, str], path: Path) -> dic
     understood = [{**{k: v for k, v in known.items() if v in names}, **given} for known in KNOWN]
     best = max(understood, key=lambda columns: ({"first", "second"} <= columns.keys(), len(columns)))
     if {"first", "second"} <= best.keys():
+        if best["first"] == best["second"]:
+            raise SourceError("this column would be compared with itself", path, 1, best["first"])
         return best
     found = listed(sorted(names))
     raise SourceError(f"no two columns of sentences; found {found}; name them with first= and second=", path, 1)

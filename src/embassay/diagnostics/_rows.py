@@ -14,6 +14,9 @@ from embassay.stats.resample import Floats
 from embassay.stats.shares import ratio_variance
 from embassay.types import Draws, ItemScores
 
+ROUNDING = 1e-9
+"""Standard errors below this are rounding."""
+
 
 def row(
     scores: ItemScores,
@@ -149,6 +152,8 @@ def visible_difference(
         found = [((2 * ratio_variance(only[defined], unit[defined])) ** 0.5, units)] if units > 1 else []
     if not found:
         return None, None
+    if not of_shares and max(error for error, _ in found) < ROUNDING:
+        return None, None  # the same values: they do not say what a gap would vary by
     units = min(units for _, units in found)
     pairs = sum(d.p is not None for d in differences)
     return smallest_difference(max(error for error, _ in found), units if of_shares else None, pairs), units

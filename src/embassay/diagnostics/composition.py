@@ -12,7 +12,7 @@ the paper names as a limit that its criteria were never shown to tell models apa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +55,7 @@ UNIT_NORM = 1e-4
 """All norms within this of 1: only comparable norms exist."""
 SHOWN = 8
 """How many overlaps that fail for all encoders are shown."""
+ALONE = "no other unit has a target to compare with"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 
 
@@ -65,7 +66,7 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
     ----------
     compare
         Which quantities are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
-        or ``all`` (also C2, C3, C4 and C5).
+        or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
         Of the draw of other units' targets; 0 or more.
 
@@ -169,7 +170,8 @@ def _rows(
         of_shares = dict(zip(answers, shares(np.array(list(answers.values())).T, unit), strict=True))
         applies = not block.scores.scalars["unit_norm"]
         for key, estimate in {**of_shares, **of_means}.items():
-            yield _row(block.scores, draws, key, estimate if applies else _comparable_only(key, estimate), side, axes)
+            told = estimate if applies else _comparable_only(key, estimate)
+            yield _row(block.scores, draws, key, _alone(key, told, block), side, axes)
         yield from _spreads(block, unit, draws, side)
 
 
@@ -182,6 +184,14 @@ def _row(scores: ItemScores, draws: Draws, key: Key, estimate: Estimate, side: s
         grids = axes[subset.split(":")[0], measure]
         more["grid"] = bounds(grids[int(subset.endswith("vsA")) :][:1] if subset.startswith("c4") else grids)
     return row(scores, draws, quantity, subset, estimate, condition, measure, **more)
+
+
+def _alone(key: Key, estimate: Estimate, block: Block) -> Estimate:
+    """Return the estimate, with the reason where no other unit has a target to compare with."""
+    about_null = key[3].startswith(("null", "excess")) and estimate.value is None and estimate.undefined > 0
+    if about_null and np.isnan(block.raw("cosine", "AN")).all() and not np.isnan(block.raw("cosine", "AT")).all():
+        return replace(estimate, reason=ALONE)
+    return estimate
 
 
 def _comparable_only(key: Key, estimate: Estimate) -> Estimate:
@@ -266,7 +276,7 @@ def _verdict(
     notes = [_finding(s.origin.encoder, rows) for s in scores if not s.origin.baseline]
     values, unit = _of_figure(scores, sides, HEADLINE)
     if not values:
-        return unranked(scores, filter(None, notes))
+        return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *filter(None, notes)])
     purpose = (NAME, scores[0].origin.corpus_fingerprint, "overlap")
     tables = [np.stack(list(values.values()), axis=1)]
     estimates = means(tables, unit, draws, *purpose, differences=np.full(len(values), True))[0]

@@ -12,7 +12,7 @@ be near depends on the task. What can be said is which edit is nearer than which
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -39,6 +39,7 @@ NAME = "minimal_pairs"
 LAYOUT = _minimal_pairs_page.LAYOUT
 COLLAPSED = 1e-6
 """A mean cosine this near to 1 leaves nothing to normalise by."""
+NO_BASELINE = "random pairs need two originals with vectors that are not zero"
 MOST = 1000
 """Originals of each half that random pairs are ranked among: up to a million pairs."""
 SHOWN = 8
@@ -200,7 +201,7 @@ def _rows(views: Sequence[_View], draws: Draws) -> Iterator[list[Row]]:
     for view, estimates in zip(views, means(tables, unit, draws, NAME, views[0].corpus_key), strict=True):
         own = view.scores.part("cosine", "random_pair", "percentile")
         rows = [
-            row(own, draws, quantity, subset, estimate, condition)
+            row(own, draws, quantity, subset, _explained(estimate, view), condition)
             for (quantity, subset, condition), estimate in zip(keys, estimates, strict=True)
         ]
         rows += [
@@ -209,11 +210,18 @@ def _rows(views: Sequence[_View], draws: Draws) -> Iterator[list[Row]]:
         yield [*rows, row(own, draws, "baseline", "all", _baseline(view))]
 
 
+def _explained(estimate: Estimate, view: _View) -> Estimate:
+    """Return the estimate, with the reason where it is the baseline that is missing."""
+    if estimate.value is None and estimate.undefined and np.isnan(view.average):
+        return replace(estimate, reason=NO_BASELINE)
+    return estimate
+
+
 def _baseline(view: _View) -> Estimate:
     """Return the mean cosine of random pairs; held fixed in every resample, so without an interval."""
     n, units = len(view.scores.item), len(np.unique(view.scores.unit))
     if np.isnan(view.average):
-        return Estimate(None, None, None, 0, 0, n, "random pairs need two originals with vectors that are not zero")
+        return Estimate(None, None, None, 0, 0, n, NO_BASELINE)
     return Estimate(view.average, None, None, n, units)
 
 
@@ -243,7 +251,7 @@ def _verdict(
     scores = [v.scores for v in views]
     notes = [note for v in own for note in _findings(v, rows)]
     if not set(HEADLINE) <= set(views[0].edits):
-        return unranked(scores, notes)
+        return unranked(scores, ["Ranking needs originals with a synonym and a negation of the main verb", *notes])
     subset = "-".join(HEADLINE)
     found = {r.encoder: r for r in rows if (r.quantity, r.subset, r.condition) == ("contrast", subset, "")}
     headline = {v.encoder: (_values(v, ("contrast", subset)), _estimate(found[v.encoder])) for v in views}
@@ -260,6 +268,7 @@ def _findings(view: _View, rows: Sequence[Row]) -> Iterator[str]:
     """Say what an encoder takes to be nearer: a synonym or a negation, a synonym or an antonym."""
     if view.average > 1 - COLLAPSED:
         yield f"{view.encoder} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
+        return
     for other, words in (("negation_main", "the negation of its main verb"), ("antonym", "an antonym")):
         subset = f"synonym>{other}"
         found = [r for r in rows if (r.encoder, r.quantity, r.subset) == (view.encoder, "nearer", subset)]
@@ -317,13 +326,16 @@ def _examples(views: Sequence[_View]) -> Iterator[Example]:
 
 
 def _random_pairs(originals: Any) -> Floats:
-    """Return the (n,) cosine of n different pairs of an original of the first half with one of the rest."""
+    """Return the (n,) cosine of n pairs of an original of the first half with one of the rest.
+
+    All different where there are so many, that is from four originals on.
+    """
     n = originals.shape[0]
     half = n // 2
     if not half:
         return np.full(n, np.nan)
     place = np.arange(n)
-    first, second = place % half, half + (place + place // half) % (n - half)
+    first, second = place % half, half + (place % half + place // half) % (n - half)
     return paired_cosine(originals[first], originals[second])
 
 

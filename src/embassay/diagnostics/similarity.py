@@ -8,7 +8,7 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,13 +113,19 @@ def _estimate(
 ) -> Estimate:
     if np.isnan(human).all():
         return Estimate(None, None, None, 0, 0, len(human), "the pairs have no human scores")
-    return correlate(human, cosine, unit, kind, draws, *purpose)
+    found = correlate(human, cosine, unit, kind, draws, *purpose)
+    if found.value is None and found.items >= MIN_ITEMS:
+        constant = np.ptp(human[~np.isnan(human)]) == 0
+        return replace(found, reason=f"the {'human scores' if constant else 'cosines'} do not vary")
+    return found
 
 
 def _verdict(scores: Sequence[ItemScores], rows: Sequence[Row], found: tuple[Difference, ...] | None) -> Verdict:
     if found is None:
         return unranked(scores, ["The pairs have too few human scores to correlate with"])
     human = scores[0].values["human"]
+    if np.ptp(human[~np.isnan(human)]) == 0:
+        return unranked(scores, ["The human scores do not vary"])
     level = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
     headline: Mapping[str, tuple[Floats, Estimate]] = {
         s.origin.encoder: (influences(human, s.values["cosine"], HEADLINE), _again(level[s.origin.encoder]))

@@ -17,7 +17,7 @@ ON_PIECES = ("levenshtein", "length")
 """Those that need word pieces; undefined without a tokenizer."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
     """Return the (n, 5) overlap of pairs of texts.
 
@@ -36,11 +36,6 @@ def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
             found[row, 3:] = levenshtein(p, q), (len(p) + len(q)) / 2
     found.flags.writeable = False
     return found
-
-
-def have_word_pieces() -> bool:
-    """Say whether Levenshtein and length can be worked out here."""
-    return word_pieces() is not None
 
 
 def pairs_of(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[tuple[str, str], ...]:

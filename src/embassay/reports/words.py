@@ -94,13 +94,17 @@ def _support(corpus: CorpusRecord, found: Verdict) -> str:
     """Say what the figures rest on."""
     source = f" Source: {corpus.source}." if corpus.source else ""
     if (found.items, found.units) != (corpus.items, corpus.units):
-        return f"Support: {corpus.distinct_texts:,} distinct texts.{source}"
-    duplicates = f" ({corpus.duplicates} duplicate row{'s' * (corpus.duplicates > 1)})" if corpus.duplicates else ""
+        return f"Support: {_counted(corpus.distinct_texts, 'distinct text')}.{source}"
+    duplicates = f" ({_counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
     worth = f" (worth {corpus.effective_units:.0f} equal ones)" if corpus.effective_units < found.units / 2 else ""
     return (
-        f"Support: {found.items:,} items{duplicates} in {found.units:,} independent units{worth}, "
-        f"{corpus.distinct_texts:,} distinct texts.{source}"
+        f"Support: {_counted(found.items, 'item')}{duplicates} in {_counted(found.units, 'independent unit')}{worth}, "
+        f"{_counted(corpus.distinct_texts, 'distinct text')}.{source}"
     )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _best(found: Verdict, speed: Mapping[str, float], headline: Column) -> Iterator[str]:

@@ -21,6 +21,8 @@ from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]
 BLOCK = 2_000_000
+DIGITS = 12
+"""Decimals of what is compared: beyond them there is only rounding."""
 MIN_ITEMS = 4
 """Under this many items there is no correlation to speak of."""
 
@@ -53,7 +55,7 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
         return found
     a, b = (np.broadcast_to(_scale(v[both], kind)(ones), ones.shape)[0] for v in (x, y))
     a, b = ((v - v.mean()) / v.std() for v in (a, b))
-    found[both] = a * b - r / 2 * (a * a + b * b) + r
+    found[both] = np.round(a * b - r / 2 * (a * a + b * b) + r, DIGITS)
     return found
 
 
@@ -92,10 +94,10 @@ def _exactly(
         return d
     mask = ~(np.isnan(scores[d.a]) | np.isnan(scores[d.b]))
     common = np.where(mask, x, np.nan)
-    difference = correlation(common, ys[d.a], kind) - correlation(common, ys[d.b], kind)
+    difference = round(correlation(common, ys[d.a], kind) - correlation(common, ys[d.b], kind), DIGITS)
     if np.isnan(difference) or mask.sum() < MIN_ITEMS:
         return replace(d, difference=None, low=None, high=None, p=None, p_holm=None, error=None)
-    gaps = replicates(d.a, mask) - replicates(d.b, mask)
+    gaps = np.round(replicates(d.a, mask) - replicates(d.b, mask), DIGITS)
     (low,), (high,) = percentiles(gaps[:, None], np.array([tail(np.bincount(unit[mask]).astype(np.float64))]))
     ends = (None, None) if d.low is None or np.isnan(low) else (float(low), float(high))
     gaps = gaps[~np.isnan(gaps)]
@@ -126,7 +128,8 @@ def correlate(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: 
     codes = np.unique(unit[both], return_inverse=True)[1]
     units = int(codes.max()) + 1
     if np.isnan(value):
-        reason = f"{items} items only" if items < MIN_ITEMS else "one side does not vary"
+        few = f"only {items} item{'s' * (items > 1)}, {MIN_ITEMS} are needed"
+        reason = few if items < MIN_ITEMS else "one side does not vary"
         return Estimate(None, None, None, items, units, undefined, reason)
     if units < MIN_UNITS:
         return Estimate(value, None, None, items, units, undefined, too_few(units))
