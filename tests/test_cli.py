@@ -387,3 +387,15 @@ def test_python_dash_m(tmp_path):
         done.stdout.strip()
         == Path(__file__).parent.parent.joinpath("src/embassay/_version.py").read_text().split('"')[-2]
     )
+
+
+def test_look_says_what_a_corpus_was_filtered_with_and_what_unequal_units_are_worth(embassay, tmp_path):
+    row = {"operator": "union", "target": "t", "filtered_with": ["st:all-MiniLM-L6-v2"], "unit": "big"}
+    lines = [{**row, "a": f"a{n}", "b": f"b{n}", "target": f"t{n}"} for n in range(20)]
+    lines += [{**row, "a": f"c{n}", "b": f"d{n}", "target": f"u{n}", "unit": f"{n}"} for n in range(3)]
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    code, out, _ = embassay("look", "-c", str(tmp_path / "c.jsonl"))
+    assert code == 0
+    # 23 items: 20 in one unit, three alone: 23²/(20² + 3) = 1.3.
+    assert "items 23, independent units 4 (worth 1 equal ones), rows that repeat another 0" in out
+    assert "  filtered with st:all-MiniLM-L6-v2\n" in out

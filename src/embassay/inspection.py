@@ -13,7 +13,7 @@ from embassay.plan import Entry, prepare
 from embassay.reports.terminal import stdout
 from embassay.resolve import load_corpus
 from embassay.store.cache import FileHashes, VectorCache
-from embassay.types import Corpus, Encoder, Runtime, Text
+from embassay.types import Audit, Corpus, Encoder, Runtime, Text
 
 if TYPE_CHECKING:
     from embassay.session import Request
@@ -48,10 +48,12 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     lines = [
         f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
         + (f", version {corpus.version}" if corpus.version else ""),
-        f"  items {audit.items:,}, independent units {audit.units:,}, rows that repeat another {audit.duplicates:,}",
+        f"  items {audit.items:,}, independent units {audit.units:,}{_worth(audit)}, "
+        f"rows that repeat another {audit.duplicates:,}",
         f"  texts {audit.texts:,}, distinct {audit.distinct:,}",
         f"  licence {corpus.licence}" + (f"; {corpus.source}" if corpus.source else ""),
         f"  fingerprint {corpus.fingerprint}",
+        *([f"  filtered with {', '.join(corpus.filtered_with)}"] if corpus.filtered_with else []),
         *(f"  {note}" for note in corpus.notes),
     ]
     for sample in corpus.samples[:SAMPLES]:
@@ -61,6 +63,12 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
         lines += [f"    {name:<{width}} {text}" for name, text in fields.items()]
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
+
+
+def _worth(audit: Audit) -> str:
+    """Say how many equal units very unequal ones are worth."""
+    unequal = audit.effective_units < audit.units / 2
+    return f" (worth {audit.effective_units:.0f} equal ones)" if unequal else ""
 
 
 def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
