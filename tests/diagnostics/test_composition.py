@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
-from embassay.diagnostics import composition
+from embassay.diagnostics import _composition_scores
 from embassay.diagnostics._nulls import other_targets
 from embassay.diagnostics._set_criteria import PLANAR, RAW, Block
 from embassay.diagnostics.composition import HEADLINE, NOT_APPLICABLE, _of_figure, _sides, create
@@ -469,7 +469,7 @@ def test_how_many_samples_are_looked_at_together_changes_no_bit(monkeypatch):
     corpus = random_corpus()
     vectors = random_vectors(corpus)
     together = score(corpus, vectors)
-    monkeypatch.setattr(composition, "CHUNK", 7)
+    monkeypatch.setattr(_composition_scores, "CHUNK", 7)
     assert score(corpus, vectors).digest == together.digest
 
 
