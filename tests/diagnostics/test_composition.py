@@ -19,6 +19,7 @@ from embassay.diagnostics import _composition_scores
 from embassay.diagnostics._nulls import other_targets
 from embassay.diagnostics._set_criteria import PLANAR, RAW, Block
 from embassay.diagnostics.composition import HEADLINE, NOT_APPLICABLE, _of_figure, _sides, create
+from embassay.engine.pool import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES
 from embassay.samples import Composition
@@ -728,6 +729,18 @@ def test_intervals_of_random_vectors_miss_0_about_as_often_as_they_should():
         if seed == 0:
             row = rows(summarise(scores, 1000, seed))["share", "c1:TT", "cosine", "excess:eps0"]
             assert (row.value, row.low, row.high) == pytest.approx((found.value, found.low, found.high), abs=1e-12)
+    assert 0.02 <= missed / 200 <= 0.08
+
+
+def test_the_random_encoder_finds_nothing_in_real_sentences():
+    # The baseline that joins every run, on the built-in documents, which share texts between overlaps and unions.
+    corpus = ea.load("vignettes")
+    texts, missed = list(corpus.texts()), 0
+    for seed in range(200):
+        vectors, _ = encode(ea.encoder(f"random,seed={seed},dim=64"), texts, None, lambda done: None)
+        origin = Origin("composition", "", corpus.name, corpus.fingerprint, "random", str(seed))
+        found = excess([create().score(corpus, vectors, origin)], seed)
+        missed += not found.low <= 0 <= found.high
     assert 0.02 <= missed / 200 <= 0.08
 
 
