@@ -197,11 +197,59 @@ class Pair:
         return {"first": self.first, "second": self.second, **score}
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question and the documents that answer it (shape ``retrieval``).
+
+    Attributes
+    ----------
+    right
+        Ids of the documents that answer it; none for a question that the documents do not answer.
+    gains
+        How good each of them is, 1 or more; all 1 where empty.
+    units
+        The keys of the units that it belongs to: an article, or its right documents; its own id where empty.
+    """
+
+    id: str
+    question: str
+    right: tuple[str, ...]
+    gains: tuple[int, ...] = ()
+    units: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The first of its units, or itself."""
+        return self.units[0] if self.units else self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return the question, as a query; documents are texts of the corpus."""
+        return (("query", self.question),)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the question, and the ids of the right documents."""
+        return {"question": self.question, "right": ", ".join(self.right) or "(none: not answered by the documents)"}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document that can be found: it is as near to a question as its nearest passage.
+
+    Attributes
+    ----------
+    passages
+        Its text, whole or cut into parts, one at least.
+    """
+
+    id: str
+    passages: tuple[str, ...]
+
+
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 
-    Two samples depend on each other when they have the same unit key or share a text, in whatever role;
-    units are the connected components of that relation.
+    Two samples depend on each other when they have a unit key in common or share a text, in whatever role;
+    units are the connected components of that relation. Documents that nobody asks for join nothing.
 
     Returns
     -------
@@ -214,7 +262,7 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     edges = [
         (row, nodes.setdefault(key, len(nodes)))
         for row, sample in enumerate(samples)
-        for key in [("unit", sample.unit), *(("text", text) for _, text in sample.texts())]
+        for key in [*(("unit", key) for key in _keys(sample)), *(("text", text) for _, text in sample.texts())]
     ]
     if not edges:
         return np.zeros(0, dtype=np.int64)
@@ -224,3 +272,8 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     component = connected_components(graph, directed=False)[1][: len(samples)]
     _, first, code = np.unique(component, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[code].astype(np.int64)
+
+
+def _keys(sample: Sample) -> tuple[str, ...]:
+    """Return the keys of the units that a sample belongs to: one, or several that it joins."""
+    return (isinstance(sample, Question) and sample.units) or (sample.unit,)

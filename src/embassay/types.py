@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.errors import SpecError
 from embassay.result import Result
-from embassay.samples import Role, Sample, independent_units
+from embassay.samples import Document, Role, Sample, independent_units
 
 S = TypeVar("S", bound=Sample)
 Text = tuple[Role, str]
@@ -33,7 +34,10 @@ def content_hash(value: object) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """What a corpus consists of: items, independent units, how many equal ones they are worth, repeated rows, texts."""
+    """What a corpus consists of: items, independent units, how many equal ones they are worth, repeated rows, texts.
+
+    ``documents`` and ``passages`` are those that can be found, where something is looked for.
+    """
 
     items: int
     units: int
@@ -41,6 +45,8 @@ class Audit:
     duplicates: int
     texts: int
     distinct: int
+    documents: int = 0
+    passages: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Corpus(Generic[S]):
         What the loader understood and what it had to assume, one sentence each.
     filtered_with
         Specs of the encoders that its samples were chosen by, which it favours.
+    documents
+        What can be found, where the samples are questions: also documents that answer none of them.
     """
 
     name: str
@@ -73,11 +81,14 @@ class Corpus(Generic[S]):
     builtin: bool = False
     notes: tuple[str, ...] = ()
     filtered_with: tuple[str, ...] = ()
+    documents: tuple[Document, ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of the content: shape and samples, not the name."""
-        return content_hash([self.shape, [[s.id, s.unit, *s.texts(), vars(s)] for s in self.samples]])
+        """16 hexadecimal digits of the content: shape, samples and documents, not the name."""
+        documents = [[d.id, *d.passages] for d in self.documents]
+        samples = [[s.id, s.unit, *s.texts(), vars(s)] for s in self.samples]
+        return content_hash([self.shape, samples, *([documents] if documents else [])])
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -86,19 +97,28 @@ class Corpus(Generic[S]):
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
-        return tuple(dict.fromkeys(text for sample in self.samples for text in sample.texts()))
+        passages = (("document", passage) for document in self.documents for passage in document.passages)
+        return tuple(dict.fromkeys(chain((text for sample in self.samples for text in sample.texts()), passages)))
+
+    def learnt(self) -> tuple[str, ...]:
+        """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
+        texts = (text for document in self.documents for text in document.passages)
+        return tuple(dict.fromkeys(texts if self.documents else (text for _, text in self.texts())))
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
         rows = [sample.texts() for sample in self.samples]
         sizes = np.bincount(self.units)
+        passages = sum(len(document.passages) for document in self.documents)
         return Audit(
             items=len(rows),
             units=len(sizes),
             effective_units=float(sizes.sum() ** 2 / max(int(sizes @ sizes), 1)),
             duplicates=len(rows) - len(set(rows)),
-            texts=sum(map(len, rows)),
+            texts=sum(map(len, rows)) + passages,
             distinct=len(self.texts()),
+            documents=len(self.documents),
+            passages=passages,
         )
 
 
@@ -170,12 +190,82 @@ class Runtime:
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+Similarity = Literal["cosine", "dot"]
+"""What a model compares a query with a document by."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The documents nearest to each of Q queries, and where given documents stand; all similarities in float64.
+
+    Attributes
+    ----------
+    documents
+        (Q, k) indices, nearest first, ties by index; −1 where fewer than k documents have a similarity.
+    passages
+        (Q, k) the row of each document's nearest passage, the first of equal ones; −1 likewise.
+    similarity
+        (Q, k) of that passage, larger is nearer; NaN likewise.
+    own
+        (R,) the similarity of each of R given (query, document) pairs; NaN where it is undefined.
+    greater, tied
+        (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
+        itself included. A document without a similarity stands after all others, tied with its like; −1 where the
+        query has no similarity to anything, or where the document was not found by an approximate search.
+    route
+        How it was worked out, for people.
+    """
+
+    documents: NDArray[np.int64]
+    passages: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    own: NDArray[np.float64]
+    greater: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    route: str = ""
+
+
+class Search(Protocol):
+    """Finds the nearest documents; see ``engine/topk.py``."""
+
+    def __call__(
+        self,
+        queries: Any,
+        passages: Any,
+        *,
+        k: int,
+        measure: Similarity,
+        starts: NDArray[np.int64] | None = None,
+        pairs: NDArray[np.int64] | None = None,
+    ) -> Found:
+        """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
+
+        Parameters
+        ----------
+        starts
+            (N,) the first passage of each document, ascending from 0; every passage is a document where None.
+        pairs
+            (R, 2) query and document whose place in the order is asked for.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Vectors:
-    """All that a diagnostic knows of a model: a matrix, and which row is which text."""
+    """All that a diagnostic knows of a model: a matrix, and which row is which text.
+
+    Attributes
+    ----------
+    similarity
+        What the model compares a query with a document by.
+    search
+        Finds the documents nearest to queries; None where nothing is looked for.
+    """
 
     matrix: Any
     row: Mapping[Text, int]
+    similarity: Similarity = "cosine"
+    search: Search | None = None
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
