@@ -7,21 +7,34 @@ from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
 def test_names_are_file_names_without_helpers():
-    assert ENCODERS.names() == ("bow", "hashing", "python", "random", "st", "tfidf")
+    assert ENCODERS.names() == ("bm25", "bow", "hashing", "python", "random", "st", "tfidf")
     assert CORPORA.names() == (
+        "beir",
         "composition",
+        "documents",
         "edits",
         "fusions",
+        "handbook",
         "heros",
         "minimal_pairs",
         "opposites",
         "pairs",
         "semantoneg",
+        "squad",
+        "trec",
         "tuples",
         "vignettes",
         "wikisplit",
     )
-    assert DIAGNOSTICS.names() == ("composition", "isotropy", "minimal_pairs", "negated_antonyms", "similarity")
+    assert DIAGNOSTICS.names() == (
+        "composition",
+        "isotropy",
+        "minimal_pairs",
+        "negated_antonyms",
+        "retrieval",
+        "shift",
+        "similarity",
+    )
 
 
 def test_listing_imports_nothing():

@@ -23,7 +23,7 @@ ALLOWED = {
     "diagnostics": {"geometry", "stats", "lexical", "layout", "samples", "types", "result"},
     "encoders": {"samples", "types"},
     "corpora": {"samples", "types"},
-    "engine": {"samples", "types"},
+    "engine": {"geometry", "samples", "types"},
     "store": {"types", "result"},
     "reports": {"layout", "result"},
     "layout": set(),

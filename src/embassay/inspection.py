@@ -50,7 +50,8 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
         + (f", version {corpus.version}" if corpus.version else ""),
         f"  items {audit.items:,}, independent units {audit.units:,}{_worth(audit)}, "
         f"rows that repeat another {audit.duplicates:,}",
-        f"  texts {audit.texts:,}, distinct {audit.distinct:,}",
+        f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
+        + (f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""),
         f"  licence {corpus.licence}" + (f"; {corpus.source}" if corpus.source else ""),
         f"  fingerprint {corpus.fingerprint}",
         *([f"  filtered with {', '.join(corpus.filtered_with)}"] if corpus.filtered_with else []),
@@ -58,7 +59,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     ]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
-        fields = sample.fields()
+        fields = corpus.shown(sample.id)
         width = max(11, *map(len, fields))
         lines += [f"    {name:<{width}} {text}" for name, text in fields.items()]
     for line in lines:

@@ -188,6 +188,8 @@ class Examples:
         The field that heads an item.
     fields
         (field, what it is called), from top to bottom; each has a text and a value of each encoder.
+    each
+        Fields whose text is each encoder's own: one line for each encoder.
     """
 
     title: str
@@ -195,6 +197,7 @@ class Examples:
     heading: str
     fields: tuple[tuple[str, str], ...]
     note: str = ""
+    each: tuple[str, ...] = ()
 
 
 Part = (

@@ -19,7 +19,7 @@ from embassay.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, builtin_names, loa
 from embassay.specs import Spec, bind, parse
 from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
 
-BASELINES = ("tfidf", "random")
+BASELINES = ("tfidf", "bm25", "random")
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
 
@@ -63,6 +63,11 @@ class Plan:
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
+    device: str = "auto"
+
+    def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
+        """Return the tasks whose corpus an encoder is for."""
+        return tuple(task for task in self.tasks if suits(entry.encoder, task.corpus))
 
     @property
     def corpora(self) -> tuple[Corpus[Any], ...]:
@@ -103,11 +108,16 @@ def prepare(
     if limit is not None:
         loaded = [limited(c, limit, seed) for c in loaded]
     tasks = _tasks(chosen, loaded, given=bool(diagnostics))
-    entries, notes = _entries(encoders, runtime, set(trusted), baselines)
+    entries, notes = _entries(encoders, runtime, set(trusted), baselines, loaded)
     notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
     notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
     notes += tuple(_favoured(entries, loaded))
-    return Plan(entries, tasks, notes)
+    return Plan(entries, tasks, notes, runtime.device)
+
+
+def suits(encoder: Encoder, corpus: Corpus[Any]) -> bool:
+    """Say whether an encoder is for corpora of this shape."""
+    return not encoder.card.shapes or corpus.shape in encoder.card.shapes
 
 
 def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
@@ -125,7 +135,11 @@ def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
 
 
 def _entries(
-    specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: set[str], baselines: bool
+    specs: Sequence[str | Spec | Encoder],
+    runtime: Runtime,
+    trusted: set[str],
+    baselines: bool,
+    corpora: Sequence[Corpus[Any]],
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     entries = [_entry(spec, runtime, trusted) for spec in specs]
     notes: tuple[str, ...] = ()
@@ -135,9 +149,14 @@ def _entries(
     labels = {entry.label for entry in entries}
     if unknown := trusted - labels:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), labels)
+    for entry in entries:
+        if not any(suits(entry.encoder, corpus) for corpus in corpora):
+            needed = ", ".join(entry.encoder.card.shapes)
+            raise SpecError(f"encoder {entry.label!r} is for corpora of shape {needed}; none was given with -c")
     for name in BASELINES if baselines else ():
-        if name not in labels:
-            entries.append(Entry(name, load_encoder(name, runtime), baseline=True))
+        encoder = load_encoder(name, runtime)
+        if name not in labels and any(suits(encoder, corpus) for corpus in corpora):
+            entries.append(Entry(name, encoder, baseline=True))
     if not entries:
         raise SpecError("no encoder is left to assay; name one with -e, or leave out --no-baselines")
     return tuple(entries), notes
@@ -194,14 +213,33 @@ def _tasks(
         for corpus in corpora
         if diagnostic.shape in (corpus.shape, ANY)
     )
+    tasks += tuple(_joined(chosen, corpora, given))
+    for task in tasks:
+        # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
+        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
     for name, (diagnostic, _) in chosen.items():
         if given and not any(task.name == name for task in tasks):
             raise SpecError(f"diagnostic {name!r} needs a corpus of shape {diagnostic.shape}; none was given with -c")
+    paired = {label for diagnostic, _ in chosen.values() if given for label in getattr(diagnostic, "pair", ())}
     for corpus in corpora:
-        if not any(task.corpus is corpus for task in tasks):
+        if corpus.name not in paired and not any(task.corpus is corpus for task in tasks):
             needs = ", ".join(f"{n} needs {d.shape}" for n, (d, _) in chosen.items())
             raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: {needs}")
     return tasks
+
+
+def _joined(
+    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]], corpora: Sequence[Corpus[Any]], given: bool
+) -> Iterator[Task]:
+    """Yield the tasks of the diagnostics that set two corpora side by side; only where they are asked for."""
+    labels = {corpus.name: corpus for corpus in corpora}
+    for name, (diagnostic, options) in chosen.items():
+        if given and (join := getattr(diagnostic, "join", None)):
+            pair: tuple[str, str] = diagnostic.pair  # type: ignore[attr-defined]
+            for label in pair:
+                if label not in labels:
+                    raise UnknownNameError(f"corpus of diagnostic {name!r}", label, labels)
+            yield Task(name, diagnostic, join(*(labels[label] for label in pair)), options)
 
 
 def _favoured(entries: Iterable[Entry], corpora: Iterable[Corpus[Any]]) -> Iterator[str]:

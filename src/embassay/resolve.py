@@ -21,26 +21,35 @@ PEEK = 65_536
 LONGEST_LINE = 16_000_000
 SHOWN = 120
 """Characters that a message repeats of a file."""
+PARQUET = "PAR1"
+"""What a Parquet file begins with."""
+FOLDERS = (
+    "a folder of no known form; known forms: documents (.txt and .md files, with questions=FILE), beir (corpus.jsonl, "
+    "queries.jsonl, qrels/), trec (a file with topics or queries in its name, one with qrels, and the documents); "
+    "say loader= to choose one"
+)
 
 
 def load_corpus(source: str | Spec) -> Corpus[Any]:
-    """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, or a file.
+    """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, a file, or a folder.
 
     Raises
     ------
     SourceError
-        If the file cannot be read as what it should be.
+        If the file or folder cannot be read as what it should be.
     """
     spec = parse(source, "corpus") if isinstance(source, str) else source
     options = dict(spec.options)
     loader = options.pop("loader", "") or _loader(spec.head, options)
-    module = CORPORA.module(loader)
-    if not hasattr(module, "recognises") and spec.head != loader:
+    module, path = CORPORA.module(loader), Path(spec.head).expanduser()
+    built_in = loader in builtin_names()
+    if built_in and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is built in and reads no file")
-    default = spec.head if spec.head == loader else Path(spec.head).stem
-    path = str(Path(spec.head).expanduser())
+    if not built_in and path.exists() and not hasattr(module, _asked(path)):
+        raise SourceError(f"a folder; {loader} reads a file" if path.is_dir() else f"{loader} reads a folder", path)
+    default = spec.head if built_in else path.resolve().name if path.is_dir() else path.stem
     corpus: Corpus[Any] = module.load(
-        path, spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
+        str(path), spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
     )
     return corpus
 
@@ -70,8 +79,9 @@ def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names of the corpora that ship with the package: the plug-ins that read no file."""
-    return tuple(name for name in CORPORA.names() if not hasattr(CORPORA.module(name), "recognises"))
+    """Return the names of the corpora that ship with the package: the plug-ins that read no file and no folder."""
+    modules = {name: CORPORA.module(name) for name in CORPORA.names()}
+    return tuple(n for n, m in modules.items() if not hasattr(m, "recognises") and not hasattr(m, "recognises_folder"))
 
 
 def scheme_of(head: str) -> tuple[str, str]:
@@ -88,7 +98,7 @@ def scheme_of(head: str) -> tuple[str, str]:
 
 
 def _loader(source: str, options: Mapping[str, Any]) -> str:
-    """Find the loader from a source's name or content, else from options that only one loader has."""
+    """Find the loader from a source's name or content, and from options that only one loader has."""
     if source in builtin_names():
         return source
     path = Path(source).expanduser()
@@ -96,15 +106,31 @@ def _loader(source: str, options: Mapping[str, Any]) -> str:
         guess = nearest(source, builtin_names())
         hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built in: {', '.join(builtin_names())}"
         raise SourceError(f"no such file{hint}", path)
-    head = _peek(path)
-    loaders = [name for name in CORPORA.names() if name not in builtin_names()]
-    for name in loaders:
-        if CORPORA.module(name).recognises(head):
-            return name
-    takes = [name for name in loaders if options and set(options) <= known_options(CORPORA.module(name).load)]
-    if len(takes) == 1:
-        return takes[0]
-    raise SourceError(_unrecognised(head, loaders), path, 1)
+    folder = path.is_dir()
+    head = "" if folder else _peek(path)
+    if name := _chosen(_asked(path), path if folder else head, options):
+        return name
+    if folder:
+        raise SourceError(FOLDERS, path)
+    raise SourceError(_unrecognised(head, [name for name in CORPORA.names() if name not in builtin_names()]), path, 1)
+
+
+def _asked(path: Path) -> str:
+    """Return the name of the function that a loader tells its own files or folders with."""
+    return "recognises_folder" if path.is_dir() else "recognises"
+
+
+def _chosen(function: str, seen: Path | str, options: Mapping[str, Any]) -> str | None:
+    """Return the first loader that recognises what was seen; options that it has not, and one other has, win."""
+    modules = {n: module for n in CORPORA.names() if hasattr(module := CORPORA.module(n), function)}
+    has = {n: known_options(module.load) for n, module in modules.items()}
+    found = next((n for n, module in modules.items() if getattr(module, function)(seen)), None)
+    takes = [n for n in modules if options and set(options) <= has[n]]
+    if len(takes) != 1 or found in takes:
+        return found
+    # An option that is nearly one of the recognised loader's is a slip of the pen.
+    slips = found and all(nearest(option, has[found]) for option in set(options) - has[found])
+    return found if slips else takes[0]
 
 
 def _peek(path: Path) -> str:
@@ -119,10 +145,12 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
     if not head.strip():
         return f"the file is empty; known forms: {', '.join(loaders)}"
+    if head.startswith(PARQUET):
+        return f"a Parquet file; a table of documents is told by questions=FILE; {known}"
     line = next(line for line in head.lstrip("\ufeff").splitlines() if line.strip())
     if not line.lstrip().startswith(("{", "[")):
         shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
-        pairs = "a table of pairs is told by first=, second=, score="
+        pairs = "a table of pairs is told by first=, second=, score=, one of documents by questions="
         return f"of no known form (its first line is {shown}); {pairs}; {known}"
     try:
         row = json.loads(line)

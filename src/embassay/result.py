@@ -189,6 +189,8 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     truncated
         How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
+    similarity
+        What it compares a query with a document by: ``cosine`` or ``dot``.
     """
 
     name: str
@@ -201,6 +203,7 @@ class EncoderRecord:
     baseline: bool
     max_tokens: int | None = None
     truncated: int | None = None
+    similarity: str = "cosine"
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,8 @@ class CorpusRecord:
     ----------
     effective_units
         How many units of equal size would spread the items as evenly: (Σ n_u)²/Σ n_u².
+    documents, passages
+        What can be found, where the items are questions; else 0.
     """
 
     name: str
@@ -224,6 +229,8 @@ class CorpusRecord:
     licence: str
     source: str
     builtin: bool
+    documents: int = 0
+    passages: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 from embassay._version import __version__
 from embassay.engine.pool import Effort, encode
+from embassay.engine.topk import search
 from embassay.errors import EncoderError
 from embassay.folder import DIAGNOSTICS
 from embassay.layout import Layout
 from embassay.plan import Entry, Plan, Task
-from embassay.result import CorpusRecord, EncoderRecord, Result
+from embassay.result import CorpusRecord, EncoderRecord, Example, Result
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
@@ -83,7 +85,7 @@ def execute(
             # So that two large models are never in memory together.
             getattr(entry.encoder, "release", lambda: None)()
         records.append(_encoder_record(entry, dim, _truncated(entry.encoder, plan.corpora)))
-        for task, score in zip(plan.tasks, found, strict=True):
+        for task, score in zip(plan.tasks_of(entry), found, strict=True):
             scores.setdefault(_key(task), []).append(score)
     outcome.result = _summarise(plan, scores, draws, tuple(records))
     return outcome
@@ -92,7 +94,8 @@ def execute(
 def layouts(result: Result) -> dict[str, Layout]:
     """Return the layout of each diagnostic of a result."""
     names = dict.fromkeys(row.diagnostic for row in result.rows)
-    return {name: DIAGNOSTICS.module(name).LAYOUT for name in names}
+    modules = {name: DIAGNOSTICS.module(name) for name in names}
+    return {name: m.layout(result) if hasattr(m, "layout") else m.LAYOUT for name, m in modules.items()}
 
 
 def environment() -> dict[str, Any]:
@@ -134,20 +137,22 @@ def _assay_one(
     progress: Progress,
     outcome: Outcome,
 ) -> tuple[list[ItemScores], int | None]:
-    """Score one encoder on all tasks; texts of tasks that share a fitted encoder are encoded together."""
-    fitted = {c.name: _fit(entry, c) for c in plan.corpora}
-    kept = {_key(t): folder.load(t.origin(entry, fitted[t.corpus.name])) if folder else None for t in plan.tasks}
-    todo = [t for t in plan.tasks if kept[_key(t)] is None]
+    """Score one encoder on its tasks; texts of tasks that share a fitted encoder are encoded together."""
+    tasks = plan.tasks_of(entry)
+    fitted = {c.name: _fit(entry, c) for c in {t.corpus.name: t.corpus for t in tasks}.values()}
+    kept = {_key(t): folder.load(t.origin(entry, fitted[t.corpus.name])) if folder else None for t in tasks}
+    todo = [t for t in tasks if kept[_key(t)] is None]
     pools: dict[str, tuple[Encoder, dict[Text, None]]] = {}
     for corpus in {t.corpus.name: t.corpus for t in todo}.values():
         encoder = fitted[corpus.name]
         pools.setdefault(encoder.fingerprint, (encoder, {}))[1].update(dict.fromkeys(corpus.texts()))
-    dim = int(kept[_key(plan.tasks[0])].scalars["dim"]) if not todo else None  # type: ignore[union-attr]
+    dim = int(kept[_key(tasks[0])].scalars["dim"]) if not todo else None  # type: ignore[union-attr]
     effort = Effort()
     with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
         for fingerprint, (encoder, texts) in pools.items():
             vectors, spent = encode(encoder, list(texts), cache, advance)
             effort, dim = effort + spent, vectors.matrix.shape[1]
+            vectors = replace(vectors, search=partial(search, device=plan.device))
             for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
                 score = task.diagnostic.score(task.corpus, vectors, task.origin(entry, encoder))
                 kept[_key(task)] = score = replace(score, scalars={**score.scalars, "dim": float(dim)})
@@ -162,7 +167,7 @@ def _assay_one(
 
 def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
     try:
-        return entry.encoder.fit(list(dict.fromkeys(text for _, text in corpus.texts())))
+        return entry.encoder.fit(list(corpus.learnt()))
     except EncoderError:
         raise
     except Exception as error:
@@ -196,7 +201,7 @@ def _summarise(
         rows=tuple(row for part in found for row in part.rows),
         comparisons=tuple(c for part in found for c in part.comparisons),
         series=tuple(s for part in found for s in part.series),
-        examples=tuple(replace(e, texts=_fields(corpora[e.corpus], e.item)) for part in found for e in part.examples),
+        examples=tuple(replace(e, texts=_texts(corpora[e.corpus], e)) for part in found for e in part.examples),
         verdicts=tuple(
             replace(v, best=None, value=None, low=None, high=None, not_separable=(), above=())
             if corpora[v.corpus].builtin
@@ -208,8 +213,10 @@ def _summarise(
     return rounded(result)
 
 
-def _fields(corpus: Corpus[Any], item: str) -> dict[str, str]:
-    return next(dict(sample.fields()) for sample in corpus.samples if sample.id == item)
+def _texts(corpus: Corpus[Any], example: Example) -> dict[str, str]:
+    """Return the texts of an example's item, and those of the passages that it refers to."""
+    found = {name: corpus.passage(reference) if reference else "–" for name, reference in example.texts.items()}
+    return {**corpus.shown(example.item), **found}
 
 
 def _encoder_record(entry: Entry, dim: int | None, truncated: int | None) -> EncoderRecord:
@@ -225,6 +232,7 @@ def _encoder_record(entry: Entry, dim: int | None, truncated: int | None) -> Enc
         entry.baseline,
         card.max_tokens,
         truncated,
+        card.similarity,
     )
 
 
@@ -242,4 +250,6 @@ def _corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
         corpus.licence,
         corpus.source,
         corpus.builtin,
+        audit.documents,
+        audit.passages,
     )

@@ -245,6 +245,41 @@ class Document:
     passages: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Member:
+    """A text of one of two corpora that are set side by side (shape ``two``).
+
+    Attributes
+    ----------
+    side
+        Which of the two: ``domain`` or ``general``.
+    group
+        The key of the unit, its document for example; its own id where empty.
+    """
+
+    id: str
+    side: Side
+    role: Role
+    text: str
+    group: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Its group, or itself."""
+        return self.group or self.id
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return its text in its role."""
+        return ((self.role, self.text),)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the text by its side."""
+        return {self.side: self.text}
+
+
+Side = Literal["domain", "general"]
+
+
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 

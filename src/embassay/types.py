@@ -24,6 +24,8 @@ from embassay.samples import Document, Role, Sample, independent_units
 
 S = TypeVar("S", bound=Sample)
 Text = tuple[Role, str]
+Similarity = Literal["cosine", "dot"]
+"""What a model compares a query with a document by."""
 
 
 def content_hash(value: object) -> str:
@@ -97,13 +99,34 @@ class Corpus(Generic[S]):
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
-        passages = (("document", passage) for document in self.documents for passage in document.passages)
+        passages: Iterable[Text] = (("document", p) for document in self.documents for p in document.passages)
         return tuple(dict.fromkeys(chain((text for sample in self.samples for text in sample.texts()), passages)))
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
         texts = (text for document in self.documents for text in document.passages)
         return tuple(dict.fromkeys(texts if self.documents else (text for _, text in self.texts())))
+
+    def passage(self, reference: str) -> str:
+        """Return the text of a passage by its document's id and its number: ``id#0``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such document.
+        """
+        name, _, number = reference.rpartition("#")
+        return self._by_id[name].passages[int(number)]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Document]:
+        return {document.id: document for document in self.documents}
+
+    def shown(self, item: str) -> dict[str, str]:
+        """Return the texts of a sample by name, for people; of a question also its right documents, whole."""
+        sample = next(s for s in self.samples if s.id == item)
+        right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
+        return {**sample.fields(), **({"right": " … ".join(right)} if right else {})}
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
@@ -136,6 +159,10 @@ class Card:
         True when its vectors are worth keeping on disk.
     prompts
         The prompt of each role that has one.
+    similarity
+        What it compares a query with a document by.
+    shapes
+        The only shapes of corpus that it is for; all where empty.
     """
 
     spec: str
@@ -146,6 +173,8 @@ class Card:
     cached: bool = True
     prompts: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    similarity: Similarity = "cosine"
+    shapes: tuple[str, ...] = ()
 
 
 class Encoder(Protocol):
@@ -188,10 +217,6 @@ class Runtime:
     device: str = "auto"
     trust_remote_code: bool = False
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-Similarity = Literal["cosine", "dot"]
-"""What a model compares a query with a document by."""
 
 
 @dataclass(frozen=True)
@@ -237,6 +262,7 @@ class Search(Protocol):
         measure: Similarity,
         starts: NDArray[np.int64] | None = None,
         pairs: NDArray[np.int64] | None = None,
+        route: str = "auto",
     ) -> Found:
         """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
 
@@ -246,6 +272,8 @@ class Search(Protocol):
             (N,) the first passage of each document, ascending from 0; every passage is a document where None.
         pairs
             (R, 2) query and document whose place in the order is asked for.
+        route
+            How: exact in the fastest way that there is, or ``faiss`` for an approximate search.
         """
         ...
 

@@ -22,6 +22,13 @@ def lines(*rows):
 DOCUMENT = {"S1": "It rained.", "S2": "We ran.", "S3": "She sang.", "F12": "It rained; we ran.", "F23": "We ran; sang."}
 SETS = {"A": "a b", "B": "b c", "overlap": "b", "A_minus_B": "a", "B_minus_A": "c", "union": "a b c"}
 HEAD = "Original\tSynonym\tAntonym\tNegation\tRandom\tTypo\tNegation\n"
+CONTEXT = {
+    "context": "It rained in “May”. We ran.",
+    "qas": [
+        {"id": "a", "question": "When did it rain?", "answers": [{"text": "May", "answer_start": 14}]},
+        {"id": "b", "question": "What did we do?", "answers": [{"text": "ran", "answer_start": 23}]},
+    ],
+}
 EXAMPLES = {
     "composition": lines(
         {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained; we ran.", "ratings": [3, 4]},
@@ -40,10 +47,13 @@ EXAMPLES = {
         {"idx": 0, "label": 2, "input": "It's on.", "sentences": ["It's off.", "It's not on.", "It's not off."]},
         {"idx": 1, "label": 0, "input": "He's in.", "sentences": ["He's not out.", "He's out.", "He's not in."]},
     ),
+    "squad": json.dumps({"data": [{"title": "Rain", "paragraphs": [CONTEXT]}]}, ensure_ascii=False) + "\n",
     "tuples": lines(SETS, {**SETS, "A": {"text": "a b d"}, "overlap": None}),
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
 """Two entries in each loader's form; none of the sentences is anybody's."""
+OTHERS = {"beir", "documents", "trec"}
+"""Loaders of folders, and of tables that come with another: tests of their own."""
 FORMS = {
     **{(name, name): text for name, text in EXAMPLES.items()},
     (
@@ -54,6 +64,7 @@ FORMS = {
     "1\tIt rained.\tIt poured.\tNEUTRAL\t4.5\tTRAIN\n",
     ("pairs", "TSV"): 'score\ttext1\ttext2\n1\tIt rained.\tHe said "no.\n',
     ("pairs", "JSON lines"): lines({"first": "It rained.", "second": "It poured.", "score": 2}),
+    ("squad", "many lines"): json.dumps({"version": "2.0", "data": [{"paragraphs": [CONTEXT]}]}, indent=2),
     ("pairs", "quoted header"): '"sentence1","sentence2","score"\n"a, b","c","1"\n',
 }
 JSON = ("composition", "fusions", "minimal_pairs", "semantoneg", "tuples")
@@ -84,7 +95,7 @@ def message_of(path, loader=""):
 
 
 def test_every_loader_of_files_has_an_example():
-    assert set(EXAMPLES) == set(CORPORA.names()) - set(builtin_names())
+    assert set(EXAMPLES) == set(CORPORA.names()) - set(builtin_names()) - OTHERS
 
 
 @pytest.mark.parametrize(("loader", "form"), FORMS)
@@ -152,7 +163,32 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
             module(loader).load(str(path), "mine")
         assert str(error.value).startswith(f"{path}: ")
         assert says.lower() in str(error.value).lower()
-    assert message_of(tmp_path) == ": cannot be read: Is a directory"
+    assert message_of(tmp_path, loader) == f": a folder; {loader} reads a file"
+
+
+def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
+    found = message_of(tmp_path)
+    assert found.startswith(": a folder of no known form; known forms: documents (")
+    assert all(word in found for word in (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "trec", "loader="))
+
+
+@pytest.mark.parametrize("loader", ["beir", "trec"])
+def test_a_file_is_no_folder(write, loader):
+    assert message_of(write("text"), loader) == f": {loader} reads a folder"
+    path = write("text")
+    with pytest.raises(SourceError, match="a file, where a folder is needed"):
+        module(loader).load(str(path), "mine")
+    with pytest.raises(SourceError, match="no such folder"):
+        module(loader).load(str(path.parent / "none"), "mine")
+
+
+def test_options_that_one_loader_has_win_over_one_that_has_them_not(write):
+    # "first" and "second" are columns of pairs; questions= is an option of documents alone.
+    table = write("id,text,first,second\na,It rained.,x,y\n", "docs.csv")
+    questions = write("question,document\nDid it?,a\n", "q.csv")
+    assert load_corpus(str(table)).loader == "pairs"
+    assert load_corpus(f"{table},questions={questions}").loader == "documents"
+    assert load_corpus(f"{table},licence=mine").loader == "pairs"
 
 
 @pytest.mark.parametrize("loader", EXAMPLES)

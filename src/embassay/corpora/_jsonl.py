@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ KINDS = {
     dict: "an object",
 }
 """What values are called in messages, by their type in JSON."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -69,7 +71,7 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def key_field(row: dict[str, Any], name: str, default: str, path: Path, line: int) -> str:
+def key_field(row: Mapping[str, Any], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that names something, as text."""
     value = row.get(name)
     if value is None:
@@ -97,13 +99,13 @@ class Ids:
         return name
 
 
-def text_field(value: Any, path: Path, line: int, field: str) -> str:
+def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text, or say what is wrong with it."""
     if not isinstance(value, str):
         raise SourceError(f"must be a text, is {KINDS[type(value)]}", path, line, field)
     if not value.strip():
         raise SourceError("an empty text", path, line, field)
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if _SURROGATE.search(value):
         raise SourceError("half of a surrogate pair: not a character of Unicode", path, line, field)
     return value
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.stats.compare import ALPHA, Difference, not_separable, smallest_difference
 from embassay.stats.resample import Floats
-from embassay.stats.shares import ratio_variance
+from embassay.stats.shares import effective_number, ratio_variance
 from embassay.types import Draws, ItemScores
 
 ROUNDING = 1e-9
@@ -144,19 +144,31 @@ def visible_difference(
     With one encoder: the gap to a second one of the same spread whose errors are independent of its own. Nothing
     where under two units are defined for both.
     """
-    found = [(d.error, d.units) for d in differences if d.a in values and d.b in values and d.error is not None]
+    found = [
+        (d.error, d.units, _worth(unit, values[d.a], values[d.b]) if of_shares else None)
+        for d in differences
+        if d.a in values and d.b in values and d.error is not None
+    ]
     if len(values) == 1:
         only = next(iter(values.values()))
         defined = ~np.isnan(only)
         units = len(np.unique(unit[defined]))
-        found = [((2 * ratio_variance(only[defined], unit[defined])) ** 0.5, units)] if units > 1 else []
+        error = (2 * ratio_variance(only[defined], unit[defined])) ** 0.5
+        found = [(error, units, _worth(unit, only, only) if of_shares else None)] if units > 1 else []
     if not found:
         return None, None
-    if not of_shares and max(error for error, _ in found) < ROUNDING:
+    if not of_shares and max(error for error, *_ in found) < ROUNDING:
         return None, None  # the same values: they do not say what a gap would vary by
-    units = min(units for _, units in found)
     pairs = sum(d.p is not None for d in differences)
-    return smallest_difference(max(error for error, _ in found), units if of_shares else None, pairs), units
+    return max(smallest_difference(error, n, pairs) for error, _, n in found), min(units for _, units, _ in found)
+
+
+def _worth(unit: NDArray[np.int64], *values: Floats) -> float:
+    """Return how many independent items two encoders' shares are worth, the fewer of the two; units at the least."""
+    defined = ~np.isnan(values).any(axis=0)
+    units, items = len(np.unique(unit[defined])), int(defined.sum())
+    worth = min(effective_number(v[defined], unit[defined]) for v in values)
+    return float(min(max(worth, units), items))
 
 
 def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:

@@ -16,19 +16,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, Similarity, content_hash
 
 TARGET = "module:callable"
 
 
-def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder:
+def create(
+    target: str, runtime: Runtime, *, version: str = "", similarity: Literal["cosine", "dot"] = "cosine"
+) -> PythonEncoder:
     """Make the encoder.
 
     Parameters
@@ -37,6 +39,8 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
         ``module:callable``; the callable takes a list of str and returns (n, d) numbers.
     version
         Stands for the content in the fingerprint, instead of the source file's.
+    similarity
+        What queries and documents are compared by.
 
     Raises
     ------
@@ -52,13 +56,13 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> PythonEncoder
     found = _import(module, target)
     function = _callable(found, name, target)
     if version:
-        return PythonEncoder(name, target, function, version, version)
+        return PythonEncoder(name, target, function, version, version, similarity)
     own = sys.modules.get(getattr(function, "__module__", None) or "", found)
     if own is not found and _source(own) and _refresh(own, target):
         _run(found, target)
         function = _callable(found, name, target)
     content = _content_hash((found, own), target)
-    return PythonEncoder(name, target, function, content, version)
+    return PythonEncoder(name, target, function, content, version, similarity)
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,14 @@ class PythonEncoder:
     function: Callable[[list[str]], Any]
     content: str
     version: str = ""
+    similarity: Similarity = "cosine"
 
     @property
     def card(self) -> Card:
         """What is known without running it."""
-        return Card(f"python:{self.target}" + (f",version={self.version}" if self.version else ""))
+        given = {"version": self.version, "similarity": self.similarity.removeprefix("cosine")}
+        options = "".join(f",{name}={value}" for name, value in given.items() if value)
+        return Card(f"python:{self.target}{options}", similarity=self.similarity)
 
     @property
     def fingerprint(self) -> str:

@@ -43,6 +43,7 @@ def create(
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
     device: str = "",
     normalize: bool = False,
+    similarity: Literal["cosine", "dot"] | None = None,
 ) -> SentenceTransformersEncoder:
     """Find the model's files and describe it; nothing is loaded yet.
 
@@ -62,6 +63,8 @@ def create(
         Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     normalize
         Scale vectors to unit length.
+    similarity
+        What queries and documents are compared by; the model's own, else cosine.
 
     Raises
     ------
@@ -80,6 +83,7 @@ def create(
         "dim": dim,
         "dtype": None if dtype == "float32" else dtype,
         "normalize": normalize or None,
+        "similarity": similarity,
     }
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
@@ -122,6 +126,8 @@ class SentenceTransformersEncoder:
             warnings.append("its code lies in another repository and is no part of its fingerprint")
         if self._prompts["query"] and not self._prompts["text"]:
             warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+        if (own := self._own_similarity) not in ("cosine", "dot") and "similarity" not in self.given:
+            warnings.append(f"it compares by {own}, which is not had here: cosine is used")
         return Card(
             spec,
             revision=self.found.revision,
@@ -129,6 +135,7 @@ class SentenceTransformersEncoder:
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
+            similarity=self.given.get("similarity") or ("dot" if self._own_similarity == "dot" else "cosine"),
         )
 
     @cached_property
@@ -185,6 +192,13 @@ class SentenceTransformersEncoder:
             "document": next((own[name] for name in DOCUMENT_PROMPTS if name in own), ""),
         }
         return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in default.items()}
+
+    @property
+    def _own_similarity(self) -> str:
+        """What the model's configuration says that it compares by; cosine where it says nothing."""
+        return str(
+            read_json(self.found.folder / "config_sentence_transformers.json").get("similarity_fn_name") or "cosine"
+        )
 
     @property
     def _max_tokens(self) -> int | None:

@@ -101,7 +101,7 @@ def encode(
         advance(len(block))
     matrix = _assemble(texts, todo, blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(matrix, row), Effort(len(texts), len(todo), max(0, len(todo) - 1), seconds)
+    return Vectors(matrix, row, encoder.card.similarity), Effort(len(texts), len(todo), max(0, len(todo) - 1), seconds)
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:

@@ -179,7 +179,7 @@ def _lines(scope: Scope, title: str, data: Any, lines: list[Any], by_encoder: bo
     values = [
         {"encoder": line["encoder"], "line": line["line"], "x": x, "y": y}
         for line in lines
-        for x, y in zip(data["at"], line["y"], strict=True)
+        for x, y in zip(line.get("at", data["at"]), line["y"], strict=True)
     ]
     names = list(dict.fromkeys(line["line"] for line in lines))
     by_line = alt.Color(

@@ -22,6 +22,7 @@ from embassay.result import Example, Result, Row
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
+LEFT_OUT = "(text left out)"
 
 
 @dataclass(frozen=True)
@@ -234,15 +235,40 @@ def _example(found: Sequence[Example], part: Examples) -> Table:
     texts = found[0].texts
     shown = [(field, label) for field, label in part.fields if any(field in v for v in values)]
     rows = tuple(
-        (
-            Cell(label),
-            Cell(texts.get(field, "(text left out)")),
-            *(Cell(number(v.get(field), "number"), strong=v.get(field) == max(v.values())) for v in values),
-        )
+        line
         for field, label in shown
+        for line in (_own_lines(found, field, label) if field in part.each else [_line(found, field, label)])
     )
     title = texts.get(part.heading, f"entry {found[0].item}")
     return Table(title, ("candidate", "sentence", *(example.encoder for example in found)), rows)
+
+
+def _line(found: Sequence[Example], field: str, label: str) -> tuple[Cell, ...]:
+    """Lay out one text with each encoder's value of it."""
+    cells = (Cell(number(e.values.get(field), "number"), strong=_highest(e, field)) for e in found)
+    return (Cell(label), Cell(found[0].texts.get(field, LEFT_OUT)), *cells)
+
+
+def _own_lines(found: Sequence[Example], field: str, label: str) -> list[tuple[Cell, ...]]:
+    """Lay out a text of each encoder's own with its value; encoders with the same text share a line."""
+    texts = dict.fromkeys(e.texts.get(field, LEFT_OUT) for e in found)
+    return [
+        (
+            Cell(label),
+            Cell(text),
+            *(
+                Cell(number(e.values.get(field), "number"), strong=_highest(e, field))
+                if e.texts.get(field, LEFT_OUT) == text
+                else Cell("")
+                for e in found
+            ),
+        )
+        for text in texts
+    ]
+
+
+def _highest(example: Example, field: str) -> bool:
+    return example.values.get(field) == max(example.values.values())
 
 
 def _matches(subset: str, part: SubsetTable) -> bool:

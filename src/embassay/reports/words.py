@@ -95,12 +95,23 @@ def _support(corpus: CorpusRecord, found: Verdict) -> str:
     source = f" Source: {corpus.source}." if corpus.source else ""
     if (found.items, found.units) != (corpus.items, corpus.units):
         return f"Support: {_counted(corpus.distinct_texts, 'distinct text')}.{source}"
+    if corpus.documents:
+        return _searched(corpus, found, source)
     duplicates = f" ({_counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
     worth = f" (worth {corpus.effective_units:.0f} equal ones)" if corpus.effective_units < found.units / 2 else ""
     return (
         f"Support: {_counted(found.items, 'item')}{duplicates} in {_counted(found.units, 'independent unit')}{worth}, "
         f"{_counted(corpus.distinct_texts, 'distinct text')}.{source}"
     )
+
+
+def _searched(corpus: CorpusRecord, found: Verdict, source: str) -> str:
+    """Say what was asked, and what there was to be found."""
+    whole = corpus.documents == corpus.passages
+    passages = "" if whole else f" → {_counted(corpus.passages, 'passage')}"
+    units = f" in {_counted(found.units, 'independent unit')}" if found.units != found.items else ""
+    documents = _counted(corpus.documents, "document")
+    return f"Support: {_counted(found.items, 'question')}{units}, {documents}{passages}.{source}"
 
 
 def _counted(count: int, what: str) -> str:

@@ -7,6 +7,7 @@ Phipson & Smyth 2010 for p = (1 + extreme)/(1 + B), which is never 0). Holm (197
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -117,17 +118,38 @@ def not_separable(best: str, candidates: Sequence[str], differences: Sequence[Di
     return (best, *(name for name in candidates if name != best and name not in real))
 
 
-def smallest_difference(error: float, units: int | None, pairs: int = 1) -> float:
+def smallest_difference(error: float, worth: float | None, pairs: int = 1) -> float:
     """Return the true difference that is found in 80 % of corpora like this one.
 
-    z·error; for shares, given the number of units, max(z·error, z²/(units + z²)); z = z₁₋α/₂ₘ + z₀.₈, α = 0.05, m the
-    number of pairs in the family (Holm's first step). From the spread of the differences only, never from the observed
-    difference. The second term holds where the encoders hardly differ: a gap of δ needs at least a share δ of
-    discordant units, whose standard error is √(δ(1 − δ)/units).
+    z·error; for shares, given n, how many independent items they are worth, max(z·error, z²/(n + z²)).
+    z = z₁₋α/₂ₘ + z₀.₈, α = 0.05, m the number of pairs in the family (Holm's first step). From the spread of the
+    differences only, never from the observed difference. The second term holds where the encoders hardly differ: a gap
+    of δ needs at least a share δ of discordant items, whose standard error is √(δ(1 − δ)/n).
     """
+    z = _z(pairs)
+    return z * error if worth is None else max(z * error, z * z / (worth + z * z))
+
+
+def units_needed(difference: float, error: float, units: int, pairs: int = 1) -> int:
+    """Return how many units would show a difference of shares in 80 % of such corpora; the user names it.
+
+    The least number u for which z·error·√(units/u) and z²/(u + z²) are both at most the difference (see
+    :func:`smallest_difference`). Never from the observed difference.
+
+    Parameters
+    ----------
+    difference
+        Above 0.
+    error, units
+        The standard error of a difference as it is, and the units that it rests on.
+    """
+    z = _z(pairs)
+    return math.ceil(max(units * (z * error / difference) ** 2, z * z * (1 - difference) / difference))
+
+
+def _z(pairs: int) -> float:
     normal = NormalDist()
-    z = normal.inv_cdf(1 - ALPHA / (2 * max(pairs, 1))) + normal.inv_cdf(POWER)
-    return z * error if units is None else max(z * error, z * z / (units + z * z))
+    return normal.inv_cdf(1 - ALPHA / (2 * max(pairs, 1))) + normal.inv_cdf(POWER)
 
 
 def _difference(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.compare import Difference, compare, corrected
-from embassay.stats.resample import Floats, counts, percentiles, tail, too_few, undefined_estimate
+from embassay.stats.resample import LEVEL, Floats, counts, percentiles, tail, too_few, undefined_estimate
 from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]
@@ -180,3 +181,36 @@ def _weighted(x: Floats, y: Floats, weights: Floats) -> Floats:
         varies = (xx > 1e-12 * total * (x * x).max(axis=1)) & (yy > 1e-12 * total * (y * y).max(axis=1))
         r = xy / (np.sqrt(xx) * np.sqrt(yy))
     return np.where(varies, np.clip(r, -1.0, 1.0), np.nan)
+
+
+def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
+    """Estimate a correlation over a handful of models, with Fisher's interval.
+
+    tanh(artanh r ± z·SE), SE = 1/√(n − 3) for Pearson (Fisher 1921), √((1 + r²/2)/(n − 3)) for Spearman (Bonett &
+    Wright 2000). It takes the models for a random sample of models, which they are not: say so beside it.
+
+    Parameters
+    ----------
+    x, y
+        (n,) one number for each model; NaN is undefined.
+
+    Returns
+    -------
+    Estimate
+        No value under ``MIN_ITEMS`` models or where one side does not vary; no interval where r is ±1.
+    """
+    both = ~(np.isnan(x) | np.isnan(y))
+    models = int(both.sum())
+    left_out = len(x) - models
+    value = correlation(x, y, kind) if models >= MIN_ITEMS else float("nan")
+    if np.isnan(value):
+        few = f"only {models} model{'s' * (models != 1)}, {MIN_ITEMS} are needed"
+        reason = few if models < MIN_ITEMS else "one side does not vary"
+        return Estimate(None, None, None, models, models, left_out, reason)
+    value = max(-1.0, min(1.0, round(value, DIGITS)))
+    if abs(value) == 1:
+        return Estimate(value, None, None, models, models, left_out, "no interval for a perfect correlation")
+    error = ((1 + value**2 / 2 if kind == "spearman" else 1) / (models - 3)) ** 0.5
+    reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
+    low, high = (float(np.tanh(np.arctanh(value) + sign * reach)) for sign in (-1, 1))
+    return Estimate(value, low, high, models, models, left_out)

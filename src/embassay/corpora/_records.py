@@ -1,0 +1,132 @@
+"""Reading rows with named columns from a table of any form: CSV, TSV, JSON lines or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.corpora._jsonl import first_fields, json_lines, listed
+from embassay.corpora._tables import even, first_line, header, table_rows
+from embassay.errors import SourceError
+
+PARQUET = "PAR1"
+"""What a Parquet file begins with."""
+PEEK = 1_048_576
+Row = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is read when its rows are asked for.
+
+    Attributes
+    ----------
+    line
+        Of the header; 1 where there is none.
+    rows
+        Yields (line, value by column) of the columns that it is given; in Parquet, which has no lines, the number of
+        the row from 1. The rows of JSON lines need not have them all.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    line: int
+    rows: Callable[[Sequence[str]], Iterator[Row]]
+
+    def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
+        """Return the name of a column: as given, else the first known one that there is.
+
+        Raises
+        ------
+        SourceError
+            With the columns that there are, and the option that names one.
+        """
+        if name := self.perhaps(given, known):
+            return name
+        raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}=", self.path, self.line)
+
+    def perhaps(self, given: str, known: Sequence[str]) -> str:
+        """Return the name of a column that need not be there, empty where it is not; one that is given must be."""
+        if given and given not in self.names:
+            raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
+        return given or next((name for name in known if name in self.names), "")
+
+
+def read_table(path: Path) -> Table:
+    """Open a table; its form is known by its content.
+
+    Raises
+    ------
+    SourceError
+        With the file, and the line where there is one, for what is no table.
+    """
+    head = _head(path)
+    if head.startswith(PARQUET) or path.suffix.lower() == ".parquet":
+        return _parquet(path)
+    if fields := first_fields(head):
+        return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
+    if head.lstrip("\ufeff \t\r\n").startswith("{"):
+        # An object that is longer than what was looked at, or broken: the reader says where.
+        first = next(iter(json_lines(path)), (1, dict[str, Any]()))
+        return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
+    return _delimited(path, "\t" if "\t" in first_line(head) else ",")
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            return file.read(PEEK)
+    except FileNotFoundError:
+        raise SourceError("no such file", path) from None
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _delimited(path: Path, delimiter: str) -> Table:
+    line, cells = next(table_rows(path, delimiter), (1, list[str]()))
+    names = header(cells, path, line)
+
+    def rows(_: Sequence[str]) -> Iterator[Row]:
+        found = table_rows(path, delimiter)
+        next(found, None)
+        for number, cells in found:
+            yield number, dict(zip(names, even(cells, len(names), path, number), strict=True))
+
+    return Table(path, tuple(names), line, rows)
+
+
+def _parquet(path: Path) -> Table:
+    import polars as pl
+
+    # A panic of its reader is no Exception.
+    failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    try:
+        schema = pl.read_parquet_schema(path)
+    except failures as error:
+        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+
+    def rows(columns: Sequence[str]) -> Iterator[Row]:
+        for name in columns:
+            if not _plain(schema[name]):
+                raise SourceError(f"must hold texts or whole numbers, holds {schema[name]}", path, None, name)
+        try:
+            frame = pl.read_parquet(path, columns=list(columns))
+        except failures as error:
+            raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+        yield from enumerate(frame.iter_rows(named=True), 1)
+
+    return Table(path, tuple(schema), 1, rows)
+
+
+def _plain(kind: Any) -> bool:
+    """Say whether a Parquet column's values are those of JSON that name something, or lists of them."""
+    inner = getattr(kind, "inner", None)
+    names = ("String", "Categorical", "Enum", "Null")
+    return _plain(inner) if inner is not None else kind.is_integer() or str(kind.base_type()) in names
+
+
+def _first(error: BaseException) -> str:
+    """Return the first line of a message that may have many."""
+    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

@@ -1,0 +1,198 @@
+"""How retrieval is shown: its tables, curves and the card on what a similarity means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embassay.geometry.transforms import NAMES as TRANSFORMS
+from embassay.layout import (
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    Curves,
+    EncoderTable,
+    Examples,
+    Format,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+    SubsetTable,
+)
+from embassay.result import Result
+
+EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with the range of 95% of them."
+
+
+def layout(result: Result) -> Layout:
+    """Return the page for the number of documents that a result was made with."""
+    verdicts: Sequence[str] = [v.quantity for v in result.verdicts if v.quantity.startswith("Success@")]
+    return page(int(verdicts[0].partition("@")[2]) if verdicts else 5)
+
+
+def page(k: int) -> Layout:
+    """Return the page for ``k`` retrieved documents."""
+    success = Column(f"Success@{k}", f"Success@{k}")
+    metrics = [Column(n, n) for n in dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))]
+    means = [Column(n, n, format="number") for n in ("RR", "AP", "nDCG@10")]
+    return Layout(
+        title="Retrieval",
+        question="Which encoder finds the right document, and from what similarity on?",
+        headline=EncoderTable(
+            f"Questions with a right document among the nearest {k}",
+            (
+                success,
+                Column("RR", "RR", format="number"),
+                Column("threshold τ", "tau", "recommended", "number"),
+                Column(f"Success@{k} at τ", "accuracy_at_tau", "confirmed"),
+                Column("kept at τ", "kept", "confirmed"),
+            ),
+            note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: drop what is less "
+            "similar than that; what it costs and keeps is confirmed on questions that it was not chosen on.",
+        ),
+        parts=(
+            IntervalChart(f"Success@{k} with its 95% interval", success),
+            ComparisonTable(
+                "Which differences are real",
+                success,
+                note="Paired on the same questions; signs of whole units flipped; p corrected by Holm over all pairs.",
+            ),
+            EncoderTable(
+                "Ranking metrics",
+                (*metrics, *means),
+                note="Names as in ir-measures. Where documents are exactly as near, the expected value over all their "
+                "orders: an encoder that tells nothing apart gets what blind choice gets.",
+            ),
+            EncoderTable(
+                "One exam of 100 questions",
+                (Column("accuracy (l = 100)", "accuracy_l100"),),
+                note=f"{EXAM} That is how far the accuracy of a 100-question test may lie, not how sure this one is: "
+                "its interval is about √(questions/100) times as wide.",
+            ),
+            *_meaning(k),
+            *_thresholds(k),
+            *_transforms(success),
+            *_across(),
+            Examples(
+                f"Questions that every encoder misses among its nearest {k}",
+                "missed by all",
+                "question",
+                (("right", "right document"), ("found", "found first")),
+                each=("found",),
+                note="The similarity of the right document, and of what was found first instead.",
+            ),
+            SeriesTable(
+                "Published: TelecomQuAD",
+                "published",
+                note="Printed in percent with K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
+                "the wrong way round in the paper and stand here under the names that fit their values. That corpus is "
+                "its authors' own: nothing here is to be compared with it number by number.",
+                folded=True,
+            ),
+        ),
+        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
+        "Domain",
+    )
+
+
+def _meaning(k: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
+    return (
+        Curves(
+            "How similar questions are to random, right and retrieved documents",
+            "densities",
+            note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where right and "
+            "retrieved lie over each other, a threshold cannot tell them apart.",
+            split=True,
+        ),
+        SeriesTable(
+            "What a similarity means",
+            "card",
+            note="Of each encoder: how many random, retrieved and right pairs are less similar than that. 0.6 means "
+            "something else in each.",
+            folded=True,
+        ),
+        EncoderTable(
+            "Overlap of distributions",
+            (Column("COE", "coe", "psi5"), Column("ROE", "roe", "psi5")),
+            note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest 5% "
+            f"of what is retrieved (ψ = 5). High COE and low ROE are good. {EXAM}",
+        ),
+        Curves(
+            "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."
+        ),
+        Curves("ROE over ψ", "roe", note="The same of random documents."),
+    )
+
+
+def _tables(k: int) -> tuple[SubsetTable, ...]:
+    """Return the folded tables of every threshold that was tried."""
+    shown: tuple[tuple[str, str, Format], ...] = (
+        ("Every threshold τ: its value", "tau", "number"),
+        (f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", "percent"),
+        ("Every threshold τ: share of the retrieved that is kept", "kept", "percent"),
+        ("Every threshold τ: unanswerable questions that find nothing", "unanswerable_dropped", "percent"),
+    )
+    return tuple(
+        SubsetTable(title, quantity, ("pooled:", "minima:"), folded=True, format=style)
+        for title, quantity, style in shown
+    )
+
+
+def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
+    return (
+        EncoderTable(
+            "A recommended threshold, and what it does",
+            (
+                Column("τ", "tau", "recommended", "number"),
+                Column("ψ", "psi", "recommended", "count"),
+                Column("success at τ, where chosen", "accuracy_at_tau", "recommended"),
+                Column("success at τ, confirmed", "accuracy_at_tau", "confirmed"),
+                Column("kept, confirmed", "kept", "confirmed"),
+                Column("unanswerable questions that find nothing, confirmed", "unanswerable_dropped", "confirmed"),
+            ),
+            note="The largest ψ that costs no more than allowed (2 points unless said otherwise). Confirmed: chosen on "
+            "one half of the units, judged on the other, and the other way round. Where it was chosen it looks better "
+            "than it is.",
+        ),
+        Curves(
+            "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."
+        ),
+        Curves("Unanswerable questions that find nothing, over ψ", "unanswerable_dropped"),
+        *_tables(k),
+    )
+
+
+def _transforms(success: Column) -> tuple[EncoderTable, ...]:
+    conditions = ("", *TRANSFORMS)
+    figures: tuple[tuple[str, str, str, Format], ...] = (
+        (success.heading, success.quantity, "all", "percent"),
+        ("IsoScore", "isoscore", "documents", "number"),
+        ("I_A", "i_a", "documents", "number"),
+    )
+    columns = [
+        Column(
+            f"{heading}{', ' + condition.replace('_', ' ') if condition else ''}", quantity, subset, style, condition
+        )
+        for condition in conditions
+        for heading, quantity, subset, style in figures
+    ]
+    return (
+        EncoderTable(
+            "Does making the vectors more isotropic help?",
+            tuple(columns),
+            note="Transforms are fitted on the passages and applied to passages and questions; then cosine. More "
+            "isotropic is not better by itself.",
+        ),
+    )
+
+
+def _across() -> tuple[CorpusTable, ...]:
+    pairs = [("Pearson", "pearson", ""), ("Spearman", "spearman", "")]
+    pairs += [(f"Pearson, {name.replace('_', ' ')}", "pearson", name) for name in TRANSFORMS]
+    return (
+        CorpusTable(
+            "Across encoders: what goes with success",
+            tuple(Column(heading, quantity, "", "number", condition) for heading, quantity, condition in pairs),
+            note="Over the encoders asked for, which are no random sample of encoders: the intervals (Fisher's) are "
+            "the least that is unsure. Under four encoders there is no correlation.",
+        ),
+    )

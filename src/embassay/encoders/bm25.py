@@ -1,0 +1,121 @@
+"""BM25, the lexical ranking that dense retrieval has to beat; for retrieval only.
+
+Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with
+idf · tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score.
+Words are lower-cased ``\\w+``, neither stemmed nor stopped; n, df and the mean length are those of the passages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+WORD = re.compile(r"\w+")
+K1, B = 1.2, 0.75
+
+
+def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM25Encoder:
+    """Make the encoder; it learns its words and weights from each corpus's passages.
+
+    Parameters
+    ----------
+    k1
+        How slowly a word's repetitions lose weight, 0 or more.
+    b
+        How much long passages are held back, from 0 (not) to 1 (in proportion).
+    """
+    del target, runtime
+    if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
+        raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1; they are {k1:g} and {b:g}")
+    return BM25Encoder(k1, b)
+
+
+@dataclass(frozen=True)
+class BM25Encoder:
+    """Weighs words, after it has seen a corpus's passages.
+
+    Attributes
+    ----------
+    columns
+        The column of each word; empty before :meth:`fit`.
+    idf
+        The weight of each column.
+    mean_length
+        The mean number of words of a passage.
+    """
+
+    k1: float = K1
+    b: float = B
+    columns: dict[str, int] = field(default_factory=dict, repr=False)
+    idf: tuple[float, ...] = field(default=(), repr=False)
+    mean_length: float = 0.0
+    name: str = "bm25"
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        given = {"k1": (self.k1, K1), "b": (self.b, B)}
+        options = "".join(f",{name}={value:g}" for name, (value, default) in given.items() if value != default)
+        return Card(f"bm25{options}", fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of constants, words and weights."""
+        return content_hash(["bm25", self.k1, self.b, list(self.columns), self.idf, self.mean_length])
+
+    def fit(self, texts: Sequence[str]) -> BM25Encoder:
+        """Learn words, their idf and the mean length.
+
+        Raises
+        ------
+        EncoderError
+            If there is no word in the texts.
+        """
+        lengths, documents = [], Counter[str]()
+        for text in texts:
+            words = _words(text)
+            lengths.append(len(words))
+            documents.update(set(words))
+        if not documents:
+            raise EncoderError("bm25: the texts have no word to learn")
+        names = sorted(documents)
+        df = np.array([documents[name] for name in names], dtype=np.float64)
+        # Logarithms differ in the last bit between processors; rounded, the vectors do not.
+        idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
+        columns = {name: place for place, name in enumerate(names)}
+        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=sum(lengths) / len(lengths))
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+        """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
+        if not self.columns:
+            raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")
+        weigh = self._counts if role == "query" else self._weights
+        rows = [sorted(weigh(_words(text))) for text in texts]
+        starts = np.cumsum([0, *map(len, rows)])
+        columns = np.array([column for row in rows for column, _ in row], dtype=np.int32)
+        values = np.array([value for row in rows for _, value in row], dtype=np.float32)
+        return csr_array((values, columns, starts), shape=(len(texts), len(self.columns)))
+
+    def _counts(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
+        for word, count in Counter(words).items():
+            if word in self.columns:
+                yield self.columns[word], float(count)
+
+    def _weights(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
+        damping = self.k1 * (1 - self.b + self.b * len(words) / self.mean_length)
+        for column, count in self._counts(words):
+            yield column, self.idf[column] * count * (self.k1 + 1) / (count + damping)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())

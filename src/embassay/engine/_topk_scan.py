@@ -1,0 +1,138 @@
+"""One pass over the passages with a fast product: which can be among the k nearest, and how many are nearer.
+
+Blocks of passages outside, blocks of queries inside. Each query keeps a bar: k documents are known to be at least as
+near as that. What is surely below the bar is dropped; all else is kept with the interval that its similarity is in.
+Where documents are counted, those surely above or below are counted by their scores, the others are kept. What is
+kept is computed again in float64. A query that would have to keep too much is given up: it needs a better product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.engine._topk_count import count, resolve
+from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down, lane_of
+from embassay.engine._topk_products import Product
+from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
+
+AT_ONCE = 16_384
+"""Groups of scores looked through at once."""
+WAITING = 200_000
+"""Candidates that are merged at the latest."""
+
+
+def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
+    """Settle queries by one pass of a product; return those that it cannot settle."""
+    task = answer.task
+    lanes = [lane_of(answer, ids, start, product.sizes.queries) for start in range(0, len(ids), product.sizes.queries)]
+    alive = np.zeros(task.documents, dtype=np.bool_)
+    for start in range(0, task.passages.shape[0], product.sizes.passages):
+        loaded = product.load(task, start)
+        if loaded is None:
+            return ids
+        bound, shown = loaded
+        block = Block.at(answer, start, product.sizes.passages, bound)
+        alive[task.document(start + np.flatnonzero(shown))] = True
+        for lane in lanes:
+            maxima = product.multiply(lane.queries)
+            _select(lane, product, maxima, block)
+            if lane.asked:
+                count(lane, product, maxima, block)
+    return np.concatenate([ids[:0], *(_finish(answer, lane, alive) for lane in lanes)])
+
+
+def _select(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:
+    """Keep the passages of a block that may be among the k nearest."""
+    k, error = block.answer.task.k, block.bound.most(lane.queries)
+    hit = maxima >= down(lane.bar - error, maxima.dtype)[:, None]
+    hit[lane.given_up] = False
+    counts = np.count_nonzero(hit, axis=1)
+    stale = np.flatnonzero((counts > 4 * k) | (np.isneginf(lane.bar) & (counts > 0)))
+    if stale.size:
+        _raise(lane, product, maxima, block, stale, error)
+        hit[stale] &= maxima[stale] >= down(lane.bar - error, maxima.dtype)[stale, None]
+        crowded = np.count_nonzero(hit[stale], axis=1) > CROWD + 4 * k
+        lane.given_up[stale[crowded]] = True
+        hit[stale[crowded]] = False
+    rows, groups = np.nonzero(hit)
+    for start in range(0, len(rows), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        _gather(lane, product, block, rows[part], groups[part], maxima.shape[1])
+        if sum(len(w[0]) for w in lane.waiting) > WAITING:
+            _compact(lane, block.answer)
+    if sum(len(w[0]) for w in lane.waiting) > len(lane.ids) * k // 2 or stale.size:
+        _compact(lane, block.answer)
+
+
+def _raise(lane: Lane, product: Product, maxima: NDArray[Any], block: Block, rows: Ints, error: Floats) -> None:
+    """Raise the bar of some rows to what k documents of this block alone reach."""
+    k = block.answer.task.k
+    if block.starts is None and 2 * k <= maxima.shape[1]:
+        # The members of different groups are different documents: their maxima do for all scores.
+        top = np.partition(maxima[rows], -k, axis=1)[:, -k]
+    elif k > (block.size if block.starts is None else len(block.starts)):
+        return
+    else:
+        top = np.empty(len(rows))
+        for start in range(0, len(rows), LINES):
+            for i, line in enumerate(product.lines(rows[start : start + LINES]), start):
+                top[i] = np.partition(block.of_documents(line), -k)[-k]
+    lane.bar[rows] = np.maximum(lane.bar[rows], top - error[rows])
+
+
+def _gather(lane: Lane, product: Product, block: Block, rows: Ints, groups: Ints, width: int) -> None:
+    """Put the members of some groups that reach the bar on the waiting list."""
+    scores = product.members(rows, groups)
+    error = block.bound.most(lane.queries)
+    hit, member = np.nonzero(scores >= down(lane.bar - error, scores.dtype)[rows, None])
+    row, column, score = rows[hit], member * width + groups[hit], scores[hit, member].astype(np.float64)
+    error = block.bound.of(lane.queries.start + row, column)
+    kept = (score + error >= lane.bar[row]) & ~np.isneginf(score)
+    candidates = (row, block.start + column, score - error, score + error)
+    lane.waiting.append(tuple(a[kept] for a in candidates))
+
+
+def _compact(lane: Lane, answer: Answer) -> None:
+    """Merge the waiting candidates, raise the bars, drop what is below them."""
+    row, passage, low, high = map(np.concatenate, zip(lane.kept, *lane.waiting, strict=True))
+    lane.waiting.clear()
+    best, first = low, np.arange(len(row))
+    if answer.task.starts is not None:
+        document = answer.task.document(passage)
+        order = np.lexsort((-low, document, row))
+        row, passage, low, high, document = (a[order] for a in (row, passage, low, high, document))
+        new = new_runs(row, document)
+        first = np.flatnonzero(new)
+        best = low[first][np.cumsum(new) - 1]
+    order = first[np.lexsort((-low[first], row[first]))]
+    begin = np.searchsorted(row[order], np.arange(len(lane.ids) + 1))
+    full = np.flatnonzero(np.diff(begin) >= answer.task.k)
+    lane.bar[full] = np.maximum(lane.bar[full], low[order[begin[full] + answer.task.k - 1]])
+    kept = (high >= lane.bar[row]) & (high >= best) & ~lane.given_up[row]
+    lane.given_up |= np.bincount(row[kept], minlength=len(lane.ids)) > CROWD + 4 * answer.task.k
+    kept &= ~lane.given_up[row]
+    lane.kept = tuple(a[kept] for a in (row, passage, low, high))
+
+
+def _finish(answer: Answer, lane: Lane, alive: NDArray[np.bool_]) -> Ints:
+    """Compute what was kept in float64, and fill in the answer; return the queries that were given up."""
+    _compact(lane, answer)
+    row, passage, low, high = lane.kept
+    query = lane.ids[row]
+    value = answer.task.similarity(query, passage)
+    ratio = value if answer.task.measure == "cosine" else value / np.sqrt(answer.task.squares[query])
+    if not ((ratio >= low) & (ratio <= high)).all():
+        # The product breaks its bound, so nothing that it says can be trusted: some chips multiply in less
+        # precision than they are asked to.
+        return lane.ids
+    answer.place(query, passage, value)
+    resolve(answer, lane)
+    defined = int(np.count_nonzero(alive))
+    for pairs in map(answer.pairs_of, lane.ids.tolist()):
+        lost = pairs[np.isnan(answer.own[pairs])]
+        answer.greater[lost] = defined or -1
+        answer.tied[lost] = len(alive) - defined if defined else -1
+    return lane.ids[lane.given_up]

@@ -1,0 +1,143 @@
+"""Products by torch: float32 on the processor or an accelerator, or bfloat16 on the processor. Imported when used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.engine._topk_products import Bound, Prepared, Sizes
+from embassay.engine._topk_task import Floats, Ints, Task
+
+ON_ACCELERATOR = Sizes(passages=65_536, queries=1024, group=32)
+HALF = 2.0**-8
+"""Unit roundoff of bfloat16."""
+WORTH_HALF, ROOM_HALF = 200_000, 2**30
+"""Passages from which bfloat16 is worth its second look, and bytes of memory that should be free for it."""
+
+
+class TorchProduct:
+    """A matrix product of torch; with ``half`` the vectors and scores are bfloat16."""
+
+    def __init__(self, task: Task, ids: Ints, sizes: Sizes, device: str = "cpu", half: bool = False):
+        import torch
+
+        self.sizes, self._torch, self._half = sizes, torch, half
+        self._data = Prepared(task, ids, sizes, np.float32)
+        kind = torch.bfloat16 if half else torch.float32
+        self._queries, loss = self._convert(self._data.queries, device, kind)
+        self._block: Any = self._queries[:0]
+        self._room = torch.empty(sizes.queries * len(self._data.buffer), dtype=kind, device=device)
+        self._scores: Any = self._room[:0].reshape(0, 0)
+        self._hidden: Any = None
+        self._per_query = 1.02 * (self._data.error + loss)
+        if half:
+            self._per_query += 1.02 * HALF
+        elif not _full_precision(torch):
+            # Both vectors, and then the result, may be cut to as little as bfloat16.
+            self._per_query += 3.1 * HALF
+
+    def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
+        """Take the passages from ``start`` on."""
+        loaded = self._data.load(task, start, self.sizes.passages)
+        if loaded is None:
+            return None
+        lengths, shown = loaded
+        self._block, loss = self._convert(self._data.block, self._room.device, self._room.dtype)
+        hidden = np.flatnonzero(~shown)
+        self._hidden = self._torch.from_numpy(hidden).to(self._room.device) if hidden.size else None
+        return Bound(self._per_query, lengths, loss), shown
+
+    def multiply(self, queries: slice) -> NDArray[Any]:
+        """Return the maxima of the groups."""
+        rows = self._queries[queries]
+        size = (len(rows), len(self._block))
+        self._scores = self._room[: size[0] * size[1]].view(*size)
+        self._torch.mm(rows, self._block.T, out=self._scores)
+        if self._hidden is not None:
+            self._scores.index_fill_(1, self._hidden, -np.inf)
+        return self._numpy(self._grouped().amax(1))
+
+    def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
+        """Return the scores of groups."""
+        return self._numpy(self._grouped()[self._index(rows), :, self._index(groups)])
+
+    def lines(self, rows: Ints) -> NDArray[Any]:
+        """Return the scores of queries."""
+        return self._numpy(self._scores[self._index(rows)])
+
+    def _grouped(self) -> Any:
+        rows, columns = self._scores.shape
+        return self._scores.view(rows, self.sizes.group, columns // self.sizes.group)
+
+    def _index(self, places: Ints) -> Any:
+        return self._torch.from_numpy(np.ascontiguousarray(places)).to(self._room.device)
+
+    def _numpy(self, tensor: Any) -> NDArray[Any]:
+        return np.asarray(tensor.float().cpu().numpy())
+
+    def _convert(self, rows: NDArray[Any], device: Any, kind: Any) -> tuple[Any, Floats]:
+        """Return the rows as a tensor, and at most how far each was moved."""
+        whole = self._torch.from_numpy(rows)
+        if not self._half:
+            return whole.to(device), np.zeros(len(rows))
+        short = whole.to(kind)
+        loss = (whole - short.float()).norm(dim=1).numpy().astype(np.float64)
+        return short, loss * (1 + 2 * self._data.error)
+
+
+def choose(device: str, work: int, passages: int) -> tuple[str, str]:
+    """Return the exact route, and the device, that are fastest here as far as can be told without trying.
+
+    torch is asked only where something else has imported it: to import it takes longer than most searches.
+
+    Parameters
+    ----------
+    work
+        Queries times passages.
+    """
+    if device not in ("auto", "cpu"):
+        return "torch", device
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return "numpy", "cpu"
+    if device == "auto" and work >= 10_000_000 and torch.cuda.is_available():
+        return "torch", "cuda"
+    quick = passages >= WORTH_HALF and _multiplies_half(torch) and _free() >= ROOM_HALF
+    return ("bf16" if quick else "numpy"), "cpu"
+
+
+def accelerator() -> str:
+    """Return the device that torch would use."""
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _multiplies_half(torch: Any) -> bool:
+    """Say whether the processor has instructions for bfloat16; without them it is ten times slower than float32."""
+    asked = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return any(ask() for ask in asked if ask is not None)
+
+
+def _full_precision(torch: Any) -> bool:
+    """Say whether float32 is multiplied as such: a user may have allowed TF32 or bfloat16."""
+    try:
+        return torch.get_float32_matmul_precision() == "highest" and not torch.backends.cuda.matmul.allow_tf32
+    except RuntimeError:
+        # torch refuses to say where its old and its new settings were both used.
+        return False
+
+
+def _free() -> int:
+    """Return the bytes of memory that are free, as far as can be told."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return 0

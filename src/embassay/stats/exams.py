@@ -1,0 +1,126 @@
+"""What similarities say: exams of a hundred questions, overlap of distributions, thresholds.
+
+Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain",
+sections 2.1-2.3. Of each question only its K largest similarities, that to the right document and that to a random one
+are needed; a bootstrap sample is an index into them, so 500 exams take milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.randomness import generator
+from embassay.stats.resample import Floats
+from embassay.types import Draws
+
+EXAMS, LENGTH = 500, 100
+"""m samples of l questions each, as in the paper's section 3.1."""
+GRID = tuple(range(5, 100, 5))
+"""The percentiles ψ that thresholds are tried at."""
+ENDS = (2.5, 97.5)
+Ints = NDArray[np.int64]
+
+
+def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
+    """Return (500, 100) indices: in each row the questions of one exam, drawn with replacement."""
+    return generator(draws.seed, "exams", *purpose).integers(0, questions, size=(EXAMS, LENGTH))
+
+
+def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the mean and the 2.5th and 97.5th percentile of each column of (m, k) replicates."""
+    low, high = np.percentile(replicates, ENDS, axis=0)
+    return replicates.mean(axis=0), low, high
+
+
+def percentile_of_top(top: Floats, drawn: Ints, psi: tuple[int, ...]) -> Floats:
+    """Return (m, len(psi)) θ: the ψ-th percentiles of the top-K similarities of each exam.
+
+    Parameters
+    ----------
+    top
+        (Q, K).
+    drawn
+        (m, l) of :func:`exams`.
+    """
+    gathered = top[drawn].reshape(len(drawn), -1)
+    return np.asarray(np.percentile(gathered, psi, axis=1).T)
+
+
+def above(values: Floats, thresholds: Floats) -> Floats:
+    """Return the share of the values strictly above each threshold: COE of right, ROE of random similarities."""
+    ordered = np.sort(values)
+    return 1 - np.searchsorted(ordered, thresholds, side="right") / max(len(ordered), 1)
+
+
+def minima(top: Floats, drawn: Ints) -> Floats:
+    """Return (m,) γ: the smallest top-K similarity in each exam."""
+    return np.asarray(top.min(axis=1)[drawn].min(axis=1))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a threshold is chosen and judged on: Q questions with K retrieved documents each.
+
+    Attributes
+    ----------
+    top
+        (Q, K) similarities of what is retrieved.
+    own
+        (Q,) similarity of the nearest right document.
+    success
+        (Q,) whether a right document is retrieved, 0 … 1.
+    """
+
+    top: Floats
+    own: Floats
+    success: Floats
+
+    def right_at(self, threshold: Floats | float) -> Floats:
+        """Return (Q,) the success that is left when documents below the threshold are dropped."""
+        return np.where(self.own >= threshold, self.success, 0.0)
+
+    def kept_at(self, threshold: Floats | float) -> Floats:
+        """Return (Q,) the share of the retrieved documents that are not dropped."""
+        return np.asarray((self.top >= np.reshape(threshold, (-1, 1))).mean(axis=1))
+
+    def part(self, inside: NDArray[np.bool_]) -> Answers:
+        """Return some of the questions."""
+        return Answers(self.top[inside], self.own[inside], self.success[inside])
+
+    def recommended(self, loss: float, grid: tuple[int, ...] = GRID) -> tuple[int, float] | None:
+        """Return the largest ψ, and its threshold, that loses no more success than ``loss``; None where every ψ does.
+
+        The threshold is the ψ-th percentile of all top-K similarities.
+        """
+        if not len(self.top):
+            return None
+        before = self.success.mean()
+        for psi in sorted(grid, reverse=True):
+            threshold = float(np.percentile(self.top, psi))
+            if before - self.right_at(threshold).mean() <= loss + 1e-12:
+                return psi, threshold
+        return None
+
+
+def halves(unit: Ints, draws: Draws, *purpose: str) -> NDArray[np.bool_]:
+    """Divide questions into two halves of about equal size, whole units each; (Q,) true for the first half."""
+    names, sizes = np.unique(unit, return_counts=True)
+    order = generator(draws.seed, "halves of questions", *purpose).permutation(len(names))
+    filled, side = [0, 0], np.zeros(len(names), dtype=bool)
+    for place in order:
+        side[place] = filled[0] <= filled[1]
+        filled[0 if side[place] else 1] += int(sizes[place])
+    return np.asarray(side[np.searchsorted(names, unit)])
+
+
+def crossed(answers: Answers, first: NDArray[np.bool_], loss: float) -> tuple[float, float]:
+    """Return the thresholds for the first half and for the second, each as the other half recommends it.
+
+    −∞, which drops nothing, where the other half recommends none.
+    """
+    chosen = [answers.part(inside).recommended(loss) for inside in (~first, first)]
+    one, two = (found[1] if found else -np.inf for found in chosen)
+    return one, two

@@ -1,0 +1,333 @@
+"""Documents of one's own and questions about them: folders, tables, passages, units, and every refusal."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.corpora._passages import cutter
+from embassay.corpora.documents import load
+from embassay.errors import SourceError, SpecError
+from embassay.resolve import load_corpus
+
+DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
+ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"
+
+
+@pytest.fixture
+def at(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def docs(at):
+    return at("docs.csv", DOCS)
+
+
+def lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def fails(source, error=SourceError, **options):
+    with pytest.raises(error) as found:
+        load(source, "mine", **options)
+    message = str(found.value)
+    assert "\n" not in message
+    return message
+
+
+def told(corpus):
+    return {d.id: d.passages for d in corpus.documents}, {q.question: q.right for q in corpus.samples}
+
+
+def test_a_table_and_its_questions(docs, at):
+    corpus = load_corpus(f"{docs},questions={at('q.csv', ASKED)}")
+    assert told(corpus) == (
+        {"a": ("It rained.",), "b": ("We ran home.",), "c d": ("She sang.",)},
+        {"Did it rain?": ("a",), "Who sang?": ("c d",)},
+    )
+    assert (corpus.name, corpus.loader, corpus.shape, corpus.licence) == ("docs", "documents", "retrieval", "unknown")
+    assert [q.id for q in corpus.samples] == ["0", "1"]
+    assert corpus.notes == (
+        "columns: id id, text text",
+        "questions: question question, document document",
+        "passages: paragraph",
+        "3 documents, 2 questions",
+    )
+
+
+def test_every_form_of_table_is_read_alike(at):
+    import polars as pl
+
+    docs = [{"_id": "1", "contents": "It rained."}, {"_id": "2", "contents": "We ran."}]
+    asked = [{"query": "Rain?", "doc_id": ["1", "2"], "qid": 7}, {"query": "Snow?", "doc_id": [], "qid": 8}]
+    forms = {
+        "d.csv": "_id,contents\n1,It rained.\n2,We ran.\n",
+        "d.tsv": "_id\tcontents\n1\tIt rained.\n2\tWe ran.\n",
+        "d.jsonl": lines(*docs),
+        "q.csv": "qid,query,doc_id\n7,Rain?,1 2\n8,Snow?,\n",
+        "q.tsv": "qid\tquery\tdoc_id\n7\tRain?\t1;2\n8\tSnow?\t\n",
+        "q.jsonl": lines(*asked),
+    }
+    paths = {name: at(name, content) for name, content in forms.items()}
+    paths["d.parquet"], paths["q.parquet"] = at("d.parquet", ""), at("q.parquet", "")
+    pl.DataFrame(docs).with_columns(pl.lit(0.5).alias("weight")).write_parquet(paths["d.parquet"])
+    pl.DataFrame(asked).write_parquet(paths["q.parquet"])
+    found = [
+        load_corpus(f"{paths['d.' + d]},questions={paths['q.' + q]}")
+        for d in ("csv", "tsv", "jsonl", "parquet")
+        for q in ("csv", "tsv", "jsonl", "parquet")
+    ]
+    assert len({corpus.fingerprint for corpus in found}) == 1
+    assert told(found[0]) == ({"1": ("It rained.",), "2": ("We ran.",)}, {"Rain?": ("1", "2"), "Snow?": ()})
+    assert [q.id for q in found[0].samples] == ["7", "8"]
+    assert found[0].notes[-2:] == (
+        "2 documents, 2 questions, 1 of them not answered by any document",
+        "2 to 2 right documents for a question",
+    )
+
+
+def test_a_parquet_file_without_a_suffix_is_known_by_its_first_bytes(at):
+    import polars as pl
+
+    path = at("docs", "")
+    pl.DataFrame({"id": [1, 2], "text": ["a", "b"]}).write_parquet(path)
+    assert told(load(path, "x", questions=at("q.csv", "query,doc\na?,2\n")))[1] == {"a?": ("2",)}
+    with pytest.raises(SourceError, match="a Parquet file; a table of documents is told by questions=FILE"):
+        load_corpus(path)
+
+
+def test_a_folder_of_texts(at, tmp_path):
+    at("f/b/two.md", "---\ntitle: x\n---\n# Two\n\nWe ran.\n")
+    at("f/a.txt", "\ufeffIt rained.\r\n\r\nIt poured.")
+    at("f/v1.2.TXT", "Version.")
+    at("f/.hidden.txt", "x")
+    at("f/.git/more.txt", "x")
+    at("f/picture.png", b"\x89")
+    at("f/list", "x")
+    asked = at("f/questions.csv", "question,document\nRun?,b/two\nBoth?,a; v1.2\n")
+    corpus = load_corpus(f"{tmp_path / 'f'},questions={asked}")
+    assert told(corpus) == (
+        {"a": ("It rained.", "It poured."), "b/two": ("# Two", "We ran."), "v1.2": ("Version.",)},
+        {"Run?": ("b/two",), "Both?": ("a", "v1.2")},
+    )
+    assert corpus.name == "f"
+    assert corpus.notes[:2] == ("files: 3 documents", "2 other files left out: .png 1, no suffix 1")
+    assert "3 documents in 5 passages, 2 questions" in corpus.notes
+
+
+def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
+    at("f/a.txt", "It rained.")
+    asked = at("f/q.txt", "question\tdocument\nRain?\ta\n")
+    assert set(told(load_corpus(f"{tmp_path / 'f'},questions={asked}"))[0]) == {"a"}
+
+
+@pytest.mark.parametrize("text", ["---\na: 1\n", "--- x\na\n---\nb", "a\n---\nb\n---\n"])
+def test_what_is_no_front_matter_stays(at, tmp_path, text):
+    at("f/a.md", text)
+    corpus = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n"), passages="document")
+    assert corpus.documents[0].passages == (text.strip(),)
+
+
+def test_titles_stand_before_their_texts(at):
+    docs = at("d.jsonl", lines({"id": 1, "title": " Rain ", "text": "It rained."}, {"id": 2, "title": "", "text": "B"}))
+    corpus = load(docs, "mine", questions=at("q.csv", "question,document\nx,1\n"))
+    assert told(corpus)[0] == {"1": ("Rain It rained.",), "2": ("B",)}
+    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title stands before its text")
+
+
+def test_columns_can_be_named(at):
+    docs, asked = at("d.csv", "key,words,id\na,It rained.,9\n"), at("q.csv", "ask,where,question\nRain?,a,x\n")
+    corpus = load_corpus(f"{docs},questions={asked},id=key,text=words,question=ask,document=where")
+    assert told(corpus) == ({"a": ("It rained.",)}, {"Rain?": ("a",)})
+
+
+def test_rows_of_one_question_are_merged_by_its_id(docs, at):
+    asked = at("q.csv", "id,question,document\n7,Who?,a\n8,What?,b\n7,Who?,b\n7,Who?,a\n7,Who?,\n")
+    corpus = load(docs, "mine", questions=asked)
+    assert {q.id: q.right for q in corpus.samples} == {"7": ("a", "b"), "8": ("b",)}
+    asked = at("q.csv", "question,document\nWho?,a\nWho?,b\n")
+    corpus = load(docs, "mine", questions=asked)
+    assert [q.right for q in corpus.samples] == [("a",), ("b",)]
+    assert corpus.notes[-1] == "1 question asks what another asks, word for word"
+
+
+def test_units_are_the_right_documents_or_the_questions(docs, at):
+    asked = at("q.csv", "question,document\nQ0,a\nQ1,a b\nQ2,b\nQ3,c d\nQ4,\nQ5,\n")
+    corpus = load(docs, "mine", questions=asked)
+    assert corpus.samples[1].units == ("document:a", "document:b")
+    assert corpus.samples[4].units == ()
+    assert corpus.units.tolist() == [0, 0, 0, 1, 2, 3]
+    assert load(docs, "mine", questions=asked, unit="question").units.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("passages", "expected"),
+    [
+        ("document", ("One two.  Three\nfour.\n \n\nFive six seven.",)),
+        ("paragraph", ("One two. Three four.", "Five six seven.")),
+        ("sentence", ("One two.", "Three four.", "Five six seven.")),
+        ("1", ("One", "two.", "Three", "four.", "Five", "six", "seven.")),
+        ("2", ("One two.", "two. Three", "Three four.", "four. Five", "Five six", "six seven.")),
+        ("4", ("One two. Three four.", "four. Five six seven.")),
+        ("7", ("One two. Three four. Five six seven.",)),
+        (" 100 ", ("One two. Three four. Five six seven.",)),
+    ],
+)
+def test_passages_worked_by_hand(passages, expected):
+    assert cutter(passages)("  One two.  Three\nfour.\n \n\nFive six seven. ") == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_are_blank_with_any_line_end(end):
+    assert cutter("paragraph")(f"a{end}b{end}{end} {end}c") == ("a b", "c")
+
+
+words = st.lists(st.sampled_from(["it", "rained", "a", "lot", "é"]), min_size=1, max_size=90)
+
+
+@given(words=words, size=st.integers(1, 100))
+def test_windows_hold_all_words_and_overlap_by_a_tenth(words, size):
+    found = [passage.split(" ") for passage in cutter(str(size))(" ".join(words))]
+    overlap = max(1, size // 10) if size > 1 else 0
+    assert found[0] + [word for window in found[1:] for word in window[overlap:]] == words
+    assert all(len(window) == size for window in found[:-1])
+    assert all(a[len(a) - overlap :] == b[:overlap] for a, b in pairwise(found))
+    assert len(found) == 1 or len(found[-1]) > overlap
+
+
+@given(text=st.text(alphabet="a.! \n\r\té\u2028\u200b\x1c", max_size=40).filter(str.strip))
+@pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "1", "3"])
+def test_every_text_has_passages_and_none_is_blank(text, passages):
+    found = cutter(passages)(text)
+    assert found
+    assert all(passage == passage.strip() != "" for passage in found)
+
+
+@pytest.mark.parametrize("passages", ["0", "-1", "", "words", "1.5", "１", "9" * 5000])
+def test_junk_for_passages_is_named(docs, at, passages):
+    found = fails(docs, SpecError, questions=at("q.csv", ASKED), passages=passages)
+    assert found.startswith("passages must be document, paragraph, sentence or a number of words, 1 or more; it is ")
+
+
+def test_questions_are_needed(docs, at, tmp_path):
+    at("f/a.txt", "x")
+    for source in (f"{docs},loader=documents", str(tmp_path / "f"), f"{docs},text=text"):
+        with pytest.raises(SourceError, match="a retrieval corpus needs questions=FILE, a table") as found:
+            load_corpus(source)
+        assert all(name in str(found.value) for name in ("question, query, text", "document, documents", "Parquet"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "place", "says"),
+    [
+        ("question,document\nx,a\ny,hme\n", ", line 3, field 'document'", "no document has the id 'hme'"),
+        ("question,doc\nx,a homf\n", ", line 2, field 'doc'", "no document has the id 'homf'; did you mean 'home'?"),
+        ("question,answer\nx,a\n", ", line 1", "no column of right documents; found question, answer; name it"),
+        ("q,document\nx,a\n", ", line 1", "no column of questions; found q, document; name it with question="),
+        ("question,document\n", "", "the table has no questions"),
+        ("", "", "the file is empty"),
+        ("question,document\n ,a\n", ", line 2, field 'question'", "an empty text"),
+        ("question,document\nx\n", ", line 2", "1 column, where the header has 2"),
+        ("id,question,document\n7,x,a\n7,y,a\n", ", line 3, field 'id'", "'7' is another question on line 2"),
+        ("id,question,document\n,x,a\n", ", line 2, field 'id'", "an empty text"),
+        (lines({"query": "x", "doc": "a"}, {"query": "y"}), ", line 2, field 'doc'", "missing"),
+        (lines({"query": "x", "doc": ["a", None]}), ", line 1, field 'doc'", "null, where an id is needed"),
+        (lines({"query": "x", "doc": [["a"]]}), ", line 1, field 'doc'", "must be a text or a whole number, is a list"),
+        (lines({"query": "x", "doc": {"a": 1}}), ", line 1, field 'doc'", "must be a text or a whole number"),
+        (lines({"query": "x", "doc": True}), ", line 1, field 'doc'", "must be a text or a whole number"),
+        (lines({"query": 7, "doc": "a"}), ", line 1, field 'query'", "must be a text, is a number"),
+        (lines({"id": None, "query": "x", "doc": "a"}), ", line 1, field 'id'", "missing; every question needs one"),
+        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "half of a surrogate pair"),
+        ("{broken\n", ", line 1", "not JSON"),
+        ("PAR1 and no more", "", "not a Parquet file"),
+    ],
+)  # fmt: skip
+def test_a_broken_table_of_questions_is_named(at, asked, place, says):
+    path = at("q.csv", asked)
+    found = fails(at("d.csv", "id,text\na,It rained.\nhome,We ran.\n"), questions=path)
+    assert found.startswith(f"{path}{place}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("docs", "place", "says"),
+    [
+        ("id,text\na,x\na,y\n", ", line 3, field 'id'", "'a' stands on line 2 already"),
+        ("id,text\na,\n", ", line 2, field 'text'", "an empty text"),
+        ("id,text\n,x\n", ", line 2, field 'id'", "an empty text"),
+        ("id,words\na,x\n", ", line 1", "no column of texts; found id, words; name it with text="),
+        ("name,text\na,x\n", ", line 1", "no column of ids; found name, text; name it with id="),
+        ("id,text\n", "", "the table has no documents"),
+        ("", "", "the file is empty"),
+        (lines({"id": "a", "text": "x"}, {"id": "b"}), ", line 2, field 'text'", "missing"),
+        (lines({"id": "a", "text": ["x"]}), ", line 1, field 'text'", "must be a text, is a list"),
+        (lines({"id": 1.5, "text": "x"}), ", line 1, field 'id'", "must be a text or a whole number"),
+        (lines({"id": "a", "text": "x", "title": 7}), ", line 1, field 'title'", "must be a text, is a number"),
+        (b"id,text\na,caf\xe9\n", ", line 2", "not UTF-8 text"),
+    ],
+)
+def test_a_broken_table_of_documents_is_named(at, docs, place, says):
+    path = at("d.csv", docs)
+    assert fails(path, questions=at("q.csv", "question,document\nx,a\n")).startswith(f"{path}{place}: {says}")
+
+
+def test_a_named_column_must_be_there_and_be_one_thing(docs, at):
+    asked = at("q.csv", ASKED)
+    for option, path in [("id", docs), ("text", docs), ("question", asked), ("document", asked)]:
+        assert f"{path}, line 1, field 'no': missing; found " in fails(docs, questions=asked, **{option: "no"})
+    assert "field 'id': is both the id and the text" in fails(docs, questions=asked, text="id")
+    assert "field 'question': is both the question and its" in fails(docs, questions=asked, document="question")
+
+
+def test_a_parquet_column_of_another_type_is_named(at):
+    import polars as pl
+
+    path = at("d.parquet", "")
+    pl.DataFrame({"id": [1.5], "text": ["x"]}).write_parquet(path)
+    found = fails(path, questions=at("q.csv", ASKED))
+    assert found == f"{path}, field 'id': must hold texts or whole numbers, holds Float64"
+
+
+def test_a_broken_folder_is_named(at, tmp_path):
+    folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
+    at("f/x.pdf", "x")
+    assert fails(folder, questions=asked) == f"{folder}: no .txt or .md file in this folder"
+    at("f/a.txt", "It rained.")
+    assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
+    for name, content, says in [
+        ("a.md", "x", f"{folder}: a.md and a.txt have the same id 'a'; rename one"),
+        ("b.txt", " \n", f"{folder}/b.txt: no text in it; fill it or take it out of the folder"),
+        ("c.md", "---\na: 1\n---\n", f"{folder}/c.md: no text in it; fill it or take it out of the folder"),
+        ("d.txt", b"a\ncaf\xe9", f"{folder}/d.txt, line 2: not UTF-8 text"),
+    ]:
+        at(f"f/{name}", content)
+        assert fails(folder, questions=asked) == says
+        (tmp_path / "f" / name).unlink()
+    assert fails(folder, questions=str(tmp_path / "no.csv")) == f"{tmp_path / 'no.csv'}: no such file"
+    assert fails(str(tmp_path / "none"), questions=asked) == f"{tmp_path / 'none'}: no such file"
+
+
+@given(junk=st.binary(max_size=40), cut=st.integers(0, 200))
+def test_no_damage_to_parquet_brings_anything_but_a_corpus_or_a_source_error(junk, cut, tmp_path_factory):
+    import polars as pl
+
+    path = tmp_path_factory.getbasetemp() / "damage.parquet"
+    pl.DataFrame({"id": ["a", "b"], "text": ["x", "y"]}).write_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:cut] + junk + content[cut + len(junk) :])
+    asked = tmp_path_factory.getbasetemp() / "damage-q.csv"
+    asked.write_text("question,document\nx,a\n")
+    try:
+        load(str(path), "mine", questions=str(asked))
+    except SourceError as error:
+        assert "\n" not in str(error)

@@ -1,0 +1,176 @@
+"""TREC's folders: topics, judgements and documents in both forms; what is left out is counted, what is broken named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embassay.corpora.trec import load
+from embassay.errors import SourceError, SpecError
+from embassay.resolve import load_corpus
+
+TOPICS = """<top>
+<num> Number: 301
+<title> Late trains
+<desc> Description:
+Which trains
+were late?
+<narr> Narrative: Not of interest.
+</top>
+
+<top>
+<num>302</num>
+<title>Topic: Rain &amp; snow</title>
+<desc>How much fell?</desc>
+</top>
+"""
+SGML = """<DOC>
+<DOCNO> A-1 </DOCNO>
+<HEADLINE>Not read</HEADLINE>
+<TEXT>
+The train was <b>late</b> &amp; full.
+</TEXT>
+<TEXT>It left.</TEXT>
+</DOC>
+<doc><docno>A-2</docno><text>It rained.</text></doc><DOC><DOCNO>A-3</DOCNO></DOC>
+"""
+QRELS = "301 0 A-1 2\n301 0 B-1 1\n301 0 A-2 0\n302\t0\tA-2\t1\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(**files):
+        path = tmp_path / "robust"
+        given = {"topics.301": TOPICS, "qrels.txt": QRELS, "docs/a.sgml": SGML, "docs/b.tsv": "B-1\tIt was\tlate.\n"}
+        for name, content in {**given, **files.pop("only", {})}.items():
+            if content is not None:
+                file = path / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def fails(path, error=SourceError, **options):
+    with pytest.raises(error) as found:
+        load(str(path), "mine", **options)
+    message = str(found.value)
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+def test_a_folder_is_read(folder):
+    corpus = load_corpus(f"{folder(only={'README.txt': 'About.'})},licence=own")
+    assert (corpus.name, corpus.loader, corpus.licence) == ("robust", "trec", "own")
+    assert {d.id: " ".join(d.passages[0].split()) for d in corpus.documents} == {
+        "A-1": "The train was late & full. It left.",
+        "A-2": "It rained.",
+        "B-1": "It was late.",
+    }
+    assert [(q.id, q.question, q.right, q.gains, q.units) for q in corpus.samples] == [
+        ("301", "Late trains", ("A-1", "B-1"), (2, 1), ()),
+        ("302", "Rain & snow", ("A-2",), (1,), ()),
+    ]
+    assert corpus.notes == (
+        "topics: topics.301, title; judgements: qrels.txt; passages: document",
+        "1 judgement of grade 0 or less: not right",
+        "1 document left out: no text (the first: 'A-3' on line 9 of a.sgml)",
+        "1 other file left out: no document in it (the first: README.txt)",
+        "each question is a unit of its own: judged collections share documents; unit=document joins what shares one",
+        "3 documents, 2 questions",
+        "1 to 2 right documents for a question",
+    )
+
+
+@pytest.mark.parametrize(
+    ("topic", "queries"),
+    [
+        ("description", ["Which trains were late?", "How much fell?"]),
+        ("both", ["Late trains Which trains were late?", "Rain & snow How much fell?"]),
+    ],
+)
+def test_the_query_may_be_the_description(folder, topic, queries):
+    assert [q.question for q in load_corpus(f"{folder()},topic={topic}").samples] == queries
+
+
+def test_topics_may_be_lines(folder):
+    path = folder(only={"topics.301": None, "queries.tsv": "301\tlate trains\n302\train\n"})
+    corpus = load_corpus(str(path))
+    assert [q.question for q in corpus.samples] == ["late trains", "rain"]
+    assert "lines of id, tab, text" in fails(path, SpecError, topic="both")
+
+
+def test_units_may_be_documents_and_passages_words(folder):
+    path = folder(only={"qrels.txt": "301 0 A-1 1\n302 0 A-1 1\n"})
+    corpus = load_corpus(f"{path},unit=document,passages=2")
+    assert corpus.units.tolist() == [0, 0]
+    assert corpus.documents[1].passages == ("It rained.",)
+    assert corpus.documents[2].passages == ("It was", "was late.")
+
+
+def test_what_is_not_there_is_left_out_and_counted(folder):
+    corpus = load(str(folder(only={"qrels.txt": QRELS + "301 0 A-9 1\n999 0 A-1 1\n"})), "mine")
+    assert "1 judgement left out: its query is not there (the first: '999' on line 6 of qrels.txt)" in corpus.notes
+    assert "1 judgement left out: its document is not there (the first: 'A-9' on line 5 of qrels.txt)" in corpus.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"topics.301": None}, ": no file of topics, with 'topics' or 'queries' in its name"),
+        ({"qrels.txt": None}, ": no file of judgements, with 'qrels' in its name"),
+        (
+            {"qrels.2": "x"},
+            ": more than one file of judgements, with 'qrels' in its name: qrels.2, qrels.txt; leave one",
+        ),
+        ({"docs/a.sgml": None, "docs/b.tsv": None}, ": no document with a text in it; documents are SGML (<DOC>, "),
+        ({"topics.301": ""}, "/topics.301: the file has no topics"),
+        ({"topics.301": "no tab\n"}, "/topics.301, line 1: must be an id, a tab and a text"),
+        ({"topics.301": "1\t \n"}, "/topics.301, line 1, field 'title': an empty text"),
+        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'num': '1' stands on line 1 already"),
+        ({"topics.301": "\n<top>\n<num>1\n<desc> x"}, "/topics.301, line 2, field 'title': missing or empty"),
+        ({"topics.301": TOPICS + "<top><title> x"}, "/topics.301, line 15, field 'num': missing or empty"),
+        ({"qrels.txt": "301 0 A-1\n"}, "/qrels.txt, line 1: must be query, 0, document and grade; it has 3 columns"),
+        ({"qrels.txt": "301 0 A-1 x\n"}, "/qrels.txt, line 1, field 'grade': must be a whole number, is 'x'"),
+        ({"qrels.txt": "301 0 A-1 0\n"}, "/qrels.txt: no judgement joins a query with a document: no grade is above 0"),
+        ({"docs/c.trec": "x\n<DOC>\n<TEXT>x</TEXT>\n</DOC>"}, "/docs/c.trec, line 2, field 'DOCNO': missing"),
+        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
+        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
+        (
+            {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
+            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' stands in a.sgml on line 1 already",
+        ),
+        ({"docs/c.trec": b"x\ncaf\xe9"}, "/docs/c.trec, line 2: not UTF-8 text; older collections are in Latin 1"),
+        ({"docs/b.tsv": "B-1 no tab\n"}, "/docs/b.tsv, line 1: must be an id, a tab and a text"),
+    ],
+)
+def test_what_is_broken_is_named(folder, files, says):
+    assert fails(folder(only=files)).startswith(says)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    name=st.sampled_from(["topics.x", "qrels.x", "a.sgml", "b.tsv"]),
+    cut=st.integers(0, 400),
+    skip=st.integers(0, 9),
+    junk=st.sampled_from(
+        [b"", b"<DOC>", b"</DOC>", b"<TEXT>", b"<top>", b"<num>", b"\t", b"\xff", b"<", b"&#0;", b"\r"]
+    ),
+)
+def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(name, cut, skip, junk, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "damaged-trec"
+    path.mkdir(exist_ok=True)
+    files = {"topics.x": TOPICS, "qrels.x": QRELS, "a.sgml": SGML, "b.tsv": "B-1\tIt was late.\n"}
+    for file, text in files.items():
+        content = text.encode()
+        at = cut % len(content)
+        (path / file).write_bytes(content[:at] + junk + content[at + skip :] if file == name else content)
+    try:
+        corpus = load(str(path), "mine")
+    except SourceError as error:
+        assert str(path) in str(error)
+        return
+    assert all(d.passages[0].strip() for d in corpus.documents)
+    assert {key for q in corpus.samples for key in q.right} <= {d.id for d in corpus.documents}

@@ -1,0 +1,336 @@
+"""Exact search: the same bits as a naive float64 loop, on every route and in blocks of any size."""
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from embassay.engine import _topk_faiss, _topk_rows, topk
+from embassay.engine._topk_products import Prepared, Sizes, rounding
+from embassay.engine._topk_task import Task
+from embassay.engine.topk import search
+from embassay.errors import MissingExtraError, UnknownNameError
+from embassay.geometry.closeness import paired_cosine, paired_dot
+
+SIZES = (None, Sizes(16, 3, 8), Sizes(8, 1, 8), Sizes(40, 7, 16))
+FIELDS = ("documents", "passages", "similarity", "own", "greater", "tied")
+
+
+def naive(queries, passages, k, measure, starts=None, pairs=()):
+    """Return the same arrays by a loop over queries."""
+    paired = paired_cosine if measure == "cosine" else paired_dot
+    count = passages.shape[0]
+    starts = np.arange(count) if starts is None else starts
+    ends = np.append(starts[1:], count)
+    documents = np.full((queries.shape[0], k), -1)
+    rows, similarity = documents.copy(), np.full(documents.shape, np.nan)
+    own, greater, tied = np.full(len(pairs), np.nan), np.full(len(pairs), -1), np.full(len(pairs), -1)
+    for q in range(queries.shape[0]):
+        values = paired(queries[[q] * count], passages)
+        best = np.array([np.fmax.reduce(values[a:z]) for a, z in zip(starts, ends, strict=True)])
+        order = [d for d in np.lexsort((np.arange(len(best)), -best)) if not np.isnan(best[d])]
+        for rank, d in enumerate(order[:k]):
+            documents[q, rank], similarity[q, rank] = d, best[d]
+            rows[q, rank] = starts[d] + np.flatnonzero(values[starts[d] : ends[d]] == best[d])[0]
+        for r in [r for r, (asked, _) in enumerate(pairs) if asked == q and order]:
+            own[r] = best[pairs[r][1]]
+            lost = np.isnan(own[r])
+            greater[r] = len(order) if lost else (best > own[r]).sum()
+            tied[r] = np.isnan(best).sum() if lost else (best == own[r]).sum()
+    return documents, rows, similarity, own, greater, tied
+
+
+def same(found, expected):
+    for name, right in zip(FIELDS, expected, strict=True):
+        assert np.array_equal(getattr(found, name), right, equal_nan=name in ("similarity", "own")), name
+
+
+def blocked(queries, passages, k, measure, starts=None, pairs=None, route="numpy", sizes=None):
+    """Search in blocks of some size."""
+    task = Task(queries, passages, starts, k, measure)
+    products, name = topk._products(task, route, "cpu", sizes)
+    pairs = np.empty((0, 2), np.int64) if pairs is None else pairs
+    return topk._exact(task, pairs, k, products, name)
+
+
+def vectors(rng, kind, count, width):
+    """Return vectors of a kind that is hard in its own way."""
+    rows = rng.normal(size=(count, width))
+    if kind == "quantised":
+        rows = rng.integers(-1, 2, size=(count, width)).astype(float)
+    elif kind == "duplicates":
+        rows = rows[rng.integers(0, max(1, count // 4), size=count)]
+    elif kind == "constant":
+        rows = np.ones((count, width))
+    elif kind == "close":
+        rows = 1 + 1e-6 * rows
+    elif kind == "lengths":
+        rows *= 10.0 ** rng.integers(-20, 20, size=(count, 1))
+    return rows
+
+
+KINDS = ("random", "quantised", "duplicates", "constant", "close", "lengths")
+
+
+@st.composite
+def tasks(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    count, asked, width = draw(st.integers(1, 90)), draw(st.integers(1, 9)), draw(st.integers(1, 20))
+    rows = vectors(rng, draw(st.sampled_from(KINDS)), count + asked, width)
+    if draw(st.booleans()):
+        rows[rng.random(len(rows)) < 0.2] = 0
+    rows = rows.astype(draw(st.sampled_from([np.float32, np.float64])))
+    starts = None
+    if draw(st.booleans()):
+        starts = np.unique(np.append(0, rng.integers(0, count, size=draw(st.integers(0, count)))))
+    documents = count if starts is None else len(starts)
+    pairs = rng.integers(0, (asked, documents), size=(draw(st.sampled_from([0, asked, 12 * asked])), 2))
+    return rows[count:], rows[:count], draw(st.integers(1, 12)), draw(st.sampled_from(["cosine", "dot"])), starts, pairs
+
+
+@settings(max_examples=150, deadline=None)
+@given(tasks(), st.sampled_from(SIZES))
+def test_equals_a_loop(task, sizes):
+    same(blocked(*task, sizes=sizes), naive(*task))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tasks(), st.sampled_from(SIZES), st.sampled_from(["torch", "bf16"]))
+def test_equals_a_loop_by_torch(task, sizes, route):
+    pytest.importorskip("torch")
+    same(blocked(*task, sizes=sizes, route=route), naive(*task))
+
+
+@settings(max_examples=80, deadline=None)
+@given(tasks(), st.booleans())
+def test_equals_a_loop_where_vectors_are_sparse(task, counts):
+    queries, passages, *rest = task
+    if counts:
+        queries, passages = (np.abs(np.round(np.clip(m, -3, 3))) for m in (queries, passages))
+    queries, passages = csr_array(queries), csr_array(passages)
+    same(
+        search(queries, passages, k=rest[0], measure=rest[1], starts=rest[2], pairs=rest[3]),
+        naive(queries, passages, *rest),
+    )
+
+
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_routes_agree_to_the_bit(kind, measure):
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(4)
+    rows = vectors(rng, kind, 3040, 24).astype(np.float32)
+    pairs = np.stack([rng.integers(0, 40, size=400), rng.integers(0, 1000, size=400)], axis=1)
+    for starts in (None, np.arange(0, 3000, 3)):
+        args = (rows[3000:], rows[:3000], 10, measure, starts, pairs)
+        right = blocked(*args)
+        for route in ("torch", "bf16"):
+            same(blocked(*args, route=route, sizes=Sizes(512, 16, 8)), [getattr(right, name) for name in FIELDS])
+
+
+def test_the_first_pass_settles_what_is_usual():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(20_100, 32)).astype(np.float32)
+    pairs = np.stack([np.arange(100), rng.integers(0, 20_000, size=100)], axis=1)
+    found = search(rows[:100], rows[100:], k=10, measure="cosine", pairs=pairs, route="numpy")
+    assert found.route == "exact: numpy float32, decided in float64"
+    same(found, naive(rows[:100], rows[100:], 10, "cosine", None, pairs))
+
+
+def test_differences_below_single_precision_decide():
+    query = np.zeros((1, 384))
+    query[0, 0] = 1
+    passages = np.zeros((500, 384))
+    angle = 0.5 + 1e-9 * np.random.default_rng(1).permutation(500)
+    passages[:, 0], passages[:, 1] = np.cos(angle), np.sin(angle)
+    pairs = np.stack([np.zeros(500, int), np.arange(500)], axis=1)
+    found = blocked(query, passages, 500, "cosine", None, pairs, sizes=Sizes(64, 4, 8))
+    assert np.array_equal(found.documents[0], np.argsort(angle))
+    assert np.array_equal(found.greater, np.argsort(np.argsort(angle)))
+    assert (found.tied == 1).all()
+    assert np.unique((passages @ query[0]).astype(np.float32)).size < 20
+
+
+@pytest.mark.parametrize("kind", ["constant", "quantised"])
+def test_thousands_of_equal_documents(kind):
+    rng = np.random.default_rng(2)
+    rows = vectors(rng, kind, 6010, 8).astype(np.float32)
+    pairs = np.stack([np.arange(10), rng.integers(0, 6000, size=10)], axis=1)
+    args = (rows[6000:], rows[:6000], 5, "cosine", None, pairs)
+    found = blocked(*args, sizes=Sizes(1024, 8, 8))
+    same(found, naive(*args))
+    if kind == "constant":
+        assert "10 worked out whole" in found.route
+        assert (found.tied == 6000).all()
+
+
+def test_a_document_longer_than_a_block():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(430, 8)).astype(np.float32)
+    starts = np.array([0, 5, 205, 206, 399])
+    pairs = np.argwhere(np.ones((30, 5)))
+    args = (rows[400:], rows[:400], 3, "dot", starts, pairs)
+    same(blocked(*args, sizes=Sizes(16, 8, 8)), naive(*args))
+
+
+def test_worked_by_hand():
+    passages = np.array([[1.0, 0], [0, 0], [0, 2], [3, 0], [0, 0], [0, 0]], dtype=np.float32)
+    queries = np.array([[2.0, 0], [0, 0]], dtype=np.float32)
+    starts = np.array([0, 1, 2, 4])
+    pairs = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0]])
+    found = search(queries, passages, k=3, measure="cosine", starts=starts, pairs=pairs)
+    assert found.documents.tolist() == [[0, 2, -1], [-1, -1, -1]]
+    assert found.passages.tolist() == [[0, 3, -1], [-1, -1, -1]]
+    assert found.similarity[0, :2].tolist() == [1, 1]
+    assert found.greater.tolist() == [0, 2, 0, 2, -1]
+    assert found.tied.tolist() == [2, 2, 2, 2, -1]
+    assert np.isnan(found.own[[1, 3, 4]]).all()
+
+
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+def test_memory_mapped_passages(tmp_path, measure):
+    rows = np.random.default_rng(6).normal(size=(700, 12)).astype(np.float32)
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(690, 12))
+    mapped[:] = rows[:690]
+    same(blocked(rows[690:], mapped, 4, measure, sizes=Sizes(64, 4, 8)), naive(rows[690:], rows[:690], 4, measure))
+
+
+def test_memory_does_not_grow_with_the_passages():
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(60_000, 16)).astype(np.float32)
+    pairs = np.stack([np.arange(500), np.arange(500)], axis=1)
+    search(rows[:5], rows, k=10, measure="cosine", route="numpy")
+    tracemalloc.start()
+    search(rows[:500], rows, k=10, measure="cosine", route="numpy", pairs=pairs)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_nothing_to_find(sizes):
+    for queries, passages in ((0, 3), (2, 0), (0, 0)):
+        starts = np.arange(0, passages)
+        found = blocked(np.ones((queries, 4)), np.ones((passages, 4)), 2, "dot", starts, sizes=sizes)
+        assert found.documents.shape == (queries, 2)
+        assert (found.documents[:, 0] == (0 if passages else -1)).all()
+
+
+def test_no_documents_wanted_but_places():
+    rows = np.eye(3)
+    found = search(rows, rows, k=0, measure="cosine", pairs=np.array([[1, 1], [1, 2]]))
+    assert found.documents.shape == (3, 0)
+    assert found.greater.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+def test_the_bound_holds(dtype, measure):
+    rng = np.random.default_rng(8)
+    rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
+    task = Task(rows[:20], rows[20:], None, 1, measure)
+    data = Prepared(task, np.arange(20), Sizes(280, 20, 8), dtype)
+    lengths, _ = data.load(task, 0, 280)
+    scores = data.queries @ data.block.T
+    right = np.stack([task.similarity(np.full(280, q), np.arange(280)) for q in range(20)])
+    if measure == "dot":
+        right /= np.sqrt(task.squares)[:, None]
+    assert (np.abs(scores - right) <= data.error * lengths).all()
+    assert data.error == rounding(700, np.finfo(dtype).eps / 2)
+
+
+def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch):
+    rng = np.random.default_rng(9)
+    rows = rng.normal(size=(130, 16)).astype(np.float32)
+    real = np.matmul
+
+    def wrong(a, b, out):
+        real(a, b, out=out)
+        out += 0.01 * rng.normal(size=out.shape).astype(out.dtype)
+
+    monkeypatch.setattr("embassay.engine._topk_products.np.matmul", wrong)
+    found = blocked(rows[:5], rows[5:], 4, "cosine")
+    assert "5 worked out whole" in found.route
+    same(found, naive(rows[:5], rows[5:], 4, "cosine"))
+
+
+def test_all_similarities_are_those_that_decide():
+    rows = np.random.default_rng(10).normal(size=(1100, 50)).astype(np.float32)
+    for measure in ("cosine", "dot"):
+        task = Task(rows[:3], rows, None, 1, measure)
+        ((_, scores, _),) = _topk_rows._dense(task, np.arange(3), 3)
+        for q in range(3):
+            assert np.array_equal(scores[q], task.similarity(np.full(1100, q), np.arange(1100)))
+
+
+def clustered(rng, count, width=16):
+    return (rng.normal(size=(50, width))[rng.integers(0, 50, count)] + 0.3 * rng.normal(size=(count, width))).astype(
+        "f4"
+    )
+
+
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+def test_approximate_search_says_its_recall(monkeypatch, measure):
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(_topk_faiss, "FEW", 1000)
+    rows = clustered(np.random.default_rng(11), 3040)
+    right = search(rows[:40], rows[40:], k=5, measure=measure, route="numpy")
+    pairs = np.stack([np.arange(40), right.documents[:, 0]], axis=1)
+    pairs = np.concatenate([pairs, np.stack([np.arange(40), np.full(40, 7)], axis=1)])
+    right = search(rows[:40], rows[40:], k=5, measure=measure, route="numpy", pairs=pairs)
+    found = search(rows[:40], rows[40:], k=5, measure=measure, route="faiss", pairs=pairs)
+    hits = sum(len(np.intersect1d(a, b)) for a, b in zip(right.documents, found.documents, strict=True)) / 200
+    assert found.route.startswith("approximate: faiss IVF110 nprobe 7, recall@5 ")
+    assert found.route.endswith(f"recall@5 {hits:.3f} on 40 queries")
+    assert hits > 0.7
+    assert (found.greater[40:] == -1).any()
+    assert np.array_equal(found.own, right.own)
+    first = found.documents[:, 0] == right.documents[:, 0]
+    assert np.array_equal(found.greater[:40] == 0, first)
+    assert np.array_equal(found.similarity[first, 0], right.similarity[first, 0])
+
+
+def test_few_passages_are_searched_exactly():
+    rows = clustered(np.random.default_rng(12), 500)
+    found = search(rows[:5], rows, k=3, measure="cosine", route="faiss")
+    assert found.route == "exact: 500 passages are few"
+    same(found, naive(rows[:5], rows, 3, "cosine"))
+
+
+def test_faiss_is_an_extra(monkeypatch):
+    monkeypatch.setattr(_topk_faiss, "FEW", 100)
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    rows = clustered(np.random.default_rng(13), 200)
+    with pytest.raises(MissingExtraError, match=r"approximate search needs the extra 'ann'"):
+        search(rows[:5], rows, k=3, measure="cosine", route="faiss")
+
+
+def test_what_does_not_fit_is_refused():
+    rows = np.ones((4, 3))
+    with pytest.raises(UnknownNameError, match="numpi"):
+        search(rows, rows, k=1, measure="dot", route="numpi")
+    for wrong in (
+        {"passages": np.ones((4, 2))},
+        {"passages": csr_array(rows)},
+        {"starts": np.array([1, 2])},
+        {"starts": np.array([0, 2, 2])},
+        {"starts": np.array([0, 4])},
+        {"starts": np.array([], dtype=int)},
+        {"pairs": np.array([0, 1])},
+        {"pairs": np.array([[0, 4]])},
+        {"pairs": np.array([[-1, 0]])},
+    ):
+        with pytest.raises(ValueError, match=r"do not fit|starts must|pairs"):
+            search(rows, **({"passages": rows} | wrong), k=1, measure="dot")
+
+
+def test_torch_and_faiss_are_imported_when_used():
+    code = "import sys, embassay.engine.topk; print(sorted({'torch', 'faiss'} & set(sys.modules)))"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
