@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from embassay.corpora._jsonl import LONGEST, counted
@@ -26,7 +27,7 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         With file and line, for what cannot be read or is not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
             quoted = {"quoting": csv.QUOTE_NONE} if delimiter == "\t" else {}
             reader = csv.reader(file, delimiter=delimiter, strict=True, **quoted)  # type: ignore[arg-type]
             for cells in reader:
@@ -40,6 +41,16 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         raise SourceError(f"not a table: {error}", path, reader.line_num) from None
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells be longer than the 131,072 characters of the csv module, whose limit is a global one."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def even(cells: Sequence[str], width: int, path: Path, line: int) -> Sequence[str]:

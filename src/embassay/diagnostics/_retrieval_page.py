@@ -83,7 +83,7 @@ def page(k: int) -> Layout:
             SeriesTable(
                 "Published: TelecomQuAD",
                 "published",
-                note="Printed in percent with K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
+                note="With K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
                 "the wrong way round in the paper and stand here under the names that fit their values. That corpus is "
                 "its authors' own: nothing here is to be compared with it number by number.",
                 folded=True,

@@ -13,9 +13,9 @@ from embassay.diagnostics._retrieval_scores import quantities
 from embassay.diagnostics._rows import row
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.result import MIN_UNITS, Estimate, Row
-from embassay.stats.correlate import Kind, across_models
+from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, LENGTH, Answers, above, crossed, exams, halves, minima, percentile_of_top, spread
-from embassay.stats.resample import Floats, mean, too_few, undefined_estimate
+from embassay.stats.resample import Floats, mean, too_few
 from embassay.stats.shares import share
 from embassay.types import Draws, ItemScores
 
@@ -218,13 +218,25 @@ def _plain(view: View, value: float) -> Estimate:
     return Estimate(value, None, None, int(view.defined.sum()), units, int((~view.defined).sum()))
 
 
-ACROSS = (("coe", "success"), ("roe", "tau"), ("roe", "success"), ("i_a", "success"), ("isoscore", "success"))
+def _of_all(views: Sequence[View]) -> ItemScores:
+    """Return scores of no encoder that depend on those of all: what a figure over encoders is signed with."""
+    digests = np.array([v.scores.digest for v in views])
+    return replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
+
+
+ACROSS = {
+    "COE and success": ("coe", "success"),
+    "ROE and τ": ("roe", "tau"),
+    "ROE and success": ("roe", "success"),
+    "I-A and success": ("i_a", "success"),
+    "IsoScore and success": ("isoscore", "success"),
+}
 """What is correlated over models: the paper's text and the last row of its table 4."""
 
 
 def correlations(views: Sequence[View], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
     """Yield correlations over the encoders asked for; encoders are no random sample of encoders."""
-    if not views:
+    if len(views) < MIN_ITEMS:
         return
     psi = f"psi{views[0].psi}"
     names = [v.encoder for v in views]
@@ -238,13 +250,12 @@ def correlations(views: Sequence[View], rows: Sequence[Row], draws: Draws) -> It
         "isoscore": ("isoscore", "documents"),
     }
     kinds: tuple[Kind, ...] = ("pearson", "spearman")
-    for first, second in ACROSS:
+    scores = _of_all(views)
+    for subset, (first, second) in ACROSS.items():
         for condition in ("", *TRANSFORMS) if first in ("i_a", "isoscore") else ("",):
             x, y = (
                 np.array([np.nan if (v := at.get((n, *places[q], condition))) is None else v for n in names])
                 for q in (first, second)
             )
             for kind in kinds:
-                subset = f"{first}~{second}"
-                found = across_models(x, y, kind) if len(x) else undefined_estimate(0)
-                yield row(views[0].scores.of_corpus("answered"), draws, kind, subset, found, condition)
+                yield row(scores, draws, kind, subset, across_models(x, y, kind), condition)

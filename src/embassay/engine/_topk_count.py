@@ -13,43 +13,62 @@ from numpy.typing import NDArray
 
 from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down
 from embassay.engine._topk_products import Product
-from embassay.engine._topk_task import Answer, Floats, Ints, new_runs, places
+from embassay.engine._topk_task import Answer, Floats, Ints, count, new_runs, spread, within
 
 NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def count(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:
+def tally(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:
     """Count the documents of a block that are nearer than those asked about."""
     error, most = block.bound.most(lane.queries), maxima.max(axis=1)
     rows = np.flatnonzero((most >= lane.floor - 2 * error) & ~lane.given_up)
-    if block.starts is None:
-        single = lane.single[rows] >= 0
-        for start in range(0, np.count_nonzero(single), LINES):
-            _count_singles(lane, product, rows[single][start : start + LINES], error, block)
-        rows = rows[~single]
-    for start in range(0, len(rows), LINES):
-        part = rows[start : start + LINES]
-        for row, line in zip(part.tolist(), product.lines(part), strict=True):
-            pairs, own = lane.asked[row]
-            _count_row(lane, row, pairs, (own - error[row], own + error[row]), line, block)
+    single = lane.single[rows] >= 0
+    for part, work in ((rows[single], _tally_singles), (rows[~single], _tally_others)):
+        for start in range(0, len(part), LINES):
+            some = part[start : start + LINES]
+            work(lane, some, error, product.lines(some), block)
 
 
-def _count_singles(lane: Lane, product: Product, rows: Ints, error: Floats, block: Block) -> None:
-    """Count for rows of one pair each, where every passage is a document."""
-    lines, pairs = product.lines(rows), lane.single[rows]
-    low = down(lane.floor[rows] - error[rows], lines.dtype)
-    high = -down(-lane.floor[rows] - error[rows], lines.dtype)
-    above, least = _true(lines > high[:, None]), _true(lines >= low[:, None])
+def _tally_singles(lane: Lane, rows: Ints, error: Floats, lines: NDArray[Any], block: Block) -> None:
+    """Count for rows of one pair each."""
+    scores, pairs = block.of_documents(lines), lane.single[rows]
+    low = down(lane.floor[rows] - error[rows], lines.dtype)[:, None]
+    high = -down(-lane.floor[rows] - error[rows], lines.dtype)[:, None]
+    over, reached = scores > high, scores >= low
+    above = _true(over)
+    unclear = np.flatnonzero(_true(reached) > above)
+    for at in block.cut:
+        above -= over[:, at]
+        _mark(lane, pairs[over[:, at]], block.first + at)
     block.answer.greater[pairs] += above
-    for i in np.flatnonzero(least > above):
-        inside = np.flatnonzero((lines[i] >= low[i]) & (lines[i] <= high[i]))
-        if _allow(lane, int(rows[i]), len(inside), 1):
-            lane.unsure.append((np.full(len(inside), pairs[i]), block.start + inside))
+    for i in unclear:
+        if _allow(lane, int(rows[i]), int(reached[i].sum() - over[i].sum()), 1):
+            _leave(lane, pairs[i : i + 1], block, lines[i], scores[i], low[i], high[i])
+
+
+def _tally_others(lane: Lane, rows: Ints, error: Floats, lines: NDArray[Any], block: Block) -> None:
+    """Count for rows of several pairs each."""
+    for row, line, scores in zip(rows.tolist(), lines, block.of_documents(lines), strict=True):
+        pairs, own = lane.asked[row]
+        low, high = down(own - error[row], lines.dtype), -down(-own - error[row], lines.dtype)
+        above, least = count(scores, low, high)
+        if (least > above).any() and _allow(lane, row, int((least - above).sum()), len(pairs)):
+            _leave(lane, pairs, block, line, scores, low, high)
+        for at in block.cut:
+            over = scores[at] > high
+            above -= over
+            _mark(lane, pairs[over], block.first + at)
+        block.answer.greater[pairs] += above
 
 
 def _true(mask: NDArray[np.bool_]) -> Ints:
-    """Return how many are true in each row of a multiple of 8; numpy's own count is ten times slower along an axis."""
-    return np.asarray(np.bitwise_count(mask.view(np.uint64)).sum(axis=1, dtype=np.int64))
+    """Return how many are true in each row."""
+    whole = mask.shape[1] // 8 * 8
+    if not whole or not mask.flags.c_contiguous:
+        return np.asarray(np.count_nonzero(mask, axis=1), dtype=np.int64)
+    # Eight at a time: numpy's own count is ten times slower along an axis.
+    eights = np.ascontiguousarray(mask[:, :whole]).view(np.uint64)
+    return np.asarray(np.bitwise_count(eights).sum(axis=1, dtype=np.int64) + mask[:, whole:].sum(axis=1))
 
 
 def _allow(lane: Lane, row: int, more: int, pairs: int) -> bool:
@@ -59,38 +78,30 @@ def _allow(lane: Lane, row: int, more: int, pairs: int) -> bool:
     return not lane.given_up[row]
 
 
-def _count_row(
-    lane: Lane, row: int, pairs: Ints, ends: tuple[Floats, Floats], line: NDArray[Any], block: Block
+def _mark(lane: Lane, pairs: Ints, document: int) -> None:
+    """Remember that a document is surely nearer; another block may say so again."""
+    lane.surely.append((pairs, np.full(len(pairs), document)))
+
+
+def _leave(
+    lane: Lane,
+    pairs: Ints,
+    block: Block,
+    line: NDArray[Any],
+    scores: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
 ) -> None:
-    low, high = down(ends[0], line.dtype), -down(-ends[1], line.dtype)
-    scores = block.of_documents(line)
-    if block.cut:
-        whole = np.delete(np.arange(len(scores)), block.cut)
-        above, inside = places(scores[whole], low, high)
-        inside = [whole[i] for i in inside]
-    else:
-        above, inside = places(scores, low, high)
-    block.answer.greater[pairs] += above
-    for at in block.cut:
-        over = pairs[scores[at] > high]
-        lane.surely.append((over, np.full(len(over), block.first + at)))
-        for i in np.flatnonzero((scores[at] >= low) & (scores[at] <= high)):
-            inside[i] = np.append(inside[i], at)
-    if not _allow(lane, row, sum(map(len, inside)), len(pairs)):
-        return
-    for pair, floor, documents in zip(pairs.tolist(), low, inside, strict=True):
-        if len(documents):
-            passages = _reaching(block, line, floor, documents)
-            lane.unsure.append((np.full(len(passages), pair), passages))
-
-
-def _reaching(block: Block, line: NDArray[Any], floor: Any, documents: Ints) -> Ints:
-    """Return the passages of some documents of a block whose scores reach a floor."""
+    """Leave the documents whose scores are inside an interval to be computed."""
+    which, inside = within(scores, low, high)
     if block.starts is None:
-        return block.start + documents
-    ends = np.append(block.starts[1:], block.size)
-    columns = [np.arange(block.starts[d], ends[d]) for d in documents.tolist()]
-    return np.asarray(block.start + np.concatenate([c[line[c] >= floor] for c in columns]))
+        lane.unsure.append((pairs[which], block.start + inside))
+        return
+    sizes = np.diff(np.append(block.starts, block.size))[inside]
+    columns, which = spread(block.starts[inside], sizes), np.repeat(which, sizes)
+    # Passages below the interval cannot be as near, even if others of their document are.
+    kept = line[columns] >= low[which]
+    lane.unsure.append((pairs[which[kept]], block.start + columns[kept]))
 
 
 def resolve(answer: Answer, lane: Lane) -> None:

@@ -91,10 +91,10 @@ class Block:
         cut = ({0} if starts[first] < start else set()) | ({last - first - 1} if end > start + size else set())
         return cls(answer, start, size, bound, first, local, tuple(sorted(cut)))
 
-    def of_documents(self, line: NDArray[Any]) -> NDArray[Any]:
-        """Return the (n,) scores of the documents of the block, given one query's scores."""
-        line = line[: self.size]
-        return line if self.starts is None else np.asarray(np.maximum.reduceat(line, self.starts))
+    def of_documents(self, lines: NDArray[Any]) -> NDArray[Any]:
+        """Return the (b, n) scores of the documents of the block, given those of its passages."""
+        lines = lines[:, : self.size]
+        return lines if self.starts is None else np.asarray(np.maximum.reduceat(lines, self.starts, axis=1))
 
 
 def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:

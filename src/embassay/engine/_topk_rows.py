@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embassay.engine._topk_task import Answer, Floats, Ints, Task, places
+from embassay.engine._topk_task import FEW, Answer, Floats, Ints, Task, count
 from embassay.geometry.closeness import dense_blocks, paired_dot
 
 ROOM = 2_000_000
@@ -35,44 +36,40 @@ def _settle(answer: Answer, query: int, scores: Floats, error: float) -> None:
     if not defined.size:
         answer.greater[pairs] = answer.tied[pairs] = -1
         return
-    rows = _nearest(task, scores, best, defined, error)
-    queries = np.full(len(rows), query)
-    answer.place(queries, rows, task.similarity(queries, rows))
     own = answer.own[pairs]
     lost = np.isnan(own)
     answer.greater[pairs[lost]] = len(defined)
     answer.tied[pairs[lost]] = task.documents - len(defined)
     pairs, own = pairs[~lost], own[~lost]
-    if len(pairs):
-        above, inside = places(best[defined], own - error, own + error)
-        exact = _exact(task, query, best, defined, inside, error)
-        answer.greater[pairs] = above + [np.count_nonzero(exact[i] > v) for i, v in zip(inside, own, strict=True)]
-        answer.tied[pairs] = [np.count_nonzero(exact[i] == v) for i, v in zip(inside, own, strict=True)]
-
-
-def _nearest(task: Task, scores: Floats, best: Floats, defined: Ints, error: float) -> Ints:
-    """Return the passages that may be those of the k nearest documents."""
     value, k = best[defined], min(task.k, len(defined))
-    bar = np.partition(value, len(value) - k)[len(value) - k]
-    near = defined[value >= bar - 2 * error]
-    # Of documents that are surely as near, the first k are enough: they may be all there are.
-    sure = best[near] == (0.0 if error else bar)
-    near = np.concatenate([near[~sure], near[sure][:k]])
-    if task.starts is None:
-        return near
-    rows, begin = task.rows(near)
-    counts = np.diff(np.append(begin, len(rows)))
-    return np.asarray(rows[scores[rows] >= np.repeat(best[near], counts) - 2 * error])
-
-
-def _exact(task: Task, query: int, best: Floats, defined: Ints, inside: list[Ints], error: float) -> Floats:
-    """Return the similarities of the defined documents, right for those inside some interval."""
-    exact = best[defined]
     if error:
-        unsure = np.unique(np.concatenate(inside))
-        unsure = unsure[exact[unsure] != 0]
-        exact[unsure] = task.of_documents(np.full(len(unsure), query), defined[unsure])
-    return exact
+        # A score of 0 is exactly that.
+        unsure = np.flatnonzero(_unsure(value, own, k, error) & (value != 0))
+        value[unsure] = task.of_documents(np.full(len(unsure), query), defined[unsure])
+    bar = np.partition(value, len(value) - k)[len(value) - k]
+    # Of documents exactly at the bar the first k are enough: they may be all there are.
+    near = np.concatenate([defined[value > bar], defined[value == bar][:k]])
+    rows, _ = task.rows(near)
+    queries = np.full(len(rows), query)
+    answer.place(queries, rows, task.similarity(queries, rows))
+    if len(pairs):
+        above, least = count(value, own, own)
+        answer.greater[pairs], answer.tied[pairs] = above, least - above
+
+
+def _unsure(value: Floats, own: Floats, k: int, error: float) -> NDArray[np.bool_]:
+    """Say which documents may be among the k nearest, or as near as one that is asked about, but for rounding."""
+    unsure = value >= np.partition(value, len(value) - k)[len(value) - k] - 2 * error
+    if len(own) <= FEW:
+        for each in own:
+            unsure |= np.abs(value - each) <= error
+        return np.asarray(unsure)
+    order = np.argsort(value)
+    opened = np.zeros(len(value) + 1, dtype=np.int64)
+    np.add.at(opened, np.searchsorted(value, own - error, side="left", sorter=order), 1)
+    np.add.at(opened, np.searchsorted(value, own + error, side="right", sorter=order), -1)
+    unsure[order] |= np.cumsum(opened)[:-1] > 0
+    return np.asarray(unsure)
 
 
 def _dense(task: Task, ids: Ints, step: int) -> Iterator[tuple[Ints, Floats, Floats]]:

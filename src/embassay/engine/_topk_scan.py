@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_count import count, resolve
+from embassay.engine._topk_count import resolve, tally
 from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down, lane_of
 from embassay.engine._topk_products import Product
 from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
@@ -40,7 +40,7 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
             maxima = product.multiply(lane.queries)
             _select(lane, product, maxima, block)
             if lane.asked:
-                count(lane, product, maxima, block)
+                tally(lane, product, maxima, block)
     return np.concatenate([ids[:0], *(_finish(answer, lane, alive) for lane in lanes)])
 
 
@@ -78,8 +78,8 @@ def _raise(lane: Lane, product: Product, maxima: NDArray[Any], block: Block, row
     else:
         top = np.empty(len(rows))
         for start in range(0, len(rows), LINES):
-            for i, line in enumerate(product.lines(rows[start : start + LINES]), start):
-                top[i] = np.partition(block.of_documents(line), -k)[-k]
+            part = slice(start, start + LINES)
+            top[part] = np.partition(block.of_documents(product.lines(rows[part])), -k, axis=1)[:, -k]
     lane.bar[rows] = np.maximum(lane.bar[rows], top - error[rows])
 
 

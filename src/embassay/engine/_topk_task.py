@@ -60,9 +60,8 @@ class Task:
         """Return the passages of several documents one after another, and where those of each begin."""
         if self.starts is None:
             return documents, np.arange(len(documents))
-        size = self._sizes(documents)
-        begin = np.cumsum(size) - size
-        return np.arange(size.sum()) + np.repeat(self.starts[documents] - begin, size), begin
+        sizes = self._sizes(documents)
+        return spread(self.starts[documents], sizes), np.cumsum(sizes) - sizes
 
     def similarity(self, query: Ints, passage: Ints) -> Floats:
         """Return the (n,) similarities of n pairs: the numbers that everything is decided by."""
@@ -143,8 +142,8 @@ def new_runs(*keys: NDArray[Any]) -> NDArray[np.bool_]:
     return new
 
 
-def places(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[Ints, list[Ints]]:
-    """Return, for each of m intervals, how many scores are above it, and which are inside.
+def count(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return, for each of m intervals, how many scores are above it, and how many above or inside.
 
     Parameters
     ----------
@@ -154,14 +153,24 @@ def places(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple
         (m,) the intervals, both ends included.
     """
     if len(low) > FEW:
-        order = np.argsort(scores)
-        left = np.searchsorted(scores, low, side="left", sorter=order)
-        right = np.searchsorted(scores, high, side="right", sorter=order)
-        return len(scores) - right, [order[a:b] for a, b in zip(left, right, strict=True)]
-    above = np.empty(len(low), dtype=np.int64)
-    inside = []
-    for i in range(len(low)):
-        above[i] = np.count_nonzero(scores > high[i])
-        any_inside = np.count_nonzero(scores >= low[i]) > above[i]
-        inside.append(np.flatnonzero((scores >= low[i]) & (scores <= high[i])) if any_inside else above[:0])
-    return above, inside
+        line = np.sort(scores)
+        above, least = np.searchsorted(line, high, side="right"), np.searchsorted(line, low, side="left")
+        return len(line) - above, len(line) - least
+    above = np.array([np.count_nonzero(scores > end) for end in high], dtype=np.int64)
+    return above, np.array([np.count_nonzero(scores >= end) for end in low], dtype=np.int64)
+
+
+def within(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return each pair of an interval and a score inside it."""
+    if len(low) <= FEW:
+        inside = [np.flatnonzero((scores >= a) & (scores <= b)) for a, b in zip(low, high, strict=True)]
+        return np.repeat(np.arange(len(low)), [len(i) for i in inside]), np.concatenate(inside)
+    order = np.argsort(scores)
+    begin = np.searchsorted(scores, low, side="left", sorter=order)
+    sizes = np.searchsorted(scores, high, side="right", sorter=order) - begin
+    return np.repeat(np.arange(len(low)), sizes), order[spread(begin, sizes)]
+
+
+def spread(begin: Ints, sizes: Ints) -> Ints:
+    """Return several ranges of whole numbers, one after another."""
+    return np.asarray(np.arange(sizes.sum()) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes))

@@ -42,7 +42,7 @@ def p_value(p: float | None) -> str:
 def remark(row: Row) -> str:
     """Say what a reader must know of a figure beside its value: why it is missing, few units, undefined items."""
     found = [row.reason] if row.reason else []
-    if row.value is not None and not row.reason and row.units < FEW_UNITS:
+    if row.low is not None and not row.reason and row.units < FEW_UNITS:
         found.append(f"few units ({row.units})")
     if row.value is not None and row.undefined:
         found.append(f"{row.undefined} undefined")
