@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from embassay.corpora._jsonl import LONGEST, counted
@@ -27,10 +26,10 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         With file and line, for what cannot be read or is not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file, _long_cells():
+        with path.open(encoding="utf-8-sig", newline="") as file:
             quoted = {"quoting": csv.QUOTE_NONE} if delimiter == "\t" else {}
             reader = csv.reader(file, delimiter=delimiter, strict=True, **quoted)  # type: ignore[arg-type]
-            for cells in reader:
+            for cells in iter(lambda: _next(reader), None):
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, cells
     except FileNotFoundError:
@@ -43,12 +42,11 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let cells be longer than the 131,072 characters of the csv module, whose limit is a global one."""
+def _next(reader: Iterator[list[str]]) -> list[str] | None:
+    """Return the next row, None at the end; cells may be longer than the csv module's limit, which is a global one."""
     before = csv.field_size_limit(2**31 - 1)
     try:
-        yield
+        return next(reader, None)
     finally:
         csv.field_size_limit(before)
 
