@@ -72,13 +72,20 @@ def assay(
     return outcome.result
 
 
-def report(result: Result, path: str | Path, speed: Mapping[str, float] | None = None) -> Path:
+def report(
+    result: Result,
+    path: str | Path,
+    speed: Mapping[str, float] | None = None,
+    badges: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Path:
     """Write a result as one self-contained HTML file and return its path.
 
     Parameters
     ----------
     speed
         Texts per second by encoder, where it was measured; names the fastest of those not separable.
+    badges
+        By encoder how far its vectors can be trusted, as ``run.json`` has it.
 
     Raises
     ------
@@ -88,7 +95,7 @@ def report(result: Result, path: str | Path, speed: Mapping[str, float] | None =
     from embassay.reports.page import render
 
     path = Path(path)
-    write(path, render(result, layouts(result), speed).encode())
+    write(path, render(result, layouts(result), speed, badges).encode())
     return path
 
 

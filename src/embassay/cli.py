@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -39,6 +39,7 @@ def run(
     resamples: int | None = None,
     limit: int | None = None,
     device: str | None = None,
+    backend: str | None = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     no_baselines: Annotated[bool, Parameter(negative="")] = False,
     no_texts: Annotated[bool, Parameter(negative="")] = False,
@@ -69,7 +70,9 @@ def run(
     limit
         Keep so many whole units of each corpus, drawn by the seed.
     device
-        Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps.
+        Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps; several share the work: cuda:0,cuda:1.
+    backend
+        How they run: auto (default), packed, padded, sentence-transformers.
     dry_run
         Say what would be encoded, and stop.
     no_baselines
@@ -99,6 +102,7 @@ def run(
         resamples=resamples,
         limit=limit,
         device=device,
+        backend=backend,
         baselines=False if no_baselines else None,
         texts=False if no_texts else None,
         cache=cache,
@@ -146,10 +150,11 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
     """
     from embassay.api import read
     from embassay.api import report as write_report
-    from embassay.session import speeds
+    from embassay.session import speeds, trust
     from embassay.store.runs import RunFolder
 
-    path = write_report(read(run), out or RunFolder(run).report, speeds(RunFolder(run).record()))
+    record = RunFolder(run).record()
+    path = write_report(read(run), out or RunFolder(run).report, speeds(record), trust(record))
     _say(f"report: {path}")
     return FINE
 
@@ -166,6 +171,30 @@ def list_(what: str | None = None) -> int:
     from embassay.inventory import show
 
     show(what)
+    return FINE
+
+
+@app.command(name="cache")
+def cache_(
+    what: Literal["info", "verify", "clear"],
+    *,
+    encoder: Annotated[str | None, Parameter(name=("-e", "--encoder"))] = None,
+    cache: Path | None = None,
+) -> int:
+    """Show the vector cache, remove what is damaged in it, or empty it (nothing is asked).
+
+    Parameters
+    ----------
+    what
+        info: size, limit and encoders; verify: read every vector; clear: remove all, or one encoder's.
+    encoder
+        What to clear: a name or fingerprint that 'embassay cache info' shows.
+    cache
+        Folder of the vector cache.
+    """
+    from embassay import upkeep
+
+    upkeep.carry_out(what, cache, encoder)
     return FINE
 
 

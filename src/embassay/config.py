@@ -38,6 +38,7 @@ class Settings(BaseModel):
     resamples: PositiveInt | None = None
     limit: PositiveInt | None = None
     device: str | None = None
+    backend: str | None = None
     baselines: bool | None = None
     texts: bool | None = None
 

@@ -64,6 +64,8 @@ class Plan:
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
     device: str = "auto"
+    seed: int = 0
+    badges: bool = False
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
         """Return the tasks whose corpus an encoder is for."""
@@ -85,6 +87,7 @@ def prepare(
     baselines: bool = True,
     limit: int | None = None,
     seed: int = 0,
+    badges: bool = False,
 ) -> Plan:
     """Resolve everything by name and check that it fits together.
 
@@ -94,6 +97,8 @@ def prepare(
         Labels of the encoders that may bring and run their own code.
     limit
         Keep so many whole units of each corpus, drawn by the seed.
+    badges
+        Look also at how far the vectors of neural encoders can be trusted.
 
     Raises
     ------
@@ -112,7 +117,7 @@ def prepare(
     notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
     notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
     notes += tuple(_favoured(entries, loaded))
-    return Plan(entries, tasks, notes, runtime.device)
+    return Plan(entries, tasks, notes, runtime.device, seed, badges)
 
 
 def suits(encoder: Encoder, corpus: Corpus[Any]) -> bool:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 from embassay._version import __version__
+from embassay.engine.badges import Badges, badges
 from embassay.engine.pool import Effort, encode
 from embassay.engine.topk import search
 from embassay.errors import EncoderError
@@ -56,6 +57,7 @@ class Outcome:
     speed: dict[str, float] = field(default_factory=dict)
     route: dict[str, Any] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    badges: dict[str, Badges | None] = field(default_factory=dict)
 
 
 def execute(
@@ -153,6 +155,8 @@ def _assay_one(
             vectors, spent = encode(encoder, list(texts), cache, advance)
             effort, dim = effort + spent, vectors.matrix.shape[1]
             vectors = replace(vectors, search=partial(search, device=plan.device))
+            if plan.badges and encoder.card.cached and not encoder.card.remote:
+                outcome.badges[entry.label] = badges(encoder, vectors, list(texts), plan.seed)
             for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
                 score = task.diagnostic.score(task.corpus, vectors, task.origin(entry, encoder))
                 kept[_key(task)] = score = replace(score, scalars={**score.scalars, "dim": float(dim)})

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Request:
     resamples: int = 1000
     limit: int | None = None
     device: str = "auto"
+    backend: str = "auto"
     baselines: bool = True
     texts: bool = True
     cache: Path | None = None
@@ -52,7 +53,7 @@ class Request:
         merged: dict[str, Any] = {}
         for name in ("encoders", "corpora", "diagnostics"):
             merged[name] = given.pop(name, ()) or settings.specs(name)
-        for name in ("seed", "resamples", "limit", "device", "baselines", "texts", "out"):
+        for name in ("seed", "resamples", "limit", "device", "backend", "baselines", "texts", "out"):
             value = given.pop(name, None)
             value = getattr(settings, name) if value is None else value
             if value is not None:
@@ -89,11 +90,12 @@ class Request:
             self.encoders,
             self.corpora,
             self.diagnostics,
-            runtime=Runtime(self.device, sha256=FileHashes(self.cache_folder)),
+            runtime=Runtime(self.device, self.backend, sha256=FileHashes(self.cache_folder)),
             trusted=self.trusted,
             baselines=self.baselines,
             limit=self.limit,
             seed=self.seed,
+            badges=True,
         )
 
 
@@ -115,7 +117,7 @@ def carry_out(request: Request) -> int:
     record = _record(folder.record(), outcome, time.perf_counter() - start)
     speed = speeds(record)
     if result.rows:
-        write(folder.report, render(result, layouts(result), speed).encode())
+        write(folder.report, render(result, layouts(result), speed, trust(record)).encode())
     folder.write_result(result)
     folder.write_record(record)
     show(result, layouts(result), speed, stdout())
@@ -136,6 +138,12 @@ def speeds(record: Mapping[str, Any]) -> dict[str, float]:
     """Return the texts per second of each encoder, as ``run.json`` remembers them."""
     encoders: Mapping[str, Any] = record.get("encoders", {})
     return {name: e["texts_per_second"] for name, e in encoders.items() if e.get("texts_per_second")}
+
+
+def trust(record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return how far the vectors of each encoder can be trusted, as ``run.json`` remembers it."""
+    encoders: Mapping[str, Any] = record.get("encoders", {})
+    return {name: e["badges"] for name, e in encoders.items() if e.get("badges")}
 
 
 def say(message: str) -> None:
@@ -180,6 +188,7 @@ def _record(before: Mapping[str, Any], outcome: Outcome, seconds: float) -> dict
             "seconds": round(effort.seconds, 3),
             "texts_per_second": outcome.speed.get(label, known.get("texts_per_second")),
             "route": outcome.route.get(label, {}),
+            "badges": asdict(found) if (found := outcome.badges.get(label)) else known.get("badges"),
         }
     return {
         **before,

@@ -163,6 +163,10 @@ class Card:
         What it compares a query with a document by.
     shapes
         The only shapes of corpus that it is for; all where empty.
+    remote
+        True when texts are sent to a service: what costs a request is asked for only when it is needed.
+    price
+        What a million tokens cost, where that is known.
     """
 
     spec: str
@@ -175,6 +179,8 @@ class Card:
     warnings: tuple[str, ...] = ()
     similarity: Similarity = "cosine"
     shapes: tuple[str, ...] = ()
+    remote: bool = False
+    price: float | None = None
 
 
 class Encoder(Protocol):
@@ -210,11 +216,16 @@ class Runtime:
 
     Attributes
     ----------
+    device
+        ``auto``, or one or several (``cuda:0,cuda:1``) that share the work.
+    backend
+        ``auto``, or the route that a neural encoder has to take.
     sha256
         Hashes a file; the conductor gives one that remembers files by path, size and time.
     """
 
     device: str = "auto"
+    backend: str = "auto"
     trust_remote_code: bool = False
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -295,7 +295,7 @@ def test_a_released_model_is_loaded_again(bundled):
     encoder.release()
     assert "_model" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
-    assert encoder.route == {"device": "cpu", "dtype": "float32", "batch_size": 32}
+    assert encoder.route == {"device": "cpu", "dtype": "float32", "backend": "packed", "tokens_per_batch": 1024}
 
 
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
@@ -333,3 +333,53 @@ def test_code_that_is_not_run_is_said(copy):
     assert (
         "it has code of its own, which is not run without --trust-remote-code" in load_encoder(str(copy)).card.warnings
     )
+
+
+# --- what queries and documents are compared by ----------------------------------------------------------
+
+
+def compares_by(folder, function):
+    path = folder / "config_sentence_transformers.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"similarity_fn_name": function}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("function", "similarity"), [("dot", "dot"), ("cosine", "cosine"), (None, "cosine"), ("", "cosine")]
+)
+def test_a_model_is_compared_by_its_own_similarity(copy, function, similarity):
+    card = load_encoder(str(compares_by(copy, function))).card
+    assert (card.similarity, card.warnings) == (similarity, ())
+    assert "similarity" not in card.spec
+
+
+def test_a_model_without_a_configured_similarity_is_compared_by_cosine(copy):
+    (copy / "config_sentence_transformers.json").unlink()
+    card = load_encoder(str(copy)).card
+    assert (card.similarity, card.warnings) == ("cosine", ())
+
+
+@pytest.mark.parametrize("function", ["euclidean", "manhattan"])
+def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
+    card = load_encoder(str(compares_by(copy, function))).card
+    assert card.similarity == "cosine"
+    assert card.warnings == (f"it compares by {function}, which is not had here: cosine is used",)
+
+
+@pytest.mark.parametrize("function", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("asked", ["cosine", "dot"])
+def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, function, asked):
+    card = load_encoder(f"{compares_by(copy, function)},similarity={asked}").card
+    assert (card.similarity, card.warnings) == (asked, ())
+    assert card.spec.endswith(f",similarity={asked}")
+
+
+def test_similarity_moves_no_vector_and_so_no_fingerprint(bundled):
+    plain, dot = (load_encoder(f"all-MiniLM-L6-v2{option}") for option in ("", ",similarity=dot"))
+    assert plain.fingerprint == dot.fingerprint
+    assert plain.card.similarity == "cosine"
+
+
+def test_an_unknown_similarity_is_refused(bundled):
+    with pytest.raises(SpecError, match=r"similarity.*none of cosine, dot"):
+        load_encoder("all-MiniLM-L6-v2,similarity=euclidean")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -17,15 +17,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders import _runner
 from embassay.encoders._models import Found, find, find_offline, folder_files, modules, own_code, own_modules, read_json
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
-BATCH = 32
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 """The names under which models keep a document prompt, as sentence-transformers looks for them."""
 
@@ -44,6 +44,7 @@ def create(
     device: str = "",
     normalize: bool = False,
     similarity: Literal["cosine", "dot"] | None = None,
+    vectors: Literal["float32", "int8", "binary"] = "float32",
 ) -> SentenceTransformersEncoder:
     """Find the model's files and describe it; nothing is loaded yet.
 
@@ -65,6 +66,8 @@ def create(
         Scale vectors to unit length.
     similarity
         What queries and documents are compared by; the model's own, else cosine.
+    vectors
+        How vectors are kept: ``int8`` rounds each to 255 steps of its largest coordinate, ``binary`` keeps signs only.
 
     Raises
     ------
@@ -84,7 +87,10 @@ def create(
         "dtype": None if dtype == "float32" else dtype,
         "normalize": normalize or None,
         "similarity": similarity,
+        "vectors": None if vectors == "float32" else vectors,
     }
+    if runtime.backend not in ("auto", *_runner.ROUTES):
+        raise UnknownNameError("backend", runtime.backend, ("auto", *_runner.ROUTES))
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
     given = {name: value for name, value in options.items() if value not in (None, "")}
@@ -144,6 +150,7 @@ class SentenceTransformersEncoder:
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
+        settings |= {k: self.given[k] for k in ("vectors",) if k in self.given}
         code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self._prompts, settings, self.dtype, code])
 
@@ -153,17 +160,28 @@ class SentenceTransformersEncoder:
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt."""
-        vectors = self._model.encode(
-            list(texts),
-            batch_size=BATCH,
-            prompt=self._prompts[role],
-            convert_to_numpy=True,
-            normalize_embeddings=bool(self.given.get("normalize")),
-            show_progress_bar=False,
-        )
-        if (asked := self.given.get("dim")) and vectors.shape[1] < asked:
-            raise EncoderError(f"it has {vectors.shape[1]} dimensions, dim={asked} asks for more")
-        return np.asarray(vectors, dtype=np.float32)
+        found = list(self.batches(texts, role))
+        if not found:
+            return np.zeros((0, self.given.get("dim") or 1), dtype=np.float32)
+        matrix = np.empty((len(texts), found[0][1].shape[1]), dtype=np.float32)
+        for places, rows in found:
+            matrix[places] = rows
+        return matrix
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
+        for places, rows in _runner.run(self._runners, texts, self._prompts[role]):
+            if (asked := self.given.get("dim")) and rows.shape[1] < asked:
+                raise EncoderError(f"it has {rows.shape[1]} dimensions, dim={asked} asks for more")
+            yield places, _quantized(rows, self.given.get("vectors", "float32"))
+
+    def reworded(self, role: Role) -> Iterator[SentenceTransformersEncoder]:
+        """Yield the same model with other wordings of a role's prompt; nothing where it has none."""
+        prompt = self._prompts[role]
+        for wording in _reworded(prompt) if prompt else ():
+            other = replace(self, given={**self.given, f"{role}_prompt": wording})
+            vars(other)["_runners"] = self._runners
+            yield other
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation, prompt and special tokens included."""
@@ -174,13 +192,14 @@ class SentenceTransformersEncoder:
     @property
     def route(self) -> Mapping[str, Any]:
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
-        loaded = vars(self).get("_model")
-        device = str(loaded.device) if loaded is not None else self.device
-        return {"device": device, "dtype": self.dtype, "batch_size": BATCH}
+        runners: Sequence[_runner.Runner] = vars(self).get("_runners", ())
+        devices = ",".join(str(runner.model.device) for runner in runners) or self.device
+        how = {"backend": runners[0].route, "tokens_per_batch": runners[0].tokens} if runners else {}
+        return {"device": devices, "dtype": self.dtype, **how}
 
     def release(self) -> None:
         """Let go of the loaded model; the next text loads it again."""
-        vars(self).pop("_model", None)
+        vars(self).pop("_runners", None)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
@@ -209,7 +228,15 @@ class SentenceTransformersEncoder:
         return min(asked, own) if asked and own else asked or own
 
     @cached_property
-    def _model(self) -> Any:
+    def _runners(self) -> list[_runner.Runner]:
+        """The model on each device, ready to run."""
+        prompts = list(self._prompts.values())
+        options = (self.dtype, prompts, self.runtime.backend, bool(self.given.get("normalize")), self.given.get("dim"))
+        devices = [_there(device.strip()) for device in self.device.split(",") if device.strip()]
+        return [_runner.Runner.of(self._model(device), *options) for device in devices]
+
+    def _model(self, device: str) -> Any:
+        """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
@@ -218,7 +245,7 @@ class SentenceTransformersEncoder:
         try:
             model = SentenceTransformer(
                 str(self.found.folder),
-                device=None if self.device == "auto" else self.device,
+                device=None if device == "auto" else device,
                 trust_remote_code=self.runtime.trust_remote_code,
                 truncate_dim=self.given.get("dim"),
                 model_kwargs={"dtype": self.dtype},
@@ -244,6 +271,41 @@ class SentenceTransformersEncoder:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
+
+
+def _reworded(prompt: str) -> tuple[str, ...]:
+    """Return other wordings of a prompt: without its last sign, in capitals, and as two other families put it."""
+    bare = prompt.rstrip().rstrip(":")
+    wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")
+    return tuple(wording for wording in dict.fromkeys(wordings) if wording != prompt)
+
+
+def _there(device: str) -> str:
+    """Return a device that torch can use here.
+
+    Raises
+    ------
+    EncoderError
+        If there is none of that name.
+    """
+    import torch
+
+    kind, _, number = device.partition(":")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise EncoderError(f"the device {device!r} was asked for, but torch sees no CUDA GPU; leave --device out")
+    if kind == "cuda" and number and int(number) >= torch.cuda.device_count():
+        raise EncoderError(f"the device {device!r} was asked for, but there are {torch.cuda.device_count()} CUDA GPUs")
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise EncoderError("the device 'mps' was asked for, but torch sees none; leave --device out")
+    return device
+
+
+def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
+    """Return vectors as a store of int8 or of single bits would keep them, as float32 again."""
+    if kind == "int8":
+        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        return np.asarray(np.rint(rows / largest * 127), dtype=np.float32)
+    return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32) if kind == "binary" else rows
 
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:

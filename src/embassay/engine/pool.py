@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,11 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from embassay.errors import EncoderError
-from embassay.samples import Role
 from embassay.types import Encoder, Text, Vectors
 
 BLOCK = 128
-"""Texts encoded, checked and kept together; fixed, because a vector moves by 1e-7 with its company."""
+"""Texts encoded together, where an encoder does not batch by itself, and kept together."""
 Rows = Sequence[NDArray[np.float32] | None]
 
 
@@ -45,7 +45,7 @@ class Effort:
     texts, encoded
         Distinct texts, and those encoded now; the others were cached.
     timed, seconds
-        Texts encoded on the clock, and how long it ran: the first text is not on it, because a model may be
+        Texts encoded on the clock, and how long it ran: the first batch is not on it, because a model may be
         loaded for it.
     """
 
@@ -90,18 +90,72 @@ def encode(
     ready = dict(zip(texts, cache.get(encoder.fingerprint, texts), strict=True)) if cache else {}
     todo = sorted((t for t in texts if ready.get(t) is None), key=lambda t: (t[0], len(t[1]), t[1]))
     advance(len(texts) - len(todo))
-    seconds, blocks = 0.0, list[Any]()
-    for block in _blocks(todo):
-        start = time.perf_counter()
-        rows = _checked(encoder, block, block[0][0])
-        seconds += time.perf_counter() - start if blocks else 0.0
-        if cache and not issparse(rows):
-            cache.put(encoder.fingerprint, block, rows)
-        blocks.append(rows)
-        advance(len(block))
-    matrix = _assemble(texts, todo, blocks, ready)
+    done, blocks, keeper = list[Text](), list[Any](), _Keeper(encoder.fingerprint, cache)
+    seconds, timed, start = 0.0, 0, time.perf_counter()
+    try:
+        for block, rows in _encoded(encoder, todo):
+            # A model may be loaded for the first texts: they are not on the clock.
+            if blocks:
+                seconds, timed = seconds + time.perf_counter() - start, timed + len(block)
+            done += block
+            blocks.append(rows)
+            keeper.add(block, rows)
+            advance(len(block))
+            start = time.perf_counter()
+    finally:
+        keeper.flush()  # what is finished is kept, whatever has happened
+    matrix = _assemble(texts, done, blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(matrix, row, encoder.card.similarity), Effort(len(texts), len(todo), max(0, len(todo) - 1), seconds)
+    return Vectors(matrix, row, encoder.card.similarity), Effort(len(texts), len(todo), timed, seconds)
+
+
+class _Keeper:
+    """Puts vectors into the cache, some hundred at a time."""
+
+    def __init__(self, fingerprint: str, cache: Cache | None):
+        self._fingerprint, self._cache = fingerprint, cache
+        self._texts, self._rows = list[Text](), list[NDArray[np.float32]]()
+
+    def add(self, texts: Sequence[Text], rows: Any) -> None:
+        if self._cache is None or issparse(rows):
+            return
+        self._texts += texts
+        self._rows.append(rows)
+        if len(self._texts) >= BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        texts, rows = self._texts, self._rows
+        self._texts, self._rows = [], []
+        if self._cache is not None and texts and len({part.shape[1] for part in rows}) == 1:
+            self._cache.put(self._fingerprint, texts, np.concatenate(rows))
+
+
+def _encoded(encoder: Encoder, todo: list[Text]) -> Iterator[tuple[list[Text], Any]]:
+    """Yield texts and their vectors as they are ready: by the encoder's own batches, else block by block.
+
+    An encoder may have ``batches(texts, role)``, which yields (places in texts, their vectors) and is given all texts
+    of a role at once, to tokenise and sort as suits it.
+    """
+    batches: Any = getattr(encoder, "batches", None)
+    if batches is None:
+        for block in _blocks(todo):
+            with _failing():
+                rows = encoder.encode([text for _, text in block], block[0][0])
+            yield block, _checked(rows, len(block))
+        return
+    for role in dict.fromkeys(role for role, _ in todo):
+        own = [text for text in todo if text[0] == role]
+        found = batches([text for _, text in own], role)
+        while (batch := _next(found)) is not None:
+            block = [own[place] for place in batch[0]]
+            yield block, _checked(batch[1], len(block))
+
+
+def _next(batches: Iterator[Any]) -> Any:
+    """Return the next batch, None at the end; whatever goes wrong is the encoder's failure."""
+    with _failing():
+        return next(batches, None)
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
@@ -114,39 +168,46 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
         start += len(block)
 
 
-def _checked(encoder: Encoder, block: Sequence[Text], role: Role) -> Any:
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Turn what an encoder raises into an EncoderError of one line."""
     try:
-        rows = encoder.encode([text for _, text in block], role)
-        rows = rows if issparse(rows) else np.asarray(rows)
-        if np.iscomplexobj(rows):
-            raise EncoderError("it returned complex numbers")
-        with np.errstate(over="ignore"):
-            rows = rows.astype(np.float32)
+        yield
     except EncoderError:
         raise
     except (Exception, SystemExit) as error:
         reason = " ".join(str(error).split())
         raise EncoderError(f"{type(error).__name__}: {reason}") from error
-    if rows.ndim != 2 or rows.shape[0] != len(block) or rows.shape[1] == 0:
-        raise EncoderError(f"it returned shape {rows.shape} for {len(block)} texts, not ({len(block)}, d)")
+
+
+def _checked(rows: Any, number: int) -> Any:
+    """Return what an encoder gave as float32: one finite vector for each of so many texts."""
+    with _failing():
+        rows = rows if issparse(rows) else np.asarray(rows)
+        if np.iscomplexobj(rows):
+            raise EncoderError("it returned complex numbers")
+        with np.errstate(over="ignore"):
+            rows = rows.astype(np.float32, copy=False)
+    if rows.ndim != 2 or rows.shape[0] != number or rows.shape[1] == 0:
+        raise EncoderError(f"it returned shape {rows.shape} for {number} texts, not ({number}, d)")
     numbers = rows.data if issparse(rows) else rows
     if not np.isfinite(numbers).all():
         raise EncoderError("it returned a vector with NaN or infinity")
     return rows
 
 
-def _assemble(texts: Sequence[Text], todo: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:
+def _assemble(texts: Sequence[Text], done: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:
     """Put the encoded blocks and the cached rows into one matrix, in the order of ``texts``."""
     width = {block.shape[1] for block in blocks} | {len(r) for r in ready.values() if r is not None}
     if len(width) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(width)))}")
     if blocks and issparse(blocks[0]):
-        place = {text: row for row, text in enumerate(todo)}
+        place = {text: row for row, text in enumerate(done)}
         return vstack(blocks, format="csr")[[place[text] for text in texts]]
     matrix = np.empty((len(texts), width.pop() if width else 0), dtype=np.float32)
     place = {text: row for row, text in enumerate(texts)}
     if blocks:
-        matrix[[place[text] for text in todo]] = np.concatenate(blocks)
+        matrix[[place[text] for text in done]] = np.concatenate(blocks)
     for text, row in ready.items():
         if row is not None:
             matrix[place[text]] = row

@@ -76,7 +76,12 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def render(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float] | None = None) -> str:
+def render(
+    result: Result,
+    layouts: Mapping[str, Layout],
+    speed: Mapping[str, float] | None = None,
+    badges: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
     """Return the HTML page of a result.
 
     Parameters
@@ -85,6 +90,8 @@ def render(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, fl
         The layout of each diagnostic in the result.
     speed
         Texts per second by encoder, where it was measured.
+    badges
+        By encoder what moves its vectors that should not, where that was looked at.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -100,6 +107,7 @@ def render(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, fl
         script=script,
         hashes=[_csp_hash(library), _csp_hash(script)],
         speed=speed or {},
+        trust=[_trust(name, found) for name, found in (badges or {}).items()],
     )
     return page
 
@@ -116,6 +124,22 @@ def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str,
             tuple(verdict(result, found, speed, layout.headline.columns[0])),
             tuple(_blocks(scope, layout)),
         )
+
+
+def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return one line of the table on trust: drift, ties in half precision, what another wording of a prompt does."""
+    drift, ties = found.get("drift"), found.get("half_ties")
+    prompts = [
+        f"{role}: cosine {spread['cosine']:.3f}, {spread['same_nearest']:.0%} of the nearest stay"
+        for role, spread in (found.get("prompts") or {}).items()
+    ]
+    return (
+        name,
+        f"{found['sampled']:,}",
+        "–" if drift is None else f"{drift:.0e}",
+        "–" if ties is None else f"{ties:.1%}",
+        "; ".join(prompts) or "no prompt",
+    )
 
 
 def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:

@@ -1,0 +1,119 @@
+"""A BERT encoder without padding: the tokens of a batch are one long matrix.
+
+A padded batch spends its time on padding: of sentences of mixed length, 41 % at 32 a batch, 73 % at 256. Here linear
+layers see real tokens only, and attention runs over texts of equal length together. On a CPU the weights are laid out
+for oneDNN once, which also puts bias, GELU and the residual sum into the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel", "CamembertModel")
+"""Models whose layers are those of BERT; positions of the last three start after the padding index."""
+ACTIVATION = "gelu"
+ROWS = 512
+"""Rows that oneDNN lays weights out for; others are served too."""
+
+
+class PackedBert:
+    """The token embeddings of a BERT model, for texts that lie one after the other."""
+
+    def __init__(self, model: Any):
+        """Lay out the weights of a ``transformers`` model of one of the ``FAMILIES``, on its CPU."""
+        config = model.config
+        self._heads, self._width = config.num_attention_heads, config.hidden_size
+        self._embeddings = model.embeddings
+        roberta = not type(model).__name__.startswith("Bert")
+        self._first = int(model.embeddings.padding_idx) + 1 if roberta else 0
+        self._layers = [_Layer(layer) for layer in model.encoder.layer]
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Say whether a model is one that this can run: its family, activation, positions, device and this torch."""
+        import torch
+
+        config = model.config
+        plain = (
+            type(model).__name__ in FAMILIES
+            and config.hidden_act == ACTIVATION
+            and getattr(config, "position_embedding_type", None) in (None, "absolute")
+            and not getattr(config, "is_decoder", False)
+        )
+        if not plain or next(model.parameters()).device.type != "cpu":
+            return False
+        names = ("_linear_pointwise", "_reorder_linear_weight")
+        return torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, name) for name in names)
+
+    def __call__(self, ids: Sequence[np.ndarray]) -> tuple[Any, ...]:
+        """Return the (length, d) token embeddings of each text; texts of equal length have to lie together."""
+        import torch
+
+        lengths = [len(text) for text in ids]
+        tokens = torch.from_numpy(np.concatenate(ids).astype(np.int64))
+        positions = torch.from_numpy(np.concatenate([np.arange(n, dtype=np.int64) for n in lengths]) + self._first)
+        e = self._embeddings
+        x = e.word_embeddings(tokens) + e.position_embeddings(positions) + e.token_type_embeddings.weight[0]
+        x = e.LayerNorm(x)
+        groups = [(length, len(list(same))) for length, same in groupby(lengths)]
+        for layer in self._layers:
+            x = layer(x, lambda qkv: self._attention(qkv, groups))
+        return tuple(x.split(lengths))
+
+    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]]) -> Any:
+        """Return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
+        import torch
+
+        out = qkv.new_empty((len(qkv), self._width))
+        for rows, length, number in _spans(groups):
+            shape = (number, length, 3, self._heads, -1)
+            q, k, v = qkv[rows].view(shape).permute(2, 0, 3, 1, 4)
+            found = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+            out[rows] = found.transpose(1, 2).reshape(number * length, self._width)
+        return out
+
+
+class _Layer:
+    """One layer: attention, then a feed-forward network, each added to its input and normalised."""
+
+    def __init__(self, layer: Any):
+        own, output = layer.attention.self, layer.attention.output
+        self._qkv = _Linear(own.query, own.key, own.value)
+        self._out, self._after_attention = _Linear(output.dense), output.LayerNorm
+        self._wide, self._narrow = _Linear(layer.intermediate.dense), _Linear(layer.output.dense)
+        self._after = layer.output.LayerNorm
+
+    def __call__(self, x: Any, attention: Callable[[Any], Any]) -> Any:
+        x = self._after_attention(self._out.added(attention(self._qkv(x)), x))
+        return self._after(self._narrow.added(self._wide(x, ACTIVATION), x))
+
+
+class _Linear:
+    """One or several linear layers of the same input, their weights laid out for oneDNN."""
+
+    def __init__(self, *layers: Any):
+        import torch
+
+        weight = torch.cat([layer.weight.detach() for layer in layers]).contiguous()
+        self._bias = torch.cat([layer.bias.detach() for layer in layers])
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS)
+        self._run = torch.ops.mkldnn._linear_pointwise
+
+    def __call__(self, x: Any, activation: str = "none") -> Any:
+        algorithm = "none" if activation == ACTIVATION else ""
+        return self._run(x, self._weight, self._bias, activation, [], algorithm)
+
+    def added(self, x: Any, other: Any) -> Any:
+        """Return the layer of x, and ``other`` added to it."""
+        return self._run.binary(x, other, self._weight, self._bias, "add")
+
+
+def _spans(groups: Sequence[tuple[int, int]]) -> Iterator[tuple[slice, int, int]]:
+    start = 0
+    for length, number in groups:
+        yield slice(start, start + length * number), length, number
+        start += length * number

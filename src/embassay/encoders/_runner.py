@@ -1,0 +1,259 @@
+"""How a sentence-transformers model is run: tokenised once, in batches of so many tokens, without padding where it can.
+
+Three routes, of which the fastest that a model allows is taken:
+
+``packed``
+    Texts one after the other without any padding (``_packed``); checked against the model itself when it is loaded.
+``padded``
+    Texts sorted by their number of tokens, so that little is padded.
+``sentence-transformers``
+    The model's own ``encode``, for models whose input is more than tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders._packed import PackedBert
+from embassay.errors import EncoderError
+
+Route = Literal["packed", "padded", "sentence-transformers"]
+ROUTES: tuple[Route, ...] = ("packed", "padded", "sentence-transformers")
+WINDOW = 8_192
+"""Texts that are tokenised and sorted together; the next ones are tokenised meanwhile."""
+CHUNK = 256
+"""Texts handed to the tokenizer at a time."""
+TOKENS = {"cpu": 1_024}
+TOKENS_ON_DEVICE = 16_384
+"""Tokens of a batch; halved where memory does not suffice."""
+PROBES = ("No.", "It is not open.", "A longer sentence, of rather more words than the two that stand before it here.")
+AGREE = {"float32": 2e-6, "bfloat16": 0.02, "float16": 0.02}
+"""How far a route may be from the model itself, at unit length."""
+KEYS = {"input_ids", "attention_mask", "token_type_ids"}
+Ids = NDArray[np.int32]
+Rows = NDArray[np.float32]
+
+
+@dataclass
+class Runner:
+    """A loaded model on one device, and how it is run.
+
+    Attributes
+    ----------
+    route
+        One of ``ROUTES``.
+    tokens
+        The most tokens of a batch.
+    """
+
+    model: Any
+    normalize: bool = False
+    dim: int | None = None
+    route: Route = "sentence-transformers"
+    tokens: int = 0
+    packed: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls, model: Any, dtype: str, prompts: Sequence[str], forced: str, normalize: bool, dim: int | None
+    ) -> Runner:
+        """Take the first route that the model allows, or the one that is forced.
+
+        Raises
+        ------
+        EncoderError
+            If the forced route is not for this model.
+        """
+        device = str(model.device).partition(":")[0]
+        wanted = [r for r in ROUTES if forced in ("auto", r)]
+        for route in wanted:
+            found = cls(model, normalize, dim, route, TOKENS.get(device, TOKENS_ON_DEVICE))
+            if found._works(dtype, prompts):
+                return found
+        raise EncoderError(f"the backend {forced!r} is not for this model; leave --backend out")
+
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
+        """Return the token ids of each text, cut to what the model reads, without padding."""
+        found: list[Ids] = []
+        for start in range(0, len(texts), CHUNK):
+            features = self.model.preprocess(list(texts[start : start + CHUNK]), prompt=prompt or None)
+            ids, mask = (features[name].numpy() for name in ("input_ids", "attention_mask"))
+            found += [row[real.astype(bool)].astype(np.int32) for row, real in zip(ids, mask, strict=True)]
+        return found
+
+    def forward(self, ids: Sequence[Ids]) -> Rows:
+        """Return the (n, d) vectors of tokenised texts; where memory does not suffice, in halves."""
+        import torch
+
+        try:
+            with torch.inference_mode():
+                rows = self._packed(ids) if self.route == "packed" else self._padded(ids)
+                return self._finished(rows)
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            if len(ids) < 2:
+                raise EncoderError(
+                    f"a text of {len(ids[0]):,} tokens does not fit into memory; say max_length="
+                ) from None
+        self.tokens = max(1, self.tokens // 2)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        middle = len(ids) // 2
+        return np.concatenate([self.forward(ids[:middle]), self.forward(ids[middle:])])
+
+    def whole(self, texts: Sequence[str], prompt: str) -> Rows:
+        """Return the (n, d) vectors by the model's own ``encode``."""
+        rows = self.model.encode(
+            list(texts),
+            batch_size=32,
+            prompt=prompt or None,
+            convert_to_tensor=True,
+            show_progress_bar=False,
+        )
+        return self._finished(rows)
+
+    def _works(self, dtype: str, prompts: Sequence[str]) -> bool:
+        """Say whether the route gives what the model itself gives, on three texts with each prompt."""
+        if self.route == "sentence-transformers":
+            return True
+        try:
+            if self.route == "packed":
+                if not PackedBert.fits(self.model[0].model):
+                    return False
+                self.packed = PackedBert(self.model[0].model)
+            for prompt in dict.fromkeys(prompts):
+                if not self._only_tokens(prompt):
+                    return False
+                ids = sorted(self.tokenize(PROBES, prompt), key=len)
+                order = sorted(range(len(PROBES)), key=lambda n: len(self.tokenize([PROBES[n]], prompt)[0]))
+                own = self.whole([PROBES[n] for n in order], prompt)
+                if not _agree(self.forward(ids), own, AGREE[dtype]):
+                    return False
+        except (RuntimeError, AttributeError, KeyError, TypeError, NotImplementedError):
+            return False
+        return True
+
+    def _only_tokens(self, prompt: str) -> bool:
+        """Say whether tokens are all that the model is given: no images, no place where a prompt ends."""
+        if any(getattr(module, "include_prompt", True) is False for module in self.model):
+            return False
+        features = self.model.preprocess(list(PROBES), prompt=prompt or None)
+        return {name for name, value in features.items() if hasattr(value, "shape")} <= KEYS
+
+    def _packed(self, ids: Sequence[Ids]) -> Any:
+        import torch
+
+        order = sorted(range(len(ids)), key=lambda n: len(ids[n]))
+        tokens = self.packed([ids[n] for n in order])
+        embeddings = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)
+        lengths = torch.tensor([len(t) for t in tokens])
+        mask = (torch.arange(embeddings.shape[1]) < lengths[:, None]).long()
+        features = {"token_embeddings": embeddings, "attention_mask": mask}
+        for module in list(self.model)[1:]:
+            features = module(features)
+        rows = features["sentence_embedding"]
+        return rows[torch.tensor(np.argsort(order))]
+
+    def _padded(self, ids: Sequence[Ids]) -> Any:
+        batch = self.model.tokenizer.pad({"input_ids": [row.tolist() for row in ids]}, return_tensors="pt")
+        features = {name: value.to(self.model.device) for name, value in batch.items() if name in KEYS}
+        return self.model(features)["sentence_embedding"]
+
+    def _finished(self, rows: Any) -> Rows:
+        """Cut to the dimensions asked for and scale, as the model's own ``encode`` does."""
+        import torch
+
+        rows = rows[:, : self.dim] if self.dim else rows
+        rows = torch.nn.functional.normalize(rows, p=2, dim=1) if self.normalize else rows
+        return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+
+
+def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+    """Yield (places in ``texts``, their vectors) batch by batch, the longest texts first.
+
+    Parameters
+    ----------
+    runners
+        The same model on one or several devices, which share the batches.
+    """
+    if runners[0].route == "sentence-transformers":
+        for start in range(0, len(texts), CHUNK):
+            chunk = texts[start : start + CHUNK]
+            yield np.arange(start, start + len(chunk)), runners[0].whole(chunk, prompt)
+        return
+    order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
+    windows = [order[start : start + WINDOW] for start in range(0, len(order), WINDOW)]
+    with ThreadPoolExecutor(1) as ahead:
+        coming = [ahead.submit(runners[0].tokenize, [texts[n] for n in window], prompt) for window in windows[:1]]
+        for number, window in enumerate(windows):
+            ids = coming.pop().result()
+            if number + 1 < len(windows):
+                coming.append(ahead.submit(runners[0].tokenize, [texts[n] for n in windows[number + 1]], prompt))
+            for places, rows in _shared(runners, ids):
+                yield np.array(window)[places], rows
+
+
+def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+    """Yield (places, vectors) of tokenised texts, batches handed out to the runners as they become free."""
+    if len(runners) == 1:
+        for places in batches([len(row) for row in ids], runners[0]):
+            yield places, runners[0].forward([ids[n] for n in places])
+        return
+    todo = batches([len(row) for row in ids], runners[0])
+    with ThreadPoolExecutor(len(runners)) as pool:
+        busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]] = {}
+        for number, runner in enumerate(runners):
+            _hand_out(pool, busy, number, runner, todo, ids)
+        while busy:
+            number = next((n for n, (_, future) in busy.items() if future.done()), next(iter(busy)))
+            places, future = busy.pop(number)
+            rows = future.result()
+            _hand_out(pool, busy, number, runners[number], todo, ids)
+            yield places, rows
+
+
+def _hand_out(
+    pool: ThreadPoolExecutor,
+    busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]],
+    number: int,
+    runner: Runner,
+    todo: Iterator[NDArray[np.int64]],
+    ids: Sequence[Ids],
+) -> None:
+    """Give a runner its next batch, if there is one."""
+    if (places := next(todo, None)) is not None:
+        busy[number] = places, pool.submit(runner.forward, [ids[n] for n in places])
+
+
+def batches(lengths: Sequence[int], budget: Any) -> Iterator[NDArray[np.int64]]:
+    """Yield places of texts, the longest first, so many that their tokens stay within ``budget.tokens``; one at least.
+
+    The budget is asked before each batch: it shrinks where memory does not suffice.
+    """
+    order = np.argsort([-n for n in lengths], kind="stable")
+    start = 0
+    while start < len(order):
+        # The longest comes first, so a padded batch takes its length times the number.
+        number = max(1, budget.tokens // max(lengths[order[start]], 1))
+        yield order[start : start + number]
+        start += number
+
+
+def _agree(rows: Rows, own: Rows, within: float) -> bool:
+    """Say whether two sets of vectors are the same at unit length."""
+    if rows.shape != own.shape or not np.isfinite(rows).all():
+        return False
+    scaled = [v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12) for v in (rows, own)]
+    return bool(np.abs(scaled[0] - scaled[1]).max() <= within)
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text

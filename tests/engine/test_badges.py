@@ -1,0 +1,85 @@
+"""How far vectors can be trusted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from embassay.engine.badges import ALONE, SAMPLE, badges, half_ties
+from embassay.types import Card, Vectors
+
+RNG = np.random.default_rng(3)
+TEXTS = tuple(("text", f"text {n}") for n in range(400))
+MATRIX = RNG.normal(size=(400, 16)).astype(np.float32)
+
+
+@dataclass
+class Fake:
+    """Gives the rows of ``MATRIX``, moved by so much when a text is alone."""
+
+    moved: float = 0.0
+    other: float | None = None
+
+    @property
+    def card(self):
+        return Card("fake")
+
+    def encode(self, texts, role):
+        rows = MATRIX[[int(t.split()[1]) for t in texts]].copy()
+        rows[:, 0] += self.moved if len(texts) == 1 else 0
+        return rows
+
+    def reworded(self, role):
+        if self.other is not None:
+            fake = Fake()
+            fake.encode = lambda texts, role: Fake.encode(self, texts, role) + self.other
+            yield fake
+
+
+def vectors(matrix=MATRIX):
+    return Vectors(matrix, {text: n for n, text in enumerate(TEXTS)})
+
+
+def test_an_encoder_that_gives_the_same_in_any_company_does_not_drift():
+    found = badges(Fake(), vectors(), TEXTS, seed=0)
+    assert found.sampled == SAMPLE
+    assert found.drift == pytest.approx(0, abs=1e-12)
+    assert found.prompts is None
+
+
+def test_drift_is_the_largest_distance_of_a_text_alone_and_among_others():
+    found = badges(Fake(moved=1.0), vectors(), TEXTS[:ALONE], seed=0)
+    alone = MATRIX[:ALONE].copy().astype(np.float64)
+    alone[:, 0] += 1
+    own = MATRIX[:ALONE].astype(np.float64)
+    cosine = (alone * own).sum(1) / np.linalg.norm(alone, axis=1) / np.linalg.norm(own, axis=1)
+    assert found.drift == pytest.approx(1 - cosine.min(), rel=1e-6)
+
+
+def test_the_sample_is_seeded():
+    assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) == badges(Fake(moved=1.0), vectors(), TEXTS, seed=1)
+    assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) != badges(Fake(moved=1.0), vectors(), TEXTS, seed=2)
+
+
+def test_other_wordings_that_change_nothing_and_much():
+    same = badges(Fake(other=0.0), vectors(), TEXTS, seed=0).prompts["text"]
+    assert same == {"cosine": pytest.approx(1), "same_nearest": 1.0, "wordings": 1.0}
+    far = badges(Fake(other=RNG.normal(size=16) * 50), vectors(), TEXTS, seed=0).prompts["text"]
+    assert far["cosine"] < 0.9
+    assert far["same_nearest"] < 0.9
+
+
+def test_half_precision_ties_what_single_precision_tells_apart():
+    angles = np.array([0, 0.5, 0.50001, 2.0])
+    near = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    # From the first, the second and third differ by 5e-6; the fourth sees them apart by as little.
+    assert half_ties(near) == 0.5
+    assert half_ties(np.stack([np.cos([0, 1, 2.5]), np.sin([0, 1, 2.5])], axis=1)) == 0
+    assert half_ties(np.ones((5, 3))) == 0
+    assert half_ties(np.zeros((5, 3))) is None
+
+
+def test_sparse_vectors_and_single_texts_have_none():
+    assert badges(Fake(), vectors(csr_array(MATRIX)), TEXTS, seed=0) is None
+    assert badges(Fake(), vectors(), TEXTS[:1], seed=0) is None
