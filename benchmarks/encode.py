@@ -1,0 +1,97 @@
+"""Encoding distinct texts: sentence-transformers at several batch sizes beside our routes, same weights and threads.
+
+    python benchmarks/encode.py FILE [TEXTS]         one text a line; 1000 unless given
+
+The texts are the distinct lines of a file, cut to their first column, mixed with short ones (their first words). Every
+way encodes all of them, in turn, round by round, without a cache; the median is shown with the extremes. First the
+machine's float32 products: torch's own linear layer and oneDNN's, of which the packed route makes use.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from _machine import describe
+
+from embassay.resolve import load_encoder
+from embassay.types import Runtime
+
+ROUNDS = 3
+MODEL = "all-MiniLM-L6-v2"
+
+
+def read(path: Path, count: int) -> list[str]:
+    """Return so many distinct texts, three fifths whole lines, two fifths the first words of others."""
+    lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [line for line in dict.fromkeys(lines) if line]
+    short = [" ".join(line.split()[:4]) for line in lines[count:]]
+    texts = list(dict.fromkeys([*lines[: count * 3 // 5], *short]))
+    return texts[:count]
+
+
+def products() -> str:
+    """Return GFLOP/s of a 512 × 384 × 1536 product, by torch's linear layer and by oneDNN."""
+    import torch
+
+    x, weight, bias = torch.randn(512, 384), torch.randn(1536, 384), torch.randn(1536)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, 512)
+    ways = {
+        "torch": lambda: torch.nn.functional.linear(x, weight, bias),
+        "oneDNN": lambda: torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], ""),
+    }
+    speed = {}
+    for name, way in ways.items():
+        taken = []
+        for _ in range(200):
+            start = time.perf_counter()
+            way()
+            taken.append(time.perf_counter() - start)
+        speed[name] = 2 * 512 * 384 * 1536 / statistics.median(taken) / 1e9
+    ratio = speed["oneDNN"] / speed["torch"]
+    return f"float32 products: torch {speed['torch']:.0f} GFLOP/s, oneDNN {speed['oneDNN']:.0f}: {ratio:.2f}×"
+
+
+def main() -> None:
+    """Race the ways and print texts per second, ratios and how far the vectors are from the peer's."""
+    texts = read(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    encoders = {
+        "embassay packed": load_encoder(MODEL, Runtime(backend="packed")),
+        "embassay padded": load_encoder(MODEL, Runtime(backend="padded")),
+        "embassay bfloat16": load_encoder(f"{MODEL},dtype=bfloat16"),
+    }
+    model = encoders["embassay padded"]._model("cpu")
+    ways = {f"sentence-transformers, batch {n}": (lambda n=n: model.encode(texts, batch_size=n)) for n in (32, 128, 8)}
+    ways |= {name: (lambda e=encoder: e.encode(texts)) for name, encoder in encoders.items()}
+    print(describe())
+    print(products())
+    print(f"{len(texts)} texts, {int(encoders['embassay packed'].count_tokens(texts, 'text').sum()):,} tokens")
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    found = {}
+    for way in ways.values():
+        way()  # loads and warms up
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            found[name] = way()
+            seconds[name].append(time.perf_counter() - start)
+    best = min(statistics.median(taken) for name, taken in seconds.items() if name.startswith("sentence"))
+    reference = next(iter(found.values()))
+    for name, taken in seconds.items():
+        middle = statistics.median(taken)
+        cosine = (found[name] * reference).sum(1) / np.linalg.norm(found[name], axis=1)
+        print(
+            f"{name:<34}{middle:>7.2f} s [{min(taken):.2f}..{max(taken):.2f}]{len(texts) / middle:>7.0f} texts/s"
+            f"{statistics.median(seconds['sentence-transformers, batch 32']) / middle:>6.2f}× default"
+            f"{best / middle:>6.2f}× its best   max |difference| {np.abs(found[name] - reference).max():.1e},"
+            f" cosine ≥ {cosine.min():.5f}"
+        )
+    for name, encoder in encoders.items():
+        print(f"{name}: {dict(encoder.route)}")
+
+
+if __name__ == "__main__":
+    main()
