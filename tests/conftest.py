@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import threading
+import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -49,3 +56,110 @@ def choice_file(tmp_path):
         return path
 
     return write
+
+
+class Service:
+    """A service on loopback in OpenAI's form; ``script`` says what it does with the next requests.
+
+    A behaviour is called with (handler, payload); without one, the answer is right.
+    """
+
+    dim = 8
+
+    def __init__(self):
+        self.seen, self.behaviours, self.seconds = [], [], 0.0
+        self.now = self.most = 0
+        self.salt = ""
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.host = f"127.0.0.1:{self._server.server_port}"
+        self.url = f"http://{self.host}/v1"
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def script(self, *behaviours):
+        self.behaviours += behaviours
+
+    @property
+    def texts(self):
+        """The texts of each request."""
+        return [payload["input"] for _, _, payload in self.seen]
+
+    def vector(self, text, dim=None):
+        dim = dim or self.dim
+        content = hashlib.shake_128(f"{self.salt}{text}".encode("utf-8", "surrogatepass")).digest(2 * dim)
+        row = np.frombuffer(content, dtype="<i2").astype(float)
+        return (row / np.linalg.norm(row)).tolist()
+
+    def good(self, payload):
+        rows = [self.vector(text, payload.get("dimensions")) for text in payload["input"]]
+        data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
+        return {"data": data, "model": payload["model"], "usage": {"total_tokens": 10 * len(rows)}}
+
+    @staticmethod
+    def status(code, body=b"", **headers):
+        """Answer with this status, body and headers (Retry_After is Retry-After)."""
+        return lambda handler, payload: handler.answer(code, body, headers)
+
+    def edit(self, change):
+        """Answer rightly, but for what ``change`` does to the answer."""
+
+        def behave(handler, payload):
+            answer = self.good(payload)
+            handler.answer(200, json.dumps(change(answer) or answer).encode(), {})
+
+        return behave
+
+    def _handler(service):  # noqa: N805 - the handler has a self of its own
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with service._lock:
+                    headers = {name.lower(): value for name, value in self.headers.items()}
+                    service.seen.append((self.path, headers, payload))
+                    service.now += 1
+                    service.most = max(service.most, service.now)
+                    behave = service.behaviours.pop(0) if service.behaviours else service.edit(lambda answer: None)
+                time.sleep(service.seconds)
+                with suppress(ConnectionError):  # the client may have gone
+                    behave(self, payload)
+                with service._lock:
+                    service.now -= 1
+
+            def answer(self, code, body, headers, length=None):
+                self.send_response(code)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name.replace("_", "-"), str(value))
+                self.send_header("Content-Length", str(len(body) if length is None else length))
+                self.end_headers()
+                self.wfile.write(body)
+                self.close_connection = length is not None
+
+            def log_message(self, *args):
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def service(monkeypatch):
+    """A service on loopback, and no key or address of the user in the environment."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    found = Service()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def lasting_service():
+    """A service on loopback for all tests of a module."""
+    found = Service()
+    yield found
+    found.close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 from embassay.cli import _guarded
@@ -270,13 +272,123 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
     assert "no cache: " in err
 
 
-def test_a_damaged_default_cache_is_said_and_done_without(embassay, tmp_path, monkeypatch):
+def test_a_damaged_cache_is_said_once_and_begun_afresh(embassay, tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache" / "vectors").mkdir(parents=True)
     (tmp_path / "cache" / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
     code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 0
+    assert err.count("was damaged (it is not a file of LMDB); it is begun afresh") == 1
+    _, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert "damaged" not in err
+
+
+@pytest.fixture
+def filled(tmp_path, monkeypatch):
+    """A cache with vectors of two encoders."""
+    from embassay.store.cache import VectorCache
+
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    with VectorCache(tmp_path / "cache") as cache:
+        cache.put("0123456789abcdef", [("text", "a")], np.ones((1, 8), dtype=np.float32))
+        cache.note("fedcba9876543210", "org/model,max_length=8")
+        cache.put("fedcba9876543210", [("text", "a"), ("text", "b")], np.ones((2, 384), dtype=np.float32))
+    return tmp_path / "cache"
+
+
+def test_cache_info(embassay, filled):
+    code, out, err = embassay("cache", "info")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert lines[0] == f"folder {filled}"
+    assert re.fullmatch(r"on disk [\d.]+ KiB, of which [\d.]+ KiB in use", lines[1])
+    assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(EMBASSAY_CACHE_LIMIT sets another\)", lines[2])
+    assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
+    assert re.fullmatch(r"org/model,max_length=8 fedcba9876543210 384 2 3.1 KiB \d{4}-\d\d-\d\d \d\d:\d\d", lines[6])
+    assert lines[7].startswith("– 0123456789abcdef 8 1 73 bytes ")
+
+
+def test_cache_info_after_a_run(embassay, tmp_path):
+    arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "--no-baselines")
+    embassay(*arguments, "--cache", tmp_path / "own")
+    _, out, _ = embassay("cache", "info", "--cache", tmp_path / "own")
+    assert "vectors  280" in out
+
+
+def test_cache_verify(embassay, filled):
+    from embassay.store.cache import VectorCache
+    from embassay.store.records import keys
+
+    assert embassay("cache", "verify") == (0, "3 vectors read; all are sound\n", "")
+    key = keys("fedcba9876543210")(("text", "a"))
+    with VectorCache(filled) as cache:
+        cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
+    assert embassay("cache", "verify") == (
+        0,
+        "3 vectors read, 1 of them damaged and removed; they are encoded again when they are needed\n",
+        "",
+    )
+    assert embassay("cache", "verify")[1] == "2 vectors read; all are sound\n"
+
+
+def test_cache_clear(embassay, filled):
+    code, out, err = embassay("cache", "clear", "--encoder", "org/model,max_length=8")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"2 vectors removed; the file keeps its size, and [\d.]+ KiB of it are used again\n", out)
+    assert (filled / "vectors" / "data.mdb").exists()
+    (filled / "mine.txt").write_text("")
+    code, out, err = embassay("cache", "clear")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(rf"{filled}: [\d.]+ KiB freed\n", out)
+    assert [path.name for path in filled.iterdir()] == ["mine.txt"]
+    assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
+
+
+@pytest.mark.parametrize("what", ["info", "verify"])
+def test_cache_commands_make_no_cache(embassay, tmp_path, what):
+    assert embassay("cache", what, "--cache", tmp_path / "none") == (0, f"{tmp_path}/none: no cache there yet\n", "")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("clear", "-e", "org/modle"), "unknown encoder in the cache 'org/modle'"),
+        (("info", "-e", "org/model"), "--encoder is for 'embassay cache clear', not 'info'"),
+        (("empty",), "empty"),
+        ((), "what"),
+    ],
+)
+def test_cache_asked_wrongly(embassay, filled, arguments, message):
+    code, out, err = embassay("cache", *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert message.lower() in err.lower()
+
+
+def test_a_limit_that_is_no_size_is_one_message(embassay, filled, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "plenty")
+    for arguments in (("cache", "info"), ("run", "-e", "bow", "-c", "opposites")):
+        code, out, err = embassay(*arguments)
+        assert (code, out) == (2, "")
+        assert err == (
+            "embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is no size; write for example 5GiB or 500MB, or 0 for no limit\n"
+        )
+
+
+def test_a_cache_of_a_later_version_is_done_without(embassay, filled):
+    from embassay.store.cache import VectorCache
+    from embassay.store.records import LAYOUT_KEY, pack
+
+    with VectorCache(filled) as cache:
+        later = pack(LAYOUT_KEY, b"9")
+        cache._shared.run(lambda transaction: transaction.put(LAYOUT_KEY, later), write=True)
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites")
+    assert code == 0
     assert "no cache: " in err
+    assert "written by a later version: layout 9" in err
+    code, _, err = embassay("cache", "info")
+    assert code == 2
+    assert "choose another with --cache" in err
 
 
 def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):

@@ -7,7 +7,7 @@ from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
 def test_names_are_file_names_without_helpers():
-    assert ENCODERS.names() == ("bm25", "bow", "hashing", "python", "random", "st", "tfidf")
+    assert ENCODERS.names() == ("api", "bm25", "bow", "hashing", "python", "random", "st", "tfidf")
     assert CORPORA.names() == (
         "beir",
         "composition",

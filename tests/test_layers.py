@@ -9,10 +9,11 @@ ROOT = Path(__file__).parent.parent / "src" / "embassay"
 OPEN = {"errors", "folder", "randomness", "_version", "data"}
 """May be imported by everyone but ``reports``, which gets ``_version`` only."""
 ALLOWED = {
-    "cli": {"session", "inspection", "inventory", "api", "store"},
+    "cli": {"session", "inspection", "inventory", "upkeep", "api", "store"},
     "session": {"config", "plan", "run", "reports", "store", "specs", "progress", "types", "result"},
     "inspection": {"plan", "resolve", "reports", "store", "types", "session"},
     "inventory": {"reports"},
+    "upkeep": {"reports", "store"},
     "api": {"plan", "run", "reports", "store", "types", "result"},
     "config": {"specs"},
     "progress": set(),
@@ -21,7 +22,8 @@ ALLOWED = {
     "resolve": {"specs", "types"},
     "specs": set(),
     "diagnostics": {"geometry", "stats", "lexical", "layout", "samples", "types", "result"},
-    "encoders": {"samples", "types"},
+    "encoders": {"endpoint", "samples", "types"},
+    "endpoint": set(),
     "corpora": {"samples", "types"},
     "engine": {"geometry", "samples", "types"},
     "store": {"types", "result"},

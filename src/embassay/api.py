@@ -13,7 +13,7 @@ from embassay.plan import prepare
 from embassay.result import Result
 from embassay.run import execute, layouts
 from embassay.store import results
-from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
+from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
@@ -45,7 +45,7 @@ def assay(
     limit
         Keep so many whole units of each corpus, drawn by the seed.
     baselines
-        Whether tfidf and random join.
+        Whether tfidf, random and, on retrieval, bm25 join.
     device
         Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
     cache
@@ -63,7 +63,7 @@ def assay(
     if folder and cache == "default" and (reason := trouble_with(folder)):
         warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
         folder = None
-    runtime = Runtime(device, sha256=FileHashes(folder))
+    runtime = Runtime(device, sha256=FileHashes(folder), remembered=Remembered(folder))
     plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
     with VectorCache(folder) if folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors)

@@ -9,6 +9,7 @@
     │   ├── ModelNotFoundError a model neither on this machine nor to be had
     │   └── OutputError       a folder or file that cannot be written, or is not ours to overwrite
     └── EncoderError          one encoder failed while working; the others go on: exit code 3
+        └── EndpointError     a service that answers over HTTP refused, failed, or answered what cannot be used
 
 Each message is one line for a person: what was wrong, where, what to do.
 """
@@ -77,6 +78,30 @@ class OutputError(InputError):
 
 class EncoderError(EmbassayError):
     """An encoder failed while encoding; its message names it."""
+
+
+class EndpointError(EncoderError):
+    """A service refused, failed, or answered what cannot be used.
+
+    The message has the host, the status and the beginning of what it said; never a key.
+
+    Attributes
+    ----------
+    status
+        The HTTP status; None where there was no answer.
+    said
+        The beginning of the answer, where that helps.
+    """
+
+    def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
+        self.host, self.problem, self.status, self.said = host, problem, status, said
+        answered = f"{host} answered {status}" if status else host
+        super().__init__(f"{answered}: {problem}" + (f"; it says: {said}" if said else ""))
+
+    def after(self, attempts: int) -> EndpointError:
+        """Return the same, with the number of attempts that were made."""
+        tried = f"{self.problem} (tried {attempts} times)" if attempts > 1 else self.problem
+        return EndpointError(self.host, tried, self.status, self.said)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -76,14 +76,40 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
     encoder, card = entry.encoder, entry.encoder.card
     texts = tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
     parts = [f"{len(texts):,} distinct texts to encode"]
-    if cache and card.cached and not card.fitted:
-        parts[0] += f", {cache.count(encoder.fingerprint, texts):,} of them cached"
-    parts += _tokens(encoder, texts)
+    todo = _open(encoder, texts, cache)
+    if len(todo) < len(texts):
+        unchanged = " if the model has not changed" if card.remote else ""
+        parts[0] += f", {len(texts) - len(todo):,} of them cached{unchanged}"
+    parts += _estimate(encoder, todo) if card.remote else _tokens(encoder, texts)
     console.print(RichText(f"{entry.label}: {'; '.join(parts)}"), soft_wrap=True)
     for role, prompt in card.prompts.items():
         console.print(RichText(f"  prompt before each {role}: {prompt!r}"), soft_wrap=True)
     for warning in card.warnings:
         console.print(RichText(f"  {warning}"), soft_wrap=True)
+
+
+def _open(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...]:
+    """Return the texts that are not in the cache; a service is not asked for the fingerprint that this needs."""
+    card = encoder.card
+    if cache is None or not card.cached or card.fitted:
+        return texts
+    known: str | None = getattr(encoder, "known_fingerprint", None) if card.remote else encoder.fingerprint
+    rows = cache.get(known, texts) if known else [None] * len(texts)
+    return tuple(text for text, row in zip(texts, rows, strict=True) if row is None)
+
+
+def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
+    """Say what a service will be sent and what that costs, as far as that can be told without asking it."""
+    by_role = {role: [text for r, text in texts if r == role] for role in dict.fromkeys(r for r, _ in texts)}
+    found = [encoder.estimate(some, role) for role, some in by_role.items()]
+    costs = [cost for _, cost in found if cost is not None]
+    price, limit = encoder.card.price, encoder.card.max_tokens
+    lines = [f"about {sum(n for n, _ in found):,} tokens to send"]
+    lines.append(f"about {sum(costs):,.4g} at {price:g} a million" if price is not None else "the cost with price=")
+    if limit:
+        long = sum(int((encoder.estimate_tokens(some, role) > limit).sum()) for role, some in by_role.items())
+        lines.append(f"about {long:,} texts longer than its {limit} tokens")
+    return lines
 
 
 def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:

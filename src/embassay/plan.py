@@ -113,7 +113,7 @@ def prepare(
     if limit is not None:
         loaded = [limited(c, limit, seed) for c in loaded]
     tasks = _tasks(chosen, loaded, given=bool(diagnostics))
-    entries, notes = _entries(encoders, runtime, set(trusted), baselines, loaded)
+    entries, notes = _entries(encoders, runtime, set(trusted), baselines, [t.corpus for t in tasks])
     notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
     notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
     notes += tuple(_favoured(entries, loaded))

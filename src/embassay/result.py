@@ -191,6 +191,8 @@ class EncoderRecord:
         How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
     similarity
         What it compares a query with a document by: ``cosine`` or ``dot``.
+    price
+        What a million tokens cost, where the user has said it.
     """
 
     name: str
@@ -204,6 +206,7 @@ class EncoderRecord:
     max_tokens: int | None = None
     truncated: int | None = None
     similarity: str = "cosine"
+    price: float | None = None
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def execute(
             outcome.failures[entry.label] = f"{entry.label}: {error}"
             continue
         finally:
+            outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
             # So that two large models are never in memory together.
             getattr(entry.encoder, "release", lambda: None)()
         records.append(_encoder_record(entry, dim, _truncated(entry.encoder, plan.corpora)))
@@ -150,6 +151,9 @@ def _assay_one(
         pools.setdefault(encoder.fingerprint, (encoder, {}))[1].update(dict.fromkeys(corpus.texts()))
     dim = int(kept[_key(tasks[0])].scalars["dim"]) if not todo else None  # type: ignore[union-attr]
     effort = Effort()
+    if cache:
+        for fingerprint in pools:
+            cache.note(fingerprint, entry.encoder.card.spec)
     with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
         for fingerprint, (encoder, texts) in pools.items():
             vectors, spent = encode(encoder, list(texts), cache, advance)
@@ -165,7 +169,6 @@ def _assay_one(
     outcome.effort[entry.label] = effort
     if effort.timed >= ENOUGH and effort.seconds:
         outcome.speed[entry.label] = effort.timed / effort.seconds
-    outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
     return [score for score in kept.values() if score], None if entry.encoder.card.fitted else dim
 
 
@@ -237,6 +240,7 @@ def _encoder_record(entry: Entry, dim: int | None, truncated: int | None) -> Enc
         card.max_tokens,
         truncated,
         card.similarity,
+        card.price,
     )
 
 

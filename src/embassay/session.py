@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from embassay.config import Settings, read
-from embassay.errors import OutputError
+from embassay.errors import EncoderError, OutputError
 from embassay.plan import Plan, prepare
 from embassay.result import Result
 from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
 from embassay.specs import Spec
-from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
+from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.runs import RunFolder
-from embassay.types import Draws, Runtime
+from embassay.types import Draws, Encoder, Runtime
 
 FINE, ENCODER_FAILED = 0, 3
 DEFAULT_OUT = Path("embassay-run")
@@ -90,7 +90,12 @@ class Request:
             self.encoders,
             self.corpora,
             self.diagnostics,
-            runtime=Runtime(self.device, self.backend, sha256=FileHashes(self.cache_folder)),
+            runtime=Runtime(
+                self.device,
+                self.backend,
+                sha256=FileHashes(self.cache_folder),
+                remembered=Remembered(self.cache_folder),
+            ),
             trusted=self.trusted,
             baselines=self.baselines,
             limit=self.limit,
@@ -165,7 +170,7 @@ def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> O
 def _settings(request: Request, plan: Plan) -> dict[str, Any]:
     """Return what makes a run this run and no other; the order of encoders is the order in the result."""
     return {
-        "encoders": [[e.label, e.encoder.card.spec, e.encoder.fingerprint, e.baseline] for e in plan.entries],
+        "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
         "corpora": [[c.name, c.fingerprint] for c in plan.corpora],
         "diagnostics": [[t.name, dict(t.options), t.corpus.name] for t in plan.tasks],
         "seed": request.seed,
@@ -174,11 +179,22 @@ def _settings(request: Request, plan: Plan) -> dict[str, Any]:
     }
 
 
+def _fingerprint(encoder: Encoder) -> str:
+    """Return a fingerprint; of a service that does not answer the last one known: the run will say what is wrong."""
+    try:
+        return encoder.fingerprint
+    except EncoderError:
+        return getattr(encoder, "known_fingerprint", None) or ""
+
+
 def _record(before: Mapping[str, Any], outcome: Outcome, seconds: float) -> dict[str, Any]:
     """Return ``run.json``: what is kept from before, and what this run took."""
     encoders: dict[str, Any] = dict(before.get("encoders", {}))
-    for label, effort in outcome.effort.items():
-        known = encoders.get(label, {})
+    for label, route in outcome.route.items():
+        known, effort = encoders.get(label, {}), outcome.effort.get(label)
+        if effort is None:
+            encoders[label] = {**known, "route": route}  # it failed: what it took until then
+            continue
         if effort.texts == 0 and known:
             continue  # all its scores were there: what they took is remembered from before
         encoders[label] = {
@@ -187,7 +203,7 @@ def _record(before: Mapping[str, Any], outcome: Outcome, seconds: float) -> dict
             "cached": effort.texts - effort.encoded,
             "seconds": round(effort.seconds, 3),
             "texts_per_second": outcome.speed.get(label, known.get("texts_per_second")),
-            "route": outcome.route.get(label, {}),
+            "route": route,
             "badges": asdict(found) if (found := outcome.badges.get(label)) else known.get("badges"),
         }
     return {

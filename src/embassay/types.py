@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -23,6 +23,8 @@ from embassay.result import Result
 from embassay.samples import Document, Role, Sample, independent_units
 
 S = TypeVar("S", bound=Sample)
+SHOWN = 400
+"""Characters of a document that are shown with a question, at most."""
 Text = tuple[Role, str]
 Similarity = Literal["cosine", "dot"]
 """What a model compares a query with a document by."""
@@ -123,10 +125,11 @@ class Corpus(Generic[S]):
         return {document.id: document for document in self.documents}
 
     def shown(self, item: str) -> dict[str, str]:
-        """Return the texts of a sample by name, for people; of a question also its right documents, whole."""
+        """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         sample = next(s for s in self.samples if s.id == item)
         right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
-        return {**sample.fields(), **({"right": " … ".join(right)} if right else {})}
+        begun = [text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in right]
+        return {**sample.fields(), **({"right": " / ".join(begun)} if begun else {})}
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
@@ -222,12 +225,15 @@ class Runtime:
         ``auto``, or the route that a neural encoder has to take.
     sha256
         Hashes a file; the conductor gives one that remembers files by path, size and time.
+    remembered
+        What encoders found out at a price, kept from run to run: the probes of services.
     """
 
     device: str = "auto"
     backend: str = "auto"
     trust_remote_code: bool = False
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
+    remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

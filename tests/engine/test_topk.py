@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.engine import _topk_faiss, _topk_rows, topk
+from embassay.engine import _topk_faiss, _topk_rows, _topk_torch, topk
 from embassay.engine._topk_products import Prepared, Sizes, rounding
 from embassay.engine._topk_task import Task
 from embassay.engine.topk import search
@@ -135,11 +135,11 @@ def test_routes_agree_to_the_bit(kind, measure):
 
 def test_the_first_pass_settles_what_is_usual():
     rng = np.random.default_rng(5)
-    rows = rng.normal(size=(20_100, 32)).astype(np.float32)
-    pairs = np.stack([np.arange(100), rng.integers(0, 20_000, size=100)], axis=1)
-    found = search(rows[:100], rows[100:], k=10, measure="cosine", pairs=pairs, route="numpy")
+    rows = rng.normal(size=(20_030, 32)).astype(np.float32)
+    pairs = np.stack([np.arange(30), rng.integers(0, 20_000, size=30)], axis=1)
+    found = search(rows[:30], rows[30:], k=10, measure="cosine", pairs=pairs, route="numpy")
     assert found.route == "exact: numpy float32, decided in float64"
-    same(found, naive(rows[:100], rows[100:], 10, "cosine", None, pairs))
+    same(found, naive(rows[:30], rows[30:], 10, "cosine", None, pairs))
 
 
 def test_differences_below_single_precision_decide():
@@ -308,6 +308,43 @@ def test_faiss_is_an_extra(monkeypatch):
     rows = clustered(np.random.default_rng(13), 200)
     with pytest.raises(MissingExtraError, match=r"approximate search needs the extra 'ann'"):
         search(rows[:5], rows, k=3, measure="cosine", route="faiss")
+
+
+@pytest.mark.parametrize("route", ["torch", "bf16"])
+def test_torch_is_an_extra(monkeypatch, route):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"the search by torch needs the extra 'hf'"):
+        search(np.eye(3), np.eye(3), k=1, measure="dot", route=route)
+    assert search(np.eye(3), np.eye(3), k=1, measure="dot").route == "exact: numpy float32, decided in float64"
+
+
+class FakeTorch:
+    """Says what a machine has."""
+
+    def __init__(self, cuda, half):
+        self.cuda = type("cuda", (), {"is_available": lambda: cuda})
+        self.cpu = type("cpu", (), {"_is_avx512_bf16_supported": lambda: half})
+
+
+@pytest.mark.parametrize(
+    ("torch", "device", "count", "expected"),
+    [
+        (None, "auto", 10**6, ("numpy", "cpu")),
+        (None, "cuda:1", 10, ("torch", "cuda:1")),
+        (FakeTorch(True, True), "auto", 10**6, ("torch", "cuda")),
+        (FakeTorch(True, True), "auto", 10**3, ("numpy", "cpu")),
+        (FakeTorch(True, True), "cpu", 10**6, ("bf16", "cpu")),
+        (FakeTorch(False, True), "auto", 10**6, ("bf16", "cpu")),
+        (FakeTorch(False, True), "auto", 10**5, ("numpy", "cpu")),
+        (FakeTorch(False, False), "auto", 10**6, ("numpy", "cpu")),
+    ],
+)
+def test_the_route_is_chosen_by_what_there_is(monkeypatch, torch, device, count, expected):
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(_topk_torch, "_free", lambda: 2**31)
+    assert _topk_torch.choose(device, 1000 * count, count) == expected
+    monkeypatch.setattr(_topk_torch, "_free", lambda: 2**20)
+    assert _topk_torch.choose(device, 1000 * count, count)[0] != "bf16"
 
 
 def test_what_does_not_fit_is_refused():

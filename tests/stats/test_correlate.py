@@ -11,7 +11,14 @@ from scipy import stats
 from embassay.result import MIN_UNITS
 from embassay.stats import correlate as module
 from embassay.stats.compare import Difference, compare
-from embassay.stats.correlate import bootstrap, compare_correlations, correlate, correlation, influences
+from embassay.stats.correlate import (
+    across_models,
+    bootstrap,
+    compare_correlations,
+    correlate,
+    correlation,
+    influences,
+)
 from embassay.stats.resample import counts
 from embassay.types import Draws
 
@@ -466,3 +473,62 @@ def test_fewer_than_two_encoders_make_no_pair():
     assert compare_correlations(x, {"a": a}, unit, "pearson", DRAWS, "x") == ()
     nothing = np.empty(0)
     assert compare_correlations(nothing, {"a": nothing, "b": nothing}, unit[:0], "pearson", DRAWS, "x") == ()
+
+
+# --- over a handful of models ----------------------------------------------------------------------------
+
+
+def test_fisher_s_interval_by_hand():
+    # Twelve models, r = 0.8: artanh 0.8 = 1.0986, SE = 1/√9; tanh(1.0986 ± 1.96/3) = 0.4180 and 0.9416.
+    turn = np.arange(12) * np.pi / 6
+    found = across_models(np.cos(turn), 0.8 * np.cos(turn) + 0.6 * np.sin(turn), "pearson")
+    assert (found.value, found.low, found.high) == pytest.approx((0.8, 0.4180, 0.9416), abs=1e-4)
+    assert (found.items, found.units, found.undefined, found.reason) == (12, 12, 0, None)
+
+
+def test_the_interval_of_ranks_is_wider_by_bonett_and_wright():
+    # ρ = 1 − 6·4/(5·24) = 0.8: SE² = (1 + 0.32)/2, artanh 0.8 ± 1.96·0.8124 = −0.4937 and 2.6909.
+    found = across_models(np.arange(5.0), np.array([1.0, 0, 2, 4, 3]), "spearman")
+    assert (found.value, found.low, found.high) == pytest.approx((0.8, np.tanh(-0.4937), np.tanh(2.6909)), abs=1e-4)
+
+
+@given(st.integers(4, 20), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_over_models_it_equals_scipy_and_scipy_s_fisher_interval(models, seed):
+    x, y = np.random.default_rng(seed).normal(size=(2, models))
+    found, oracle = across_models(x, y, "pearson"), stats.pearsonr(x, y)
+    ends = oracle.confidence_interval(0.95)
+    assert (found.value, found.low, found.high) == pytest.approx((oracle.statistic, ends.low, ends.high), abs=1e-9)
+    ranked = across_models(x, y, "spearman")
+    assert ranked.value == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert (ranked.low is None) == (abs(ranked.value) == 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_under_four_models_there_is_no_correlation(kind):
+    found = across_models(np.arange(3.0), np.array([0.1, 0.4, 0.2]), kind)
+    assert (found.value, found.low, found.reason) == (None, None, "only 3 models, 4 are needed")
+    one = across_models(np.array([1.0, NAN]), np.array([1.0, 2.0]), kind)
+    assert (one.items, one.undefined, one.reason) == (1, 1, "only 1 model, 4 are needed")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_without_a_figure_are_left_out_of_a_correlation(kind):
+    x, y = np.array([0.1, 0.5, NAN, 0.2, 0.9, 0.4]), np.array([1.0, 3.0, 2.0, 2.5, 4.0, NAN])
+    found = across_models(x, y, kind)
+    assert (found.items, found.undefined) == (4, 2)
+    assert found.value == across_models(x[[0, 1, 3, 4]], y[[0, 1, 3, 4]], kind).value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_perfect_correlation_over_models_has_no_interval(kind, sign):
+    found = across_models(np.arange(6) / 7, sign * np.arange(6) / 3, kind)
+    assert (found.value, found.low, found.high) == (sign, None, None)
+    assert found.reason == "no interval for a perfect correlation"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_that_are_all_the_same_correlate_with_nothing(kind):
+    found = across_models(np.full(6, 0.3), np.arange(6.0), kind)
+    assert (found.value, found.items, found.reason) == (None, 6, "one side does not vary")

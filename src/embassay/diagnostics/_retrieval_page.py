@@ -24,13 +24,14 @@ EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with th
 
 
 def layout(result: Result) -> Layout:
-    """Return the page for the number of documents that a result was made with."""
+    """Return the page for the number of documents and the percentile ψ that a result was made with."""
     verdicts: Sequence[str] = [v.quantity for v in result.verdicts if v.quantity.startswith("Success@")]
-    return page(int(verdicts[0].partition("@")[2]) if verdicts else 5)
+    psi = next((s.data["psi"] for s in result.series if (s.diagnostic, s.name) == ("retrieval", "coe")), 5)
+    return page(int(verdicts[0].partition("@")[2]) if verdicts else 5, psi)
 
 
-def page(k: int) -> Layout:
-    """Return the page for ``k`` retrieved documents."""
+def page(k: int, psi: int = 5) -> Layout:
+    """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``."""
     success = Column(f"Success@{k}", f"Success@{k}")
     metrics = [Column(n, n) for n in dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))]
     means = [Column(n, n, format="number") for n in ("RR", "AP", "nDCG@10")]
@@ -68,7 +69,7 @@ def page(k: int) -> Layout:
                 note=f"{EXAM} That is how far the accuracy of a 100-question test may lie, not how sure this one is: "
                 "its interval is about √(questions/100) times as wide.",
             ),
-            *_meaning(k),
+            *_meaning(k, psi),
             *_thresholds(k),
             *_transforms(success),
             *_across(),
@@ -94,7 +95,7 @@ def page(k: int) -> Layout:
     )
 
 
-def _meaning(k: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
+def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
@@ -112,9 +113,9 @@ def _meaning(k: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
         ),
         EncoderTable(
             "Overlap of distributions",
-            (Column("COE", "coe", "psi5"), Column("ROE", "roe", "psi5")),
-            note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest 5% "
-            f"of what is retrieved (ψ = 5). High COE and low ROE are good. {EXAM}",
+            (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
+            note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest "
+            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {EXAM}",
         ),
         Curves(
             "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."

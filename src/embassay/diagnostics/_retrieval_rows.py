@@ -99,9 +99,8 @@ class View:
 
     @cached_property
     def unanswered(self) -> tuple[Floats, NDArray[np.int64]]:
-        """(u,) the largest similarity that each unanswerable question finds, and its unit."""
-        best = self.scores.values["top"][~self.answered][:, 0]
-        return np.where(np.isnan(best), -np.inf, best), self.scores.unit[~self.answered]
+        """(u,) the largest similarity that each unanswerable question finds, NaN where it has none, and its unit."""
+        return self.scores.values["top"][~self.answered][:, 0], self.scores.unit[~self.answered]
 
     def item(self, index: int) -> str:
         """Return the id of an answered question."""
@@ -111,13 +110,10 @@ class View:
         """Return the passage that was found first for an answered question."""
         return str(self.scores.labels["nearest"][self.answered][index])
 
-    def own(self, index: int) -> float:
-        """Return the similarity to the nearest right document; −∞ is written as −1."""
-        return float(np.nan_to_num(self.scores.values["own"][self.answered][index], nan=-1.0))
-
-    def best(self, index: int) -> float:
-        """Return the similarity to what was found first."""
-        return float(np.nan_to_num(self.scores.values["top"][self.answered][index, 0], nan=-1.0))
+    def shown(self, index: int) -> dict[str, float]:
+        """Return how similar an answered question is to its right document and to what was found first."""
+        own, top = (self.scores.values[name][self.answered][index] for name in ("own", "top"))
+        return {name: float(v) for name, v in (("right", own), ("found", top[0])) if not np.isnan(v)}
 
     @cached_property
     def recommended(self) -> tuple[int, float] | None:
@@ -146,6 +142,23 @@ def rows_of(view: View, draws: Draws) -> Iterator[Row]:
     if len(view.answers.top):
         yield from _exams(view, draws)
         yield from _thresholds(view, draws)
+    else:
+        yield from _nothing(view, draws)
+
+
+def _nothing(view: View, draws: Draws) -> Iterator[Row]:
+    """Yield the rows that a reader looks for, where there is nothing to make them of."""
+    psi, undefined = f"psi{view.psi}", len(view.unit)
+    reason = f"no question has {view.k} similarities"
+    for quantity, subset in (
+        (f"accuracy_l{LENGTH}", "all"),
+        ("coe", psi),
+        ("roe", psi),
+        ("tau", "recommended"),
+        ("accuracy_at_tau", "confirmed"),
+        ("kept", "confirmed"),
+    ):
+        yield row(view.scores, draws, quantity, subset, Estimate(None, None, None, 0, 0, undefined, reason))
 
 
 def _isotropy(view: View, draws: Draws) -> Iterator[Row]:
@@ -189,27 +202,33 @@ def _thresholds(view: View, draws: Draws) -> Iterator[Row]:
         for n, threshold in zip(psi, np.percentile(source[definition], psi).tolist(), strict=True):
             yield from _at(view, draws, f"{definition}:psi{n}", threshold)
     if view.recommended is None:
-        yield row(view.scores, draws, "tau", "recommended", replace(_plain(view, 0.0), value=None, reason=NO_THRESHOLD))
+        none = replace(_plain(view, 0.0), value=None, reason=NO_THRESHOLD)
+        yield row(view.scores, draws, "tau", "recommended", none, loss=f"{view.loss:g}")
     else:
         yield from _at(view, draws, "recommended", view.recommended[1])
-        yield row(view.scores, draws, "psi", "recommended", _plain(view, float(view.recommended[0])))
+        chosen = _plain(view, float(view.recommended[0]))
+        yield row(view.scores, draws, "psi", "recommended", chosen, loss=f"{view.loss:g}")
     yield from _at(view, draws, "confirmed", view.split(draws))
 
 
 def _at(view: View, draws: Draws, subset: str, threshold: Floats | float) -> Iterator[Row]:
     """Yield the rows of one threshold, or of one for each question."""
-    own, unit = view.scores, view.unit[view.defined]
+    own, left_out = view.scores, ~view.defined
+    more = {} if ":" in subset else {"loss": f"{view.loss:g}"}
     every = np.broadcast_to(np.asarray(threshold, dtype=np.float64), len(view.answered))
     mine = every[view.answered][view.defined]
     if np.ndim(threshold) == 0:
-        yield row(own, draws, "tau", subset, _plain(view, float(threshold)))
-    yield row(own, draws, "accuracy_at_tau", subset, share(view.answers.right_at(mine), unit))
-    yield row(own, draws, "kept", subset, share(view.answers.kept_at(mine), unit))
+        yield row(own, draws, "tau", subset, _plain(view, float(threshold)), **more)
+    answers = view.answers
+    for quantity, found in (("accuracy_at_tau", answers.right_at(mine)), ("kept", answers.kept_at(mine))):
+        values = np.full(len(left_out), np.nan)
+        values[view.defined] = found
+        yield row(own, draws, quantity, subset, share(values, view.unit), **more)
     best, units = view.unanswered
     if len(best):
         codes = np.unique(units, return_inverse=True)[1]
-        dropped = (best < every[~view.answered]).astype(np.float64)
-        yield row(own, draws, "unanswerable_dropped", subset, share(dropped, codes))
+        dropped = np.where(np.isnan(best), np.nan, best < every[~view.answered])
+        yield row(own, draws, "unanswerable_dropped", subset, share(dropped, codes), **more)
 
 
 def _plain(view: View, value: float) -> Estimate:
@@ -258,4 +277,5 @@ def correlations(views: Sequence[View], rows: Sequence[Row], draws: Draws) -> It
                 for q in (first, second)
             )
             for kind in kinds:
-                yield row(scores, draws, kind, subset, across_models(x, y, kind), condition)
+                found = across_models(x, y, kind)
+                yield row(scores, draws, kind, subset, found, condition, psi=psi, loss=f"{views[0].loss:g}")

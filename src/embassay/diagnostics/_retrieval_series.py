@@ -47,6 +47,7 @@ def series_of(views: Sequence[View], rows: Sequence[Row]) -> Iterator[Series]:
                 "y": title,
                 "at": GRID,
                 "lines": lines,
+                "psi": views[0].psi,
             }
             yield Series(NAME, corpus, name, "curve", curve)
     yield _published(corpus)
@@ -67,10 +68,10 @@ def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
         return
     silent = own.get(("unanswerable_dropped", "confirmed"))
     number = len(view.unanswered[0])
-    saved = f"; of {number} unanswerable questions {silent:.0%} then find nothing" if silent is not None else ""
+    saved = f"; {silent:.0%} of the {number} unanswerable then find nothing" if silent is not None else ""
     yield (
         f"{view.encoder}: dropping what is below a {kind} of {tau:.2f} keeps {kept:.0%} of what is retrieved, and "
-        f"success falls from {before:.1%} to {after:.1%} (confirmed on other questions){saved}"
+        f"takes success from {before:.1%} to {after:.1%} (confirmed on other questions){saved}"
     )
 
 

@@ -200,5 +200,5 @@ def _examples(views: Sequence[View]) -> Iterator[Example]:
                 view.item(index),
                 "missed by all",
                 {"found": view.nearest(index)},
-                {"right": view.own(index), "found": view.best(index)},
+                view.shown(index),
             )

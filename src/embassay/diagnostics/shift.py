@@ -85,8 +85,12 @@ class Shift:
             "domain": list(_members("domain", domain)),
             "general": list(_members("general", general)),
         }
-        roles = {m.role for m in sides["domain"]} & {m.role for m in sides["general"]}
-        roles = {role for role in roles if sum(m.role == role for m in sides["general"]) > 1}
+        shared = {m.role for m in sides["domain"]} & {m.role for m in sides["general"]}
+        roles = {role for role in shared if sum(m.role == role for m in sides["general"]) > 1}
+        if shared and not roles:
+            raise SpecError(
+                f"diagnostic 'shift': {general.name!r} is too small to be general language: one text of a kind"
+            )
         if not roles:
             raise SpecError(
                 f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from embassay.engine._topk_products import Bound
 from embassay.engine._topk_task import Answer, Floats, Ints
 
-LINES = 64
-"""Queries whose scores are looked at one by one, fetched at once."""
+LINES = 16
+"""Queries all of whose scores are looked at together: they should fit into the processor's cache."""
 CROWD = 1024
 """A query is given up when it keeps more than so many candidates and 4k, or leaves so many documents open."""
 

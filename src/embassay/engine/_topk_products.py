@@ -27,7 +27,7 @@ class Sizes:
     """Passages and queries multiplied at once, and of how many scores a maximum is taken first, a multiple of 8."""
 
     passages: int = 8192
-    queries: int = 256
+    queries: int = 512
     group: int = 32
 
 
@@ -69,7 +69,7 @@ class Product(Protocol):
         ...
 
     def lines(self, rows: Ints) -> NDArray[Any]:
-        """Return the (n, B) scores of n queries."""
+        """Return the (n, B) scores of n queries, ascending."""
         ...
 
 
@@ -118,6 +118,12 @@ class Prepared:
         return lengths, shown
 
 
+def run(rows: Ints) -> Any:
+    """Return ascending rows as a slice where they follow each other, so that taking them copies nothing."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
 def _empty(rows: NDArray[Any], shown: NDArray[np.bool_], odd: Ints, measure: str) -> bool:
     """Say whether passages of an odd length are but zeros; hide those without a cosine."""
     if measure == "dot":
@@ -161,7 +167,7 @@ class NumpyProduct:
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
-        return np.asarray(self._scores[rows])
+        return np.asarray(self._scores[run(rows)])
 
     def _grouped(self) -> NDArray[Any]:
         rows, columns = self._scores.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_products import Bound, Prepared, Sizes
+from embassay.engine._topk_products import Bound, Prepared, Sizes, run
 from embassay.engine._topk_task import Floats, Ints, Task
+from embassay.errors import MissingExtraError
 
 ON_ACCELERATOR = Sizes(passages=65_536, queries=1024, group=32)
 HALF = 2.0**-8
@@ -23,8 +25,7 @@ class TorchProduct:
     """A matrix product of torch; with ``half`` the vectors and scores are bfloat16."""
 
     def __init__(self, task: Task, ids: Ints, sizes: Sizes, device: str = "cpu", half: bool = False):
-        import torch
-
+        torch = _torch()
         self.sizes, self._torch, self._half = sizes, torch, half
         self._data = Prepared(task, ids, sizes, np.float32)
         kind = torch.bfloat16 if half else torch.float32
@@ -67,7 +68,8 @@ class TorchProduct:
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
-        return self._numpy(self._scores[self._index(rows)])
+        some = run(rows)
+        return self._numpy(self._scores[some if isinstance(some, slice) else self._index(some)])
 
     def _grouped(self) -> Any:
         rows, columns = self._scores.shape
@@ -112,11 +114,17 @@ def choose(device: str, work: int, passages: int) -> tuple[str, str]:
 
 def accelerator() -> str:
     """Return the device that torch would use."""
-    import torch
-
+    torch = _torch()
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _torch() -> Any:
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise MissingExtraError("the search by torch", "hf") from error
 
 
 def _multiplies_half(torch: Any) -> bool:

@@ -74,7 +74,7 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
         asked = f"Undefined for every item: {names(found.undefined)}." if found.undefined else ""
         yield asked or "Only baselines took part; name an encoder with -e."
     else:
-        yield from _best(found, speed, headline)
+        yield from _best(found, speed, {e.name: e.price for e in result.encoders}, headline)
     if found.above:
         label = "baseline" if len(found.above) == 1 else "baselines"
         yield f"Significantly higher than {found.best}: the {label} {names(found.above)}."
@@ -118,7 +118,9 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _best(found: Verdict, speed: Mapping[str, float], headline: Column) -> Iterator[str]:
+def _best(
+    found: Verdict, speed: Mapping[str, float], price_of: Mapping[str, float | None], headline: Column
+) -> Iterator[str]:
     below = found.chance is not None and found.high is not None and found.high < found.chance
     figure = number(found.value, headline.format, signed=headline.format == "points")
     level = f"{figure} {headline.heading}" + (f", below the {number(found.chance)} of chance" if below else "")
@@ -134,3 +136,7 @@ def _best(found: Verdict, speed: Mapping[str, float], headline: Column) -> Itera
     if others and not below and len(known) == len(found.not_separable):
         fastest = max(known, key=lambda name: known[name])
         yield f"Fastest of them: {fastest} ({known[fastest]:,.0f} texts/s here)."
+    prices = {name: price for name in found.not_separable if (price := price_of.get(name)) is not None}
+    if prices:
+        told = ", ".join(f"{name} {price:g}" for name, price in sorted(prices.items(), key=lambda item: item[1]))
+        yield f"Price of a million tokens: {told}."

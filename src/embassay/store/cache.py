@@ -1,41 +1,46 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in LMDB.
 
-The key is a hash of all three, so a vector of another model, prompt, role or text is never returned; the
-value carries a checksum over key and vector, and what does not match is treated as absent.
+A vector of another model, prompt, role, text or dimension is never returned: the key is a hash of all three, the value
+carries a check over key and vector, and what does not match is treated as absent (``records``). The file is opened and
+shared by ``environment``; whole encoders make room, the least recently used first (``holdings``).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TypeVar
 
-import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.errors import OutputError
-from embassay.store.canonical import write
+from embassay.errors import UnknownNameError
+from embassay.store import disks, records
+from embassay.store.environment import PROBLEMS, RefusedError, acquire, reason, release
+from embassay.store.files import DATA, PLACE, default_folder, on_disk
+from embassay.store.hashes import FileHashes, Remembered
+from embassay.store.holdings import Info, Verified, damaged, forget, holdings, live, note_of
 from embassay.types import Text
 
-CEILING = 1 << 40
-"""Bytes that the file may grow to; it is sparse and takes what it holds."""
-CHECK = 8
+__all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
 
-
-def default_folder() -> Path:
-    """Return ``$EMBASSAY_CACHE``, else ``$XDG_CACHE_HOME/embassay``, else ``~/.cache/embassay``."""
-    if own := os.environ.get("EMBASSAY_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "embassay"
+AT_ONCE = 20_000
+"""Vectors removed in one transaction."""
+T = TypeVar("T")
 
 
 def trouble_with(folder: Path) -> str | None:
-    """Make a cache's folder and say why it cannot be used; None when it can."""
+    """Make a cache's folder and say why it cannot be used; None when it can.
+
+    Raises
+    ------
+    InputError
+        If ``EMBASSAY_CACHE_LIMIT`` is no size.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -44,29 +49,35 @@ def trouble_with(folder: Path) -> str | None:
             return None
     except OSError as error:
         return error.strerror or "it cannot be written to"
-    except OutputError as error:
-        return str(error)
+    except RefusedError as error:
+        return error.reason
 
 
 class VectorCache:
-    """Vectors on disk; use it as a context manager, one at a time in a process."""
+    """Vectors on disk; use it as a context manager. Several may be open at once, also of one folder."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, suspicious: bool = False):
         """Open the cache in a folder, making it if need be.
+
+        Parameters
+        ----------
+        suspicious
+            Look at every page first, also where nothing speaks for damage.
 
         Raises
         ------
         OutputError
-            If the folder cannot be written to.
+            If the folder cannot be written to, lies on a network disk, or holds a cache of a later version.
+        InputError
+            If ``EMBASSAY_CACHE_LIMIT`` is no size.
         """
         self.trouble = ""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._env = lmdb.open(str(folder / "vectors"), map_size=CEILING, max_dbs=0, meminit=False)
-        except (OSError, lmdb.Error) as error:
-            raise OutputError(
-                f"{folder}: no cache there ({error}); choose another with --cache, or --no-cache"
-            ) from None
+        self._names: dict[str, str] = {}
+        self._used: set[str] = set()
+        self._dated: set[str] = set()
+        self._limit = disks.limit(folder, on_disk(folder / PLACE / DATA))
+        self._shared = acquire(folder, suspicious)
+        self._closed = False
 
     def __enter__(self) -> VectorCache:
         """Return itself."""
@@ -75,76 +86,162 @@ class VectorCache:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
-        self._env.close()
+        """Note which encoders were used, and let go of the file."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._used - self._dated:
+                self._shared.run(self._date_used, write=True)
+        except PROBLEMS:
+            pass  # when they were used last is then not known, and nothing else
+        finally:
+            release(self._shared)
+
+    def note(self, fingerprint: str, name: str) -> None:
+        """Say what people call an encoder; it is kept with its vectors, for ``embassay cache info``."""
+        self._names[fingerprint] = name
+        self._dated.discard(fingerprint)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the vector of each text, None where there is none or where it is damaged."""
-        try:
-            with self._env.begin(buffers=True) as transaction:
-                return [_unpack(key, transaction.get(key)) for key in (_key(fingerprint, t) for t in texts)]
-        except lmdb.Error as error:
-            self.trouble = str(error)
-            return [None] * len(texts)
+        rows = self._get(fingerprint, texts)
+        if any(row is not None for row in rows):
+            self._used.add(fingerprint)
+        return rows
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
         """Keep the (n, d) vectors of the texts, all or none; once that fails (``trouble``), nothing more is kept."""
-        if self.trouble:
+        if self.trouble or not len(texts):
             return
+        rows = np.ascontiguousarray(rows, dtype="<f4")
+        pairs = zip(map(records.keys(fingerprint), texts), rows, strict=True)
+        items = sorted((key, records.pack(key, row.tobytes())) for key, row in pairs)
         try:
-            with self._env.begin(write=True) as transaction:
-                for text, row in zip(texts, np.ascontiguousarray(rows, dtype="<f4"), strict=True):
-                    key = _key(fingerprint, text)
-                    transaction.put(key, _digest(key, row.tobytes()) + row.tobytes())
-        except lmdb.Error as error:
-            self.trouble = str(error)
+            while not self._put(fingerprint, items, rows.shape[1]):
+                if not self._evict(fingerprint):
+                    self.trouble = (
+                        f"it is full, at {disks.shown(self._limit or 0)}; {disks.VARIABLE} sets another limit"
+                    )
+                    return
+        except PROBLEMS as error:
+            self.trouble = reason(error)
 
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""
-        return sum(row is not None for row in self.get(fingerprint, texts))
+        return sum(row is not None for row in self._get(fingerprint, texts))
+
+    def info(self) -> Info:
+        """Return what the cache holds, the most recently used encoder first.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be read.
+        """
+        size, found = self._run(lambda transaction: (live(transaction), holdings(transaction)))
+        return Info(self._shared.folder, on_disk(self._shared.data), size, self._limit, found[::-1])
+
+    def verify(self) -> Verified:
+        """Read every vector and remove what is damaged, not finite, or nobody's.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be read or written to.
+        """
+        vectors, bad = self._run(damaged)
+        if bad:
+            self._run(lambda transaction: [transaction.delete(key) for key in bad], write=True)
+        return Verified(vectors, sum(key[:1] == records.VECTOR for key in bad))
+
+    def clear(self, encoder: str) -> int:
+        """Remove the vectors of the encoders with a fingerprint or name; return how many. The file keeps its size.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none.
+        OutputError
+            If it cannot be written to.
+        """
+        found = [h for h in self.info().encoders if h.note]
+        chosen = [h for h in found if h.note and encoder in (h.note.fingerprint, h.note.name)]
+        if not chosen:
+            known = {h.note.name or h.note.fingerprint for h in found if h.note}
+            raise UnknownNameError("encoder in the cache", encoder, known)
+        for holding in chosen:
+            while self._run(_part_of(holding.prefix), write=True) == AT_ONCE:
+                pass
+        return sum(holding.vectors for holding in chosen)
+
+    def _get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
+        names = list(map(records.keys(fingerprint), texts))
+
+        def read(transaction: Any) -> list[NDArray[np.float32] | None]:
+            note = note_of(transaction, records.prefix(fingerprint))
+            found = {}
+            for key in sorted(names) if note else ():
+                found[key] = records.vector(key, transaction.get(key), note.dim if note else 0)
+            return [found.get(key) for key in names]
+
+        try:
+            return self._shared.run(read)
+        except PROBLEMS as error:
+            self.trouble = reason(error)
+            return [None] * len(texts)
+
+    def _put(self, fingerprint: str, items: list[tuple[bytes, bytes]], dim: int) -> bool:
+        """Keep records; nothing of them, and False, if the cache would then be over its limit."""
+        of = records.prefix(fingerprint)
+
+        def work(transaction: Any) -> bool:
+            old = note_of(transaction, of)
+            if old and old.dim != dim:
+                forget(transaction, of)
+            if not old or old.dim != dim or fingerprint not in self._dated:
+                self._date(transaction, fingerprint, dim)
+            transaction.cursor().putmulti(items)
+            fits = not self._limit or live(transaction) <= self._limit
+            if not fits:
+                transaction.abort()
+            return fits
+
+        fits = self._shared.run(work, write=True)
+        if fits:
+            self._dated.add(fingerprint)
+        return fits
+
+    def _date_used(self, transaction: Any) -> None:
+        for fingerprint in sorted(self._used - self._dated):
+            self._date(transaction, fingerprint)
+
+    def _date(self, transaction: Any, fingerprint: str, dim: int = 0) -> None:
+        """Write when an encoder was used last, and what is known of it; without ``dim`` only where it is known."""
+        of = records.prefix(fingerprint)
+        old = note_of(transaction, of)
+        if old or dim:
+            note = old or records.EncoderNote(fingerprint)
+            name = self._names.get(fingerprint, note.name)
+            note = replace(note, name=name, dim=dim or note.dim, used=time.time())
+            transaction.put(records.note_key(of), records.pack_note(records.note_key(of), note))
+
+    def _evict(self, fingerprint: str) -> bool:
+        """Remove the least recently used other encoder; False when there is none."""
+        own = records.prefix(fingerprint)
+        others = [h for h in self._shared.run(holdings) if h.prefix != own]
+        for holding in others[:1]:
+            while self._shared.run(_part_of(holding.prefix), write=True) == AT_ONCE:
+                pass
+        return bool(others)
+
+    def _run(self, work: Callable[[Any], T], write: bool = False) -> T:
+        """Work on the cache as a whole, where trouble is all there is to say."""
+        try:
+            return self._shared.run(work, write)
+        except PROBLEMS as error:
+            raise RefusedError(self._shared.folder, reason(error)) from None
 
 
-class FileHashes:
-    """SHA-256 of files, remembered by path, size and time of change."""
-
-    def __init__(self, folder: Path | None):
-        """Keep the memory in ``folder``; with None nothing is kept."""
-        self._path = folder / "hashes.json" if folder else None
-        self._known: dict[str, str] = {}
-        if self._path and self._path.is_file():
-            try:
-                self._known = json.loads(self._path.read_text(encoding="utf-8"))
-            except ValueError:
-                self._known = {}
-            if not isinstance(self._known, dict):
-                self._known = {}
-
-    def __call__(self, path: Path) -> str:
-        """Return the hexadecimal SHA-256 of a file's content."""
-        real = path.resolve()
-        status = real.stat()
-        key = f"{real}|{status.st_size}|{status.st_mtime_ns}"
-        if key not in self._known:
-            with real.open("rb") as file:
-                self._known[key] = hashlib.file_digest(file, "sha256").hexdigest()
-            if self._path:
-                write(self._path, json.dumps(self._known, indent=0).encode())
-        return self._known[key]
-
-
-def _key(fingerprint: str, text: Text) -> bytes:
-    content = "\x1f".join((fingerprint, *text)).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(content, digest_size=32).digest()
-
-
-def _digest(key: bytes, content: bytes) -> bytes:
-    return hashlib.blake2b(key + content, digest_size=CHECK).digest()
-
-
-def _unpack(key: bytes, value: memoryview | None) -> NDArray[np.float32] | None:
-    if value is None:
-        return None
-    check, content = bytes(value[:CHECK]), bytes(value[CHECK:])
-    if not content or len(content) % 4 or check != _digest(key, content):
-        return None
-    return np.frombuffer(content, dtype="<f4")
+def _part_of(of: bytes) -> Callable[[Any], int]:
+    return lambda transaction: forget(transaction, of, AT_ONCE)

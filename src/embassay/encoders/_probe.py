@@ -1,0 +1,67 @@
+"""Sixteen short texts whose vectors tell one model of a service from another.
+
+A service may answer a little differently each time. So a probe that agrees with the one before counts as the same, and
+the one before is what stands in the fingerprint: otherwise vectors that are paid for would be lost to a rounding.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import MutableMapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+PROBES = (
+    "a",
+    "No.",
+    "The shop is open.",
+    "The shop is not open.",
+    "The shop is closed on Sundays, but the baker next door is not.",
+    "a cat sleeps on the warm stove",
+    "Quarterly revenue rose by 3.5 % to 1,204 million.",
+    "Which river flows through the old town?",
+    "def area(r): return 3.14159 * r ** 2",
+    "Ein Satz auf Deutsch, mit Umlauten: Äpfel, Öl, Übung.",
+    "Une phrase en français, écrite pour être comparée.",
+    "Русское предложение о погоде.",
+    "今天的天气很好。",
+    "هذه جملة قصيرة.",
+    "🙂 !!! ???",
+    "She said that nobody had told her when the last train would leave, so she walked home through the rain.",
+)
+"""Sixteen short texts whose vectors tell one model from another."""
+STEP = 1e-3
+"""How far a coordinate may move while the model counts as the same."""
+Probe = NDArray[np.float32]
+
+
+def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | None:
+    """Return the probe of the last time; None where there is none."""
+    try:
+        content = base64.b64decode((memory or {}).get(key, ""), validate=True)
+        probe = np.frombuffer(content, dtype="<f4").reshape(len(PROBES), -1)
+    except (ValueError, TypeError):
+        return None
+    return probe if probe.size else None
+
+
+def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe) -> Probe:
+    """Return the probe of the last time where this one agrees with it; else this one, which is remembered."""
+    known = remembered(memory, key)
+    if known is not None and _agree(known, probe):
+        return known
+    if memory is not None:
+        memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
+    return probe
+
+
+def steps(probe: Probe) -> list[list[int]]:
+    """Return a probe rounded, as whole numbers of steps."""
+    found: list[list[int]] = np.rint(probe.astype(np.float64) / STEP).astype(int).tolist()
+    return found
+
+
+def _agree(known: Probe, probe: Probe) -> bool:
+    scale = max(1.0, float(np.linalg.norm(known, axis=1).max()))
+    return known.shape == probe.shape and bool(np.abs(known - probe).max() <= STEP * scale)

@@ -1,0 +1,118 @@
+"""What an answer means: whether to try again and when, and what of it a person is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""The statuses after which a request is sent once more."""
+LONGEST_PAUSE = 60.0
+SHOWN = 200
+"""Characters of an answer that a message repeats."""
+SPENT = "insufficient_quota"
+"""What OpenAI's 429 says where the account is empty: waiting does not help."""
+PROBLEMS = {
+    400: "the request was refused",
+    401: "{key} was not accepted",
+    403: "{key} does not allow this",
+    404: "there is no such model, or nothing at {path}: look at the model's name and at base_url",
+    413: "the request is too large",
+    429: "too many requests, or nothing left on the account",
+}
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_RESETS = ("requests", "tokens")
+
+
+def problem(status: int, key: str, path: str) -> str:
+    """Say what a status means; ``key`` is what the key is called, empty where none was sent."""
+    if status in (401, 403) and not key:
+        return "it wants a key, and none was sent (key_env= names the variable that holds it)"
+    known = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
+    return known.format(key=key, path=path)
+
+
+def pause_asked(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds, at most 60, that a service asks to wait; None where it asks for nothing.
+
+    Read are ``Retry-After`` (seconds or a date), ``retry-after-ms``, and of the rate limits that are used up
+    (``x-ratelimit-remaining-tokens: 0``) when they are reset.
+    """
+    asked = [_milliseconds(headers.get("retry-after-ms", "")), _after(headers.get("retry-after", ""), now)]
+    asked += [
+        _duration(headers.get(f"x-ratelimit-reset-{name}", ""))
+        for name in _RESETS
+        if headers.get(f"x-ratelimit-remaining-{name}", "").strip() == "0"
+    ]
+    found = [seconds for seconds in asked if seconds is not None]
+    return min(max(0.0, *found), LONGEST_PAUSE) if found else None
+
+
+def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
+    """Return the beginning of an answer on one line, of an error in JSON its message, without secrets."""
+    text = body.decode("utf-8", "replace")
+    with suppress(ValueError, RecursionError):
+        text = _message(json.loads(body)) or text
+    line = " ".join("".join(c if c.isprintable() else " " for c in hide(text)).split())
+    return line[:SHOWN] + ("…" if len(line) > SHOWN else "")
+
+
+def hider(secrets: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that blots out secrets, the longest first."""
+    ordered = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
+
+    def hide(text: str) -> str:
+        for secret in ordered:
+            text = text.replace(secret, "…")
+        return text
+
+    return hide
+
+
+def used_tokens(answer: Any) -> int | None:
+    """Return the tokens that an answer says it took; None where it does not say."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    total = usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else None
+    return total if type(total) is int and total >= 0 else None
+
+
+def _message(answer: Any) -> str:
+    for name in ("error", "message", "detail"):
+        inner = answer.get(name) if isinstance(answer, dict) else None
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, dict):
+            return _message(inner)
+    return ""
+
+
+def _after(value: str, now: datetime | None) -> float | None:
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError):
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return (date - (now or datetime.now(UTC))).total_seconds()
+
+
+def _milliseconds(value: str) -> float | None:
+    number = _number(value)
+    return None if number is None else number / 1000
+
+
+def _duration(value: str) -> float | None:
+    """Read ``1m30s``, ``250ms`` or seconds."""
+    if not re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h)?)+", value.strip(), re.ASCII):
+        return None
+    return sum(float(n) * _UNITS[unit] for n, unit in re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value, re.ASCII))
+
+
+def _number(value: str) -> float | None:
+    return float(value) if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII) else None

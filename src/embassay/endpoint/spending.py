@@ -1,0 +1,78 @@
+"""What a service costs: requests, tokens and money so far, and a budget that is not exceeded."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from embassay.errors import EncoderError
+
+MILLION = 1_000_000
+
+
+class Spending:
+    """Counts what is spent; several threads may do so at once."""
+
+    def __init__(self, price: float | None = None, budget: float | None = None):
+        """Start from nothing.
+
+        Parameters
+        ----------
+        price
+            What a million tokens cost.
+        budget
+            The most that may be spent: money where there is a price, else tokens.
+        """
+        self.price, self.budget = price, budget
+        self.requests = self.tokens = self.retries = 0
+        self._reserved = 0
+        self._lock = Lock()
+
+    @property
+    def cost(self) -> float | None:
+        """The money spent; None without a price."""
+        return self.cost_of(self.tokens)
+
+    def cost_of(self, tokens: int) -> float | None:
+        """Return what so many tokens cost; None without a price."""
+        return None if self.price is None else round(tokens * self.price / MILLION, 9)
+
+    def reserve(self, tokens: int) -> None:
+        """Set so many tokens apart for a request that is about to be sent.
+
+        Raises
+        ------
+        EncoderError
+            If that would exceed the budget.
+        """
+        with self._lock:
+            spent, more = self._amount(self.tokens), self._amount(self._reserved + tokens)
+            if self.budget is not None and spent + more > self.budget:
+                unit = "" if self.price is not None else " tokens"
+                raise EncoderError(
+                    f"the budget of {self.budget:.6g}{unit} does not suffice: {spent:.6g}{unit} spent, "
+                    f"about {more:.6g}{unit} more for the next request; finished vectors are kept in the cache, "
+                    "so with a higher budget the same command goes on from there"
+                )
+            self._reserved += tokens
+
+    def release(self, tokens: int) -> None:
+        """Give back what was set apart for a request that failed."""
+        with self._lock:
+            self._reserved -= tokens
+
+    def settle(self, reserved: int, used: int) -> None:
+        """Count an answered request: the tokens set apart for it, and those that it took."""
+        with self._lock:
+            self._reserved -= reserved
+            self.requests += 1
+            self.tokens += used
+
+    def again(self) -> None:
+        """Count a request that is sent once more."""
+        with self._lock:
+            self.retries += 1
+
+    def _amount(self, tokens: int) -> float:
+        """Return tokens in the budget's unit."""
+        cost = self.cost_of(tokens)
+        return tokens if cost is None else cost

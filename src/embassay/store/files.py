@@ -1,0 +1,95 @@
+"""The files of a vector cache: held alone, made, measured, removed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PLACE, DATA, LOCK, STAMP = "vectors", "data.mdb", "lock.mdb", "checked"
+HASHES, PROBES = "hashes.json", "probes.json"
+LOCK_SIZE = 1 << 14
+
+
+def default_folder() -> Path:
+    """Return ``$EMBASSAY_CACHE``, else ``$XDG_CACHE_HOME/embassay``, else ``~/.cache/embassay``."""
+    if own := os.environ.get("EMBASSAY_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "embassay"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from opening or removing the cache in a folder meanwhile, where the system can."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def exists(folder: Path) -> bool:
+    """Say whether a folder holds a cache."""
+    return (folder / PLACE / DATA).exists()
+
+
+def clear(folder: Path) -> int:
+    """Remove the files of a cache, whatever they hold, and return the bytes that this frees; others stay."""
+    if not folder.is_dir():
+        return 0
+    with alone(folder):
+        freed = remove(folder / PLACE) + _unlink(folder / HASHES) + _unlink(folder / PROBES)
+        with suppress(OSError):
+            (folder / PLACE).rmdir()
+    return freed
+
+
+def remove(place: Path) -> int:
+    """Remove the LMDB file and what belongs to it; return the bytes that this frees."""
+    return sum(_unlink(place / name) for name in (DATA, LOCK, STAMP))
+
+
+def _unlink(path: Path) -> int:
+    freed = on_disk(path)
+    path.unlink(missing_ok=True)
+    return freed
+
+
+def on_disk(path: Path) -> int:
+    """Return the bytes that a file takes; none where it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0
+    return int(getattr(status, "st_blocks", -(-status.st_size // 512)) * 512)
+
+
+def say(message: str) -> None:
+    """Print to standard error."""
+    print(message, file=sys.stderr)  # noqa: T201
+
+
+def state(path: Path) -> str:
+    """Return what changes when a file does; empty where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}" if status.st_size else ""
+
+
+def reserve(path: Path) -> None:
+    """Give the lock file its room now: LMDB maps it into memory, where a full disk would end the process."""
+    if not path.exists() or not path.stat().st_size:
+        with path.open("wb") as file:
+            file.write(bytes(LOCK_SIZE))
+            file.flush()
+            os.fsync(file.fileno())

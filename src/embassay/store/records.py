@@ -1,0 +1,106 @@
+"""What the vector cache writes: its keys, its values, and how they are told from damaged ones.
+
+==================  ==========================================  ========================================
+record              key                                         value
+==================  ==========================================  ========================================
+layout              ``00`` "format"                             check, the layout's number
+encoder             ``01``, encoder                             check, JSON: fingerprint, name, dim, used
+vector              ``02``, encoder, text                       check, float32 numbers
+==================  ==========================================  ========================================
+
+*encoder* is a hash of the fingerprint (12 bytes), so that the vectors of one encoder lie together; *text* is a hash of
+fingerprint, role and text (20 bytes). A check is the CRC-32 of key and content, then the content's length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.types import Text
+
+LAYOUT = 2
+"""The first layout had no number."""
+LAYOUT_KEY = b"\x00format"
+ENCODER, VECTOR = b"\x01", b"\x02"
+PREFIX = 1 + 12
+CHECK = struct.Struct("<II")
+
+
+@dataclass(frozen=True)
+class EncoderNote:
+    """What the cache remembers of an encoder; ``used`` is in seconds since 1970."""
+
+    fingerprint: str
+    name: str = ""
+    dim: int = 0
+    used: float = 0.0
+
+
+def prefix(fingerprint: str) -> bytes:
+    """Return what the keys of all vectors of an encoder begin with."""
+    return VECTOR + _hash(fingerprint, PREFIX - 1)
+
+
+def note_key(of: bytes) -> bytes:
+    """Return the key of an encoder's own record, from the prefix of its vectors."""
+    return ENCODER + of[1:PREFIX]
+
+
+def keys(fingerprint: str) -> Callable[[Text], bytes]:
+    """Return the function from a text to its key; two different triples have the same key by chance only."""
+    start, head = prefix(fingerprint), f"{len(fingerprint)}:{fingerprint}"
+    return lambda text: start + _hash(f"{head}{len(text[0])}:{text[0]}{text[1]}", 20)
+
+
+def pack(key: bytes, content: bytes) -> bytes:
+    """Put the check before the content."""
+    return CHECK.pack(crc32(content, crc32(key)), len(content)) + content
+
+
+def unpack(key: bytes, value: memoryview | bytes | None) -> memoryview | None:
+    """Return the content without its check; None where there is no value, or where it is damaged or another's.
+
+    The length is compared first: a damaged record may claim to be larger than the file.
+    """
+    if value is None or len(value) < CHECK.size:
+        return None
+    view = memoryview(value)
+    check, length = CHECK.unpack(view[: CHECK.size])
+    content = view[CHECK.size :]
+    return content if length == len(content) and check == crc32(content, crc32(key)) else None
+
+
+def vector(key: bytes, value: memoryview | bytes | None, dim: int) -> NDArray[np.float32] | None:
+    """Return a copy of the vector; None where there is none, or where it is damaged or of another dimension."""
+    if value is None or not dim or len(value) != CHECK.size + 4 * dim:
+        return None
+    whole = bytes(value)
+    if whole[: CHECK.size] != CHECK.pack(crc32(memoryview(whole)[CHECK.size :], crc32(key)), 4 * dim):
+        return None
+    return np.frombuffer(whole, dtype="<f4", offset=CHECK.size)
+
+
+def pack_note(key: bytes, note: EncoderNote) -> bytes:
+    """Return the record of an encoder."""
+    return pack(key, json.dumps(asdict(note)).encode())
+
+
+def unpack_note(key: bytes, value: memoryview | bytes | None) -> EncoderNote | None:
+    """Return what a record says; None where there is none, or where it is damaged."""
+    content = unpack(key, value)
+    try:
+        return None if content is None else EncoderNote(**json.loads(bytes(content)))
+    except (ValueError, TypeError):
+        return None
+
+
+def _hash(text: str, size: int) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).digest()

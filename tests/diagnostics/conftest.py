@@ -1,0 +1,52 @@
+"""The search of retrieval and shift, written down naively: every pair one by one in float64."""
+
+import numpy as np
+import pytest
+
+from embassay.geometry.closeness import paired
+from embassay.types import Found
+
+
+def matrix_of(queries, passages, measure, starts):
+    """The similarity of every query to every document, and the row of the document's nearest passage."""
+    total = passages.shape[0]
+    ends = np.append(starts[1:], total)
+    matrix = np.full((queries.shape[0], len(starts)), np.nan)
+    best = np.full(matrix.shape, -1)
+    for q in range(queries.shape[0]):
+        every = paired(queries[[q] * total], passages, [measure])[measure]
+        for d, (a, b) in enumerate(zip(starts, ends, strict=True)):
+            if not np.isnan(every[a:b]).all():
+                matrix[q, d], best[q, d] = np.nanmax(every[a:b]), a + np.nanargmax(every[a:b])
+    return matrix, best
+
+
+def search(queries, passages, *, k, measure, starts=None, pairs=None, route="auto"):
+    """See ``types.Search``."""
+    matrix, best = matrix_of(queries, passages, measure, np.arange(passages.shape[0]) if starts is None else starts)
+    documents, rows = np.full((len(matrix), k), -1), np.full((len(matrix), k), -1)
+    similarity = np.full((len(matrix), k), np.nan)
+    for q, line in enumerate(matrix):
+        order = sorted(np.flatnonzero(~np.isnan(line)), key=lambda d: (-line[d], d))
+        for place, d in enumerate(order[:k]):
+            documents[q, place], rows[q, place], similarity[q, place] = d, best[q, d], line[d]
+    places = [_place(matrix[q], d) for q, d in (() if pairs is None else pairs)]
+    own, greater, tied = zip(*places, strict=True) if places else ((), (), ())
+    whole = [np.array(x, dtype=np.int64) for x in (greater, tied)]
+    return Found(documents, rows, similarity, np.array(own, dtype=np.float64), *whole, route="naive")
+
+
+def _place(line, document):
+    """The similarity of one document, how many are nearer, and how many as near."""
+    own = line[document]
+    if np.isnan(line).all():
+        return own, -1, -1
+    if np.isnan(own):
+        return own, int((~np.isnan(line)).sum()), int(np.isnan(line).sum())
+    return own, int((line > own).sum()), int((line == own).sum())
+
+
+@pytest.fixture(scope="session")
+def naive_search():
+    """A search that compares every pair, one by one."""
+    return search

