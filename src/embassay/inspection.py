@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from embassay.session import Request
 
 SAMPLES = 3
+BEGINNING = 60
+"""Characters of a text that is longer than an encoder reads."""
 
 
 def show(request: Request) -> None:
@@ -116,13 +118,17 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     count: Any = getattr(encoder, "count_tokens", None)
     if count is None:
         return []
+    by_role = {role: [text for r, text in texts if r == role] for role in dict.fromkeys(r for r, _ in texts)}
     try:
-        tokens = [int(n) for role in {r for r, _ in texts} for n in count([t for r, t in texts if r == role], role)]
+        tokens = [
+            (int(n), text) for role, own in by_role.items() for n, text in zip(count(own, role), own, strict=True)
+        ]
     except EncoderError as error:
         return [str(error)]
-    limit = encoder.card.max_tokens
-    cut = sum(n > limit for n in tokens) if limit else 0
-    return [
-        f"{sum(tokens):,} tokens",
-        f"{cut:,} texts longer than its {limit} tokens" if limit else "no length limit",
-    ]
+    limit, total = encoder.card.max_tokens, f"{sum(n for n, _ in tokens):,} tokens"
+    if not limit:
+        return [total, "no length limit"]
+    cut = [(n, text) for n, text in tokens if n > limit]
+    most, longest = max(cut, default=(0, ""))
+    which = f", the longest of {most:,}: {longest[:BEGINNING]!r}…" if cut else ""
+    return [total, f"{len(cut):,} texts longer than its {limit} tokens{which}"]

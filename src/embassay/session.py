@@ -163,7 +163,7 @@ def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> O
     with VectorCache(request.cache_folder) if request.cache_folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors, folder, progress)
         if vectors and vectors.trouble:
-            say(f"the cache could not be written: {vectors.trouble}; vectors were not kept")
+            say(f"the cache could not be written: {vectors.trouble}; no more vectors were kept")
     return outcome
 
 

@@ -194,3 +194,25 @@ def test_a_run_frees_the_model_and_loads_it_again():
     encoder.release()
     assert "_runners" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
+
+
+def test_a_folder_without_a_tokenizer_is_refused_rather_than_made_up_for(tmp_path):
+    import shutil
+
+    from embassay.errors import ModelNotFoundError
+
+    source = load_encoder("all-MiniLM-L6-v2").found.folder
+    shutil.copytree(source, tmp_path / "e5-small", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
+    with pytest.raises(ModelNotFoundError, match=r"e5-small': its folder has no tokenizer \(tokenizer.json, vocab.txt"):
+        load_encoder(str(tmp_path / "e5-small"))
+
+
+def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
+    import shutil
+
+    source = load_encoder("all-MiniLM-L6-v2").found.folder
+    shutil.copytree(source, tmp_path / "e5-small")
+    warning = "it is named like a family that was trained with query_prompt='query: '"
+    assert any(warning in w for w in load_encoder(str(tmp_path / "e5-small")).card.warnings)
+    assert not any(warning in w for w in load_encoder(f"{tmp_path / 'e5-small'},query_prompt=query:").card.warnings)
+    assert not any(warning in w for w in load_encoder("all-MiniLM-L6-v2").card.warnings)

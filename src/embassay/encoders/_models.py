@@ -111,6 +111,18 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
     return tuple((m["type"], folder / str(m.get("path") or "")) for m in listed)
 
 
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "tokenizer.model", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
+"""Files of which one at least holds what a tokenizer has learnt."""
+
+
+def without_tokenizer(folder: Path) -> bool:
+    """Say whether a transformer has nothing to cut texts by: the library would make up an empty tokenizer for it."""
+    kind, place = modules(folder)[0]
+    if not kind.endswith(".Transformer"):
+        return False
+    return not any((at / name).is_file() for at in {folder, place} for name in TOKENIZERS)
+
+
 def read_json(path: Path) -> Mapping[str, Any]:
     """Return the object in a JSON file of a model; an empty one where there is no such file.
 

@@ -6,6 +6,7 @@ Nothing is loaded before the first text has to be encoded: what a model is can b
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders import _runner
-from embassay.encoders._models import Found, find, find_offline, folder_files, modules, own_code, own_modules, read_json
+from embassay.encoders._models import (
+    Found,
+    find,
+    find_offline,
+    folder_files,
+    modules,
+    own_code,
+    own_modules,
+    read_json,
+    without_tokenizer,
+)
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
@@ -26,6 +37,12 @@ from embassay.types import Card, Runtime, content_hash
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
+FAMILIES = {
+    r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
+    r"(^|[-_])e5[-_].*instruct": "query_prompt='Instruct: …\\nQuery: '",
+    r"^bge-(small|base|large)-en": "query_prompt='Represent this sentence for searching relevant passages: '",
+}
+"""Models that were trained with prompts which their configurations often lack: said, never put in."""
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 """The names under which models keep a document prompt, as sentence-transformers looks for them."""
 
@@ -132,6 +149,9 @@ class SentenceTransformersEncoder:
             warnings.append("its code lies in another repository and is no part of its fingerprint")
         if self._prompts["query"] and not self._prompts["text"]:
             warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+        wanted = [p for pattern, p in FAMILIES.items() if re.search(pattern, self.target.rsplit("/", 1)[-1].lower())]
+        if wanted and not any(self._prompts.values()):
+            warnings.append(f"it is named like a family that was trained with {wanted[0]}, and has no prompt here")
         if (own := self._own_similarity) not in ("cosine", "dot") and "similarity" not in self.given:
             warnings.append(f"it compares by {own}, which is not had here: cosine is used")
         return Card(
@@ -315,6 +335,10 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         raise SpecError(
             f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
             "if you trust it, add --trust-remote-code LABEL"
+        )
+    if without_tokenizer(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
         )
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
