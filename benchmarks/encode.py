@@ -1,10 +1,10 @@
 """Encoding distinct texts: sentence-transformers at several batch sizes beside our routes, same weights and threads.
 
-    python benchmarks/encode.py FILE [TEXTS]         one text a line; 1000 unless given
+    python benchmarks/encode.py CORPUS [CORPUS …]
 
-The texts are the distinct lines of a file, cut to their first column, mixed with short ones (their first words). Every
-way encodes all of them, in turn, round by round, without a cache; the median is shown with the extremes. First the
-machine's float32 products: torch's own linear layer and oneDNN's, of which the packed route makes use.
+1,000 distinct texts, drawn by a seed from all texts of the corpora. Every way encodes all of them, in turn, round by
+round, without a cache; the median is shown with the extremes. First the machine's float32 products: torch's own linear
+layer and oneDNN's, of which the packed route makes use.
 """
 
 from __future__ import annotations
@@ -12,25 +12,22 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from _machine import describe
 
-from embassay.resolve import load_encoder
+from embassay.resolve import load_corpus, load_encoder
 from embassay.types import Runtime
 
-ROUNDS = 3
+ROUNDS, COUNT = 3, 1000
 MODEL = "all-MiniLM-L6-v2"
 
 
-def read(path: Path, count: int) -> list[str]:
-    """Return so many distinct texts, three fifths whole lines, two fifths the first words of others."""
-    lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    lines = [line for line in dict.fromkeys(lines) if line]
-    short = [" ".join(line.split()[:4]) for line in lines[count:]]
-    texts = list(dict.fromkeys([*lines[: count * 3 // 5], *short]))
-    return texts[:count]
+def read(sources: list[str]) -> list[str]:
+    """Return distinct texts of the corpora, drawn by a seed."""
+    texts = list(dict.fromkeys(text for source in sources for _, text in load_corpus(source).texts()))
+    chosen = np.random.default_rng(0).permutation(len(texts))[:COUNT]
+    return [texts[n] for n in chosen]
 
 
 def products() -> str:
@@ -57,7 +54,7 @@ def products() -> str:
 
 def main() -> None:
     """Race the ways and print texts per second, ratios and how far the vectors are from the peer's."""
-    texts = read(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    texts = read(sys.argv[1:])
     encoders = {
         "embassay packed": load_encoder(MODEL, Runtime(backend="packed")),
         "embassay padded": load_encoder(MODEL, Runtime(backend="padded")),
