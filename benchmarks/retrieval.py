@@ -3,9 +3,9 @@
     python benchmarks/retrieval.py
 
 5,257 documents, 5,167 questions, 384 numbers, 500 samples of 100 questions, 19 percentiles ψ. As written, each sample
-has a similarity matrix of its own, from which the top 5, the accuracy, COE, ROE and the thresholds follow. Ours computes
-what is needed of each question once; a sample is an index into it. Both draw the same samples and must give the same
-figures.
+has a similarity matrix of its own, from which the top 5, the accuracy, COE, ROE and the thresholds follow. Ours works
+out what is needed of each question once; a sample is an index into it. Both draw the same samples and must give the
+same figures.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from embassay.resolve import load_encoder as encoder
     from embassay.result import Estimate, Result
     from embassay.samples import Choice, Composition, MinimalPairs, Pair
-    from embassay.types import Corpus, Encoder, ItemScores, Vectors
+    from embassay.types import Corpus, Encoder, ItemScores
+    from embassay.vectors import Vectors
 
 
 def __getattr__(name: str) -> Any:

@@ -12,8 +12,9 @@ from embassay.errors import EncoderError
 from embassay.plan import Entry, prepare
 from embassay.reports.terminal import stdout
 from embassay.resolve import load_corpus
+from embassay.samples import Text
 from embassay.store.cache import FileHashes, VectorCache
-from embassay.types import Audit, Corpus, Encoder, Runtime, Text
+from embassay.types import Audit, Corpus, Encoder, Runtime
 
 if TYPE_CHECKING:
     from embassay.session import Request

@@ -21,10 +21,11 @@ from embassay.folder import DIAGNOSTICS
 from embassay.layout import Layout
 from embassay.plan import Entry, Plan, Task
 from embassay.result import CorpusRecord, EncoderRecord, Example, Result
+from embassay.samples import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Draws, Encoder, ItemScores, Text
+from embassay.types import Corpus, Draws, Encoder, ItemScores
 
 ENOUGH = 64
 """Texts that have to be timed before a speed is given."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Role = Literal["text", "query", "document"]
 """How a text is used: a model may put another prompt before each."""
+Text = tuple[Role, str]
 
 
 class Sample(Protocol):

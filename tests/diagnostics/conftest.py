@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embassay.geometry.closeness import paired
-from embassay.types import Found
+from embassay.vectors import Found
 
 
 def matrix_of(queries, passages, measure, starts):

@@ -25,7 +25,8 @@ from embassay.geometry.closeness import MEASURES
 from embassay.samples import Composition
 from embassay.stats.resample import means
 from embassay.store.results import from_bytes, rounded, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin, Vectors
+from embassay.types import Card, Corpus, Draws, Origin
+from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CELLS = ("TT", "TF", "FT", "FF")

@@ -20,7 +20,8 @@ from embassay.geometry.isotropy import isotropy
 from embassay.resolve import load_corpus
 from embassay.samples import Pair
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin, Vectors
+from embassay.types import Card, Corpus, Draws, Origin
+from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CONDITIONS = ("", *transforms.NAMES)

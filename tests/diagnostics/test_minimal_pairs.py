@@ -19,7 +19,8 @@ from embassay.resolve import load_corpus
 from embassay.samples import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin, Vectors
+from embassay.types import Card, Corpus, Origin
+from embassay.vectors import Vectors
 
 HEADLINE = "synonym-negation_main"
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))

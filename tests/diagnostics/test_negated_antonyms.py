@@ -13,7 +13,8 @@ from embassay.diagnostics.negated_antonyms import choices, create
 from embassay.examples.planted import Planted, constant
 from embassay.resolve import load_corpus
 from embassay.samples import Choice
-from embassay.types import Card, Corpus, Origin, Vectors
+from embassay.types import Card, Corpus, Origin
+from embassay.vectors import Vectors
 
 
 class Table:

@@ -31,7 +31,8 @@ from embassay.samples import Document, Question
 from embassay.session import without_texts
 from embassay.stats.exams import GRID, exams, halves
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin, Runtime, Vectors
+from embassay.types import Card, Corpus, Draws, Origin, Runtime
+from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 PUBLISHED = json.loads(files("embassay.data").joinpath("published_telecomquad.json").read_text(encoding="utf-8"))

@@ -22,7 +22,8 @@ from embassay.errors import SpecError, UnknownNameError
 from embassay.plan import prepare
 from embassay.samples import Document, Pair, Question
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin, Runtime, Vectors
+from embassay.types import Card, Corpus, Origin, Runtime
+from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 ASKED = "shift,domain=dom,general=gen"

@@ -18,7 +18,8 @@ from embassay.diagnostics.similarity import create
 from embassay.resolve import load_corpus, load_encoder
 from embassay.samples import Pair
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin, Runtime, Vectors
+from embassay.types import Card, Corpus, Origin, Runtime
+from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 KINDS = ("spearman", "pearson")

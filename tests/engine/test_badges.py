@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from embassay.engine.badges import ALONE, SAMPLE, badges, half_ties
-from embassay.types import Card, Vectors
+from embassay.types import Card
+from embassay.vectors import Vectors
 
 RNG = np.random.default_rng(3)
 TEXTS = tuple(("text", f"text {n}") for n in range(400))

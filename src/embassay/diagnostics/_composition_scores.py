@@ -13,7 +13,7 @@ from embassay.geometry.closeness import MEASURES, paired
 from embassay.geometry.plane import project
 from embassay.samples import Composition as Sample
 from embassay.stats.resample import Floats
-from embassay.types import Vectors
+from embassay.vectors import Vectors
 
 CHUNK = 16_384
 """Samples whose vectors are looked at together."""

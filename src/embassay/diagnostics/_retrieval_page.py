@@ -38,18 +38,7 @@ def page(k: int, psi: int = 5) -> Layout:
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=EncoderTable(
-            f"Questions with a right document among the nearest {k}",
-            (
-                success,
-                Column("RR", "RR", format="number"),
-                Column("threshold τ", "tau", "recommended", "number"),
-                Column(f"Success@{k} at τ", "accuracy_at_tau", "confirmed"),
-                Column("kept at τ", "kept", "confirmed"),
-            ),
-            note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: drop what is less "
-            "similar than that; what it costs and keeps is confirmed on questions that it was not chosen on.",
-        ),
+        headline=_headline(k, success),
         parts=(
             IntervalChart(f"Success@{k} with its 95% interval", success),
             ComparisonTable(
@@ -92,6 +81,21 @@ def page(k: int, psi: int = 5) -> Layout:
         ),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
+    )
+
+
+def _headline(k: int, success: Column) -> EncoderTable:
+    return EncoderTable(
+        f"Questions with a right document among the nearest {k}",
+        (
+            success,
+            Column("RR", "RR", format="number"),
+            Column("threshold τ", "tau", "recommended", "number"),
+            Column(f"Success@{k} at τ", "accuracy_at_tau", "confirmed"),
+            Column("kept at τ", "kept", "confirmed"),
+        ),
+        note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: drop what is less "
+        "similar than that; what it costs and keeps is confirmed on questions that it was not chosen on.",
     )
 
 

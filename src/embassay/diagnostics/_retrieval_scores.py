@@ -16,7 +16,8 @@ from embassay.randomness import generator
 from embassay.samples import Document, Question
 from embassay.stats.ranking import Places
 from embassay.stats.resample import Floats
-from embassay.types import Corpus, Found, Search, Vectors
+from embassay.types import Corpus
+from embassay.vectors import Found, Search, Vectors
 
 RANDOM = 10
 """Random documents for each question: the first for ROE, all of them for what a similarity means."""

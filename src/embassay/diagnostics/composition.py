@@ -42,7 +42,8 @@ from embassay.stats.compare import Difference
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.resample import Floats, means
 from embassay.stats.shares import shares
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "composition"
 HEADLINE = ("share", "c1:TT", "cosine", "excess:eps0")

@@ -21,7 +21,8 @@ from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
 from embassay.result import Estimate, Result, Row
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "isotropy"
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}

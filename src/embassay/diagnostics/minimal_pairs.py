@@ -33,7 +33,8 @@ from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.density import density
 from embassay.stats.resample import ABSENT, Floats, means
 from embassay.stats.shares import share
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "minimal_pairs"
 LAYOUT = _minimal_pairs_page.LAYOUT

@@ -38,7 +38,8 @@ from embassay.samples import Choice
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.resample import mean
 from embassay.stats.shares import share
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "negated_antonyms"
 HEADLINE = ("accuracy", "all")

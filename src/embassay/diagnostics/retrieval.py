@@ -26,7 +26,8 @@ from embassay.result import Example, Result
 from embassay.samples import Question
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.compare import units_needed
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "retrieval"
 K = 5

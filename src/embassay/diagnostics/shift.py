@@ -29,7 +29,8 @@ from embassay.stats.compare import compare
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
 from embassay.stats.resample import Floats, mean
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "shift"
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}

@@ -32,7 +32,8 @@ from embassay.samples import Pair
 from embassay.stats.compare import Difference
 from embassay.stats.correlate import MIN_ITEMS, Kind, compare_correlations, correlate, influences
 from embassay.stats.resample import Floats
-from embassay.types import Corpus, Draws, ItemScores, Origin, Vectors
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
 
 NAME = "similarity"
 HEADLINE: Kind = "spearman"

@@ -24,7 +24,8 @@ from embassay.endpoint.address import Address
 from embassay.endpoint.spending import Spending
 from embassay.errors import EncoderError, SpecError
 from embassay.samples import Role
-from embassay.types import Card, Runtime, Similarity, content_hash
+from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Similarity
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)

@@ -23,7 +23,8 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
-from embassay.types import Card, Runtime, Similarity, content_hash
+from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Similarity
 
 TARGET = "module:callable"
 

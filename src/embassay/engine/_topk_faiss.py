@@ -13,7 +13,7 @@ import numpy as np
 
 from embassay.engine._topk_task import Answer, Floats, Ints, Task
 from embassay.errors import MissingExtraError
-from embassay.types import Found
+from embassay.vectors import Found
 
 FEW = 50_000
 """Passages below which an exact search is as quick."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.geometry.closeness import paired_cosine, paired_dot
-from embassay.types import Found, Similarity
+from embassay.vectors import Found, Similarity
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,8 +15,9 @@ from scipy.sparse import issparse
 
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
-from embassay.samples import Role
-from embassay.types import Encoder, Text, Vectors
+from embassay.samples import Role, Text
+from embassay.types import Encoder
+from embassay.vectors import Vectors
 
 SAMPLE = 256
 ALONE = 32

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from embassay.errors import EncoderError
-from embassay.types import Encoder, Text, Vectors
+from embassay.samples import Text
+from embassay.types import Encoder
+from embassay.vectors import Vectors
 
 BLOCK = 128
 """Texts encoded together, where an encoder does not batch by itself, and kept together."""

@@ -23,7 +23,7 @@ from embassay.engine._topk_products import LEAST, MOST, NumpyProduct, Product, S
 from embassay.engine._topk_scan import scan
 from embassay.engine._topk_task import Answer, Ints, Task
 from embassay.errors import UnknownNameError
-from embassay.types import Found, Similarity
+from embassay.vectors import Found, Similarity
 
 ROUTES = ("auto", "numpy", "torch", "bf16", "faiss")
 Products = Sequence[Callable[[Task, Ints], Product]]

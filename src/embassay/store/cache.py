@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import UnknownNameError
+from embassay.samples import Text
 from embassay.store import disks, records
 from embassay.store.environment import PROBLEMS, RefusedError, acquire, reason, release
 from embassay.store.files import DATA, PLACE, default_folder, on_disk
 from embassay.store.hashes import FileHashes, Remembered
 from embassay.store.holdings import Info, Verified, damaged, forget, holdings, live, note_of
-from embassay.types import Text
 
 __all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
 
