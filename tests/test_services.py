@@ -1,0 +1,87 @@
+"""A service from the command line: what a dry run says, what a run pays, what it leaves behind."""
+
+import json
+
+import pytest
+
+from embassay.cli import _guarded
+
+KEY = "sk-not-a-real-key-123"
+
+
+@pytest.fixture
+def embassay(capsys, tmp_path, monkeypatch, service):
+    """Run a command in an empty folder, the service at hand; returns (code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_BASE_URL", service.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def call(*arguments):
+        code = _guarded([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def record(tmp_path):
+    return json.loads((tmp_path / "RUN" / "run.json").read_text(encoding="utf-8"))
+
+
+def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
+    code, out, _ = embassay("look", "-c", "opposites", "-e", "m=api:some-model,price=2")
+    assert code == 0
+    assert service.seen == []
+    line = out.splitlines()[-1]
+    assert line.startswith("m: 280 distinct texts to encode; about ")
+    tokens = int(line.split("about ")[1].split(" tokens")[0].replace(",", ""))
+    assert 1_000 < tokens < 10_000
+    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 a million")
+    code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
+    assert code == 0
+    assert service.seen == []
+    assert "the cost with price=" in out
+
+
+def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, service, tmp_path):
+    arguments = ("-c", "opposites", "-e", "m=api:some-model,price=2", "-d", "negated_antonyms")
+    assert embassay("run", *arguments, "-o", "RUN")[0] == 0
+    route = record(tmp_path)["encoders"]["m"]["route"]
+    assert route["tokens"] == 10 * sum(map(len, service.texts))
+    assert route["cost"] == pytest.approx(route["tokens"] * 2 / 1e6)
+    assert record(tmp_path)["encoders"]["m"]["badges"] is None
+    asked = len(service.seen)
+    assert embassay("run", *arguments, "-o", "AGAIN")[0] == 0
+    assert [len(texts) for texts in service.texts[asked:]] == [16]
+    _, out, _ = embassay("look", *arguments[:4])
+    assert "280 of them cached if the model has not changed" in out
+
+
+def test_the_price_stands_in_result_and_verdict(embassay, service, tmp_path, choice_file):
+    rows = [{"label": 2, "input": f"a {n}", "sentences": [f"b {n}", f"c {n}", f"d {n}"]} for n in range(40)]
+    path = choice_file(*rows)
+    encoders = ("-e", "m=api:some-model,price=2", "-e", "n=api:other,price=0.5")
+    code, out, _ = embassay("run", "-c", path, *encoders, "-d", "negated_antonyms", "-o", "RUN")
+    assert code == 0
+    prices = {e["name"]: e["price"] for e in json.loads((tmp_path / "RUN" / "result.json").read_text())["encoders"]}
+    assert prices == {"m": 2, "n": 0.5, "tfidf": None, "random": None}
+    assert "Price of a million tokens: n 0.5, m 2." in " ".join(out.split())
+
+
+def test_a_service_that_fails_is_named_and_the_others_finish(embassay, service, tmp_path):
+    service.script(*[service.status(401, b'{"error": "no such key"}')] * 4)
+    code, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-e", "bow", "-o", "RUN")
+    assert code == 3
+    assert "failed: m: 127.0.0.1" in err
+    assert "401" in err
+    assert "bow" in out
+    assert record(tmp_path)["state"] == "failed in part"
+
+
+def test_no_key_is_left_anywhere(embassay, service, tmp_path):
+    service.script(service.edit(lambda answer: None), service.status(400, KEY.encode()))
+    *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")
+    assert KEY not in out + err
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+    assert any(KEY in headers.get("authorization", "") for _, headers, _ in service.seen)
