@@ -189,4 +189,5 @@ def test_limits_keep_whole_units_and_depend_on_the_seed_only():
 def test_notes_say_what_the_model_assumed(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_text("")
+    (tmp_path / "vocab.txt").write_text("")
     assert "m: no modules.json: mean pooling is assumed" in prepared([f"m={tmp_path}"]).notes

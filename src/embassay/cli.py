@@ -76,7 +76,7 @@ def run(
     dry_run
         Say what would be encoded, and stop.
     no_baselines
-        Leave out tfidf and random.
+        Leave out tfidf, random and, on retrieval, bm25.
     no_texts
         Keep no sentence of a corpus in result and report.
     cache

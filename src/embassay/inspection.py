@@ -31,7 +31,7 @@ def show(request: Request) -> None:
         for corpus in _corpora(request):
             _show_corpus(corpus, console)
         return
-    plan = request.plan()
+    plan = request.plan(looking=True)
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
     folder = request.cache_folder
@@ -80,9 +80,10 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
     texts = tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
     parts = [f"{len(texts):,} distinct texts to encode"]
     todo = _open(encoder, texts, cache)
-    if len(todo) < len(texts):
+    if todo is not None:
         unchanged = " if the model has not changed" if card.remote else ""
         parts[0] += f", {len(texts) - len(todo):,} of them cached{unchanged}"
+    todo = texts if todo is None else todo
     parts += _estimate(encoder, todo) if card.remote else _tokens(encoder, texts)
     console.print(RichText(f"{entry.label}: {'; '.join(parts)}"), soft_wrap=True)
     for role, prompt in card.prompts.items():
@@ -91,14 +92,13 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
         console.print(RichText(f"  {warning}"), soft_wrap=True)
 
 
-def _open(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...]:
-    """Return the texts that are not in the cache; a service is not asked for the fingerprint that this needs."""
+def _open(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
+    """Return the texts that are not in the cache, None where that is not known: a service is not asked for it."""
     card = encoder.card
     if cache is None or not card.cached or card.fitted:
-        return texts
+        return None
     known: str | None = getattr(encoder, "known_fingerprint", None) if card.remote else encoder.fingerprint
-    rows = cache.get(known, texts) if known else [None] * len(texts)
-    return tuple(text for text, row in zip(texts, rows, strict=True) if row is None)
+    return cache.missing(known, texts) if known else None
 
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:

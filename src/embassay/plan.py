@@ -88,6 +88,7 @@ def prepare(
     limit: int | None = None,
     seed: int = 0,
     badges: bool = False,
+    looking: bool = False,
 ) -> Plan:
     """Resolve everything by name and check that it fits together.
 
@@ -99,6 +100,8 @@ def prepare(
         Keep so many whole units of each corpus, drawn by the seed.
     badges
         Look also at how far the vectors of neural encoders can be trusted.
+    looking
+        Nothing will be done: a diagnostic need not have what it takes.
 
     Raises
     ------
@@ -113,6 +116,9 @@ def prepare(
     if limit is not None:
         loaded = [limited(c, limit, seed) for c in loaded]
     tasks = _tasks(chosen, loaded, given=bool(diagnostics))
+    for task in () if looking else tasks:
+        # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
+        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
     entries, notes = _entries(encoders, runtime, set(trusted), baselines, [t.corpus for t in tasks])
     notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
     notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
@@ -219,9 +225,6 @@ def _tasks(
         if diagnostic.shape in (corpus.shape, ANY)
     )
     tasks += tuple(_joined(chosen, corpora, given))
-    for task in tasks:
-        # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
-        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
     for name, (diagnostic, _) in chosen.items():
         if given and not any(task.name == name for task in tasks):
             raise SpecError(f"diagnostic {name!r} needs a corpus of shape {diagnostic.shape}; none was given with -c")

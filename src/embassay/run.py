@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -160,8 +160,10 @@ def _assay_one(
             vectors, spent = encode(encoder, list(texts), cache, advance)
             effort, dim = effort + spent, vectors.matrix.shape[1]
             vectors = replace(vectors, search=partial(search, device=plan.device))
-            if plan.badges and encoder.card.cached and not encoder.card.remote:
-                outcome.badges[entry.label] = badges(encoder, vectors, list(texts), plan.seed)
+            if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
+                # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
+                with suppress(Exception):
+                    outcome.badges[entry.label] = badges(encoder, vectors, list(texts), plan.seed)
             for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
                 score = task.diagnostic.score(task.corpus, vectors, task.origin(entry, encoder))
                 kept[_key(task)] = score = replace(score, scalars={**score.scalars, "dim": float(dim)})

@@ -84,8 +84,8 @@ class Request:
         """The seed and the number of resamples."""
         return Draws(self.seed, self.resamples)
 
-    def plan(self) -> Plan:
-        """Resolve everything and check that it fits."""
+    def plan(self, looking: bool = False) -> Plan:
+        """Resolve everything and check that it fits; without the last, where it is only looked at."""
         return prepare(
             self.encoders,
             self.corpora,
@@ -101,6 +101,7 @@ class Request:
             limit=self.limit,
             seed=self.seed,
             badges=True,
+            looking=looking,
         )
 
 

@@ -45,19 +45,21 @@ def parse(text: str, what: str) -> Spec:
     if "/" in name or name.startswith(("~", ".")):
         name, equals, rest = "", "", head  # a path with an equals sign in it
     if equals and not name.strip():
-        raise SpecError(f"{what} {text!r}: nothing stands before '='; write NAME={rest}")
+        raise SpecError(f"{what}: nothing stands before the first '='; write NAME={rest}")
     label, head = (name.strip(), rest.strip()) if equals else (None, head.strip())
     if not head:
-        raise SpecError(f"{what} {text!r}: nothing is named; see 'embassay list'")
+        raise SpecError(f"{what}: nothing is named; see 'embassay list'")
     options: dict[str, str] = {}
     for part in parts:
         name, equals, value = part.partition("=")
         if not equals or not name.strip():
+            # Values are not repeated: an address may hold a password.
+            after = f"after {', '.join(options)}" if options else "after its name"
             raise SpecError(
-                f"{what} {text!r}: {part!r} is not an option=value (values with commas go into a config file)"
+                f"{what} {head!r}: what stands {after} is no option=value (values with commas go into a config file)"
             )
         if name.strip() in options:
-            raise SpecError(f"{what} {text!r}: option {name.strip()!r} is given twice")
+            raise SpecError(f"{what} {head!r}: option {name.strip()!r} is given twice")
         options[name.strip()] = value
     return Spec(head, label, options)
 

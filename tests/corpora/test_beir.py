@@ -200,3 +200,12 @@ def test_questions_are_those_of_a_plain_loop(rows, tmp_path_factory):
         assert not expected
         return
     assert {q.id: dict(zip(q.right, q.gains, strict=True)) for q in corpus.samples} == expected
+
+
+def test_a_query_named_like_a_document_is_told_of(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "Tea."}\n{"_id": "b", "text": "Milk."}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "a", "text": "What is hot?"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\tb\t1\n")
+    notes = load(str(tmp_path), "mine").notes
+    assert "queries named like a document: 1; it can be found here, and is left out by BEIR's evaluation" in notes

@@ -182,7 +182,7 @@ def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encod
     place = {f"passage {n}.0": n for n in range(40)}
     vectors = {t: np.eye(40)[place[t]] if t in place else np.arange(40.0) + 100 * int(t[9:]) for _, t in corpus.texts()}
     whole = scored(corpus, vectors, similarity="dot").values["random"]
-    monkeypatch.setattr(_retrieval_scores, "BLOCK", 7)
+    monkeypatch.setattr(_retrieval_scores, "ROWS", 70)
     assert np.array_equal(scored(corpus, vectors, similarity="dot").values["random"], whole)
     # The similarity names question and document: 100 · question + document.
     assert np.array_equal(whole // 100, np.repeat(np.arange(50)[:, None], 10, axis=1))
@@ -352,7 +352,9 @@ def test_a_constant_encoder_gets_blind_choice(documents, k):
     assert values(result, "AP") == {"all": pytest.approx(harmonic, rel=1e-9)}
     assert result.verdicts[0].chance == pytest.approx(k / documents)
     assert rows(result)["accuracy_l100", "all", ""].value == pytest.approx(k / documents)
-    assert not any(condition for *_, condition in rows(result)), "vectors that are equal are not transformed"
+    for condition in ("standardize", "whiten", "remove_pcs"):
+        row = rows(result)[f"Success@{k}", "all", condition]
+        assert (row.value, row.reason) == (None, "undefined for every item"), "nothing is left of equal vectors"
 
 
 # --- the search ------------------------------------------------------------------------------------------
@@ -523,8 +525,18 @@ def test_where_every_threshold_costs_too_much_none_is_recommended_and_nothing_dr
     assert (tau.value, tau.reason) == (None, "every threshold that was tried costs more than is allowed")
     assert ("psi", "recommended", "") not in found
     assert ("accuracy_at_tau", "recommended", "") not in found
-    assert found["accuracy_at_tau", "confirmed", ""].value == found["kept", "confirmed", ""].value == 1
+    confirmed = found["accuracy_at_tau", "confirmed", ""]
+    assert (confirmed.value, confirmed.reason) == (None, "no threshold was cheap enough on both halves of the units")
     assert "t: no threshold costs as little as 0 points of success" in result.verdicts[0].notes
+
+
+def test_one_unit_confirms_nothing():
+    samples = tuple(Question(f"q{n}", f"question {n}", (f"d{n % 12}",), units=("article",)) for n in range(36))
+    corpus = replace(corpus_of([asked(n, f"d{n}") for n in range(12)], 12), samples=samples)
+    result = run([Table("t", noisy(corpus))], corpus)
+    row = rows(result)["kept", "confirmed", ""]
+    assert (row.value, row.reason) == (None, "no threshold was cheap enough on both halves of the units")
+    assert not any("confirmed on other questions" in note for note in result.verdicts[0].notes)
 
 
 def test_the_whole_loss_is_an_answer_too():
@@ -763,8 +775,8 @@ def test_thresholds_on_dot_products_are_said_to_be_on_another_scale():
     corpus = many()
     notes = run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus).verdicts[0].notes
     assert "t: compared by dot product, whose thresholds are on a scale of their own" in notes
-    assert any(n.startswith("t: dropping what is below a dot product of ") for n in notes)
-    assert any(n.startswith("u: dropping what is below a cosine of ") for n in notes)
+    assert any(n.startswith("t: ") and "a dot product of " in n for n in notes)
+    assert any(n.startswith("u: ") and "a cosine of " in n for n in notes)
 
 
 # --- across encoders -------------------------------------------------------------------------------------

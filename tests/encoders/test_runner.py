@@ -157,7 +157,9 @@ def test_int8_and_binary_vectors_show_their_price():
     own = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
     rounded = load_encoder("all-MiniLM-L6-v2,vectors=int8").encode(TEXTS)
     signs = load_encoder("all-MiniLM-L6-v2,vectors=binary").encode(TEXTS)
-    assert np.array_equal(rounded, np.rint(own / np.abs(own).max(axis=1, keepdims=True) * 127))
+    step = np.abs(own).max(axis=1, keepdims=True) / 127
+    assert np.allclose(rounded, np.rint(own / step) * step, atol=1e-7)
+    assert np.abs(rounded - own).max() <= step.max() / 2 + 1e-7
     assert np.array_equal(signs, np.where(own > 0, 1, -1))
     assert rounded.dtype == signs.dtype == np.float32
 
@@ -216,3 +218,12 @@ def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
     assert any(warning in w for w in load_encoder(str(tmp_path / "e5-small")).card.warnings)
     assert not any(warning in w for w in load_encoder(f"{tmp_path / 'e5-small'},query_prompt=query:").card.warnings)
     assert not any(warning in w for w in load_encoder("all-MiniLM-L6-v2").card.warnings)
+
+
+def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatch):
+    monkeypatch.setattr(model, "default_prompt_name", "query")
+    monkeypatch.setattr(model, "prompts", {"query": "search query: "})
+    plain = collected([runner(model, "padded")], TEXTS[:4])
+    assert np.abs(collected([runner(model, "sentence-transformers")], TEXTS[:4]) - plain).max() < 1e-6
+    asked = collected([runner(model, "sentence-transformers")], TEXTS[:4], "search query: ")
+    assert np.abs(asked - plain).max() > 1e-3

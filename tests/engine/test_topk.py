@@ -325,12 +325,18 @@ class FakeTorch:
         self.cuda = type("cuda", (), {"is_available": lambda: cuda})
         self.cpu = type("cpu", (), {"_is_avx512_bf16_supported": lambda: half})
 
+    def empty(self, size, device):
+        if not self.cuda.is_available():
+            raise AssertionError("Torch not compiled with CUDA enabled")
+
 
 @pytest.mark.parametrize(
     ("torch", "device", "count", "expected"),
     [
         (None, "auto", 10**6, ("numpy", "cpu")),
-        (None, "cuda:1", 10, ("torch", "cuda:1")),
+        (None, "cuda:1", 10, ("numpy", "cpu")),
+        (FakeTorch(True, True), "cuda:1,cuda:0", 10, ("torch", "cuda:1")),
+        (FakeTorch(False, True), "cuda:1", 10, ("numpy", "cpu")),
         (FakeTorch(True, True), "auto", 10**6, ("torch", "cuda")),
         (FakeTorch(True, True), "auto", 10**3, ("numpy", "cpu")),
         (FakeTorch(True, True), "cpu", 10**6, ("bf16", "cpu")),
@@ -371,3 +377,16 @@ def test_torch_and_faiss_are_imported_when_used():
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:0,cuda:1", "mps"])
+def test_a_device_that_is_not_there_changes_no_result(device):
+    import torch
+
+    if torch.cuda.is_available() or torch.backends.mps.is_available():
+        pytest.skip("this machine has such a device")
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=(n, 8)).astype(np.float32) for n in (5, 40)]
+    found, plain = (search(*rows, k=3, measure="cosine", device=d) for d in (device, "cpu"))
+    assert np.array_equal(found.documents, plain.documents)
+    assert np.array_equal(found.similarity, plain.similarity)

@@ -142,7 +142,7 @@ def test_each_half_is_judged_by_the_threshold_of_the_other():
     assert found.right_at(np.where(first, one, two)).tolist() == [0] * 10 + [1] * 10
 
 
-def test_a_half_without_a_recommendation_drops_nothing():
+def test_a_half_that_recommends_none_has_none_to_give():
     top = np.arange(1, 21)[:, None] / 20
     found = Answers(top, top[:, 0], np.ones(20))
-    assert crossed(found, np.arange(20) < 10, 0.0) == (-np.inf, -np.inf)
+    assert crossed(found, np.arange(20) < 10, 0.0) == (None, None)

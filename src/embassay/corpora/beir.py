@@ -82,13 +82,18 @@ def load(
     judged = _split(path / "qrels", split)
     empty = Left()
     texts = _texts(path / "corpus.jsonl", empty)
-    judgements = Judgements(judged, _queries(path / "queries.jsonl"), texts)
+    queries = _queries(path / "queries.jsonl")
+    judgements = Judgements(judged, queries, texts)
     for line, query, document, grade in _rows(judged):
         judgements.add(line, query, document, grade)
     questions = judgements.questions(unit)
     notes = [f"split: {judged.stem}", f"passages: {passages}", *judgements.notes()]
     notes += empty.told("document left out: no text", "documents left out: no text")
     notes += [JUDGED] if unit == "question" else []
+    if same := len(queries.keys() & texts.keys()):
+        notes.append(
+            f"queries named like a document: {same:,}; it can be found here, and is left out by BEIR's evaluation"
+        )
     return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 

@@ -21,6 +21,7 @@ from embassay.types import Draws, ItemScores
 
 NAME = "retrieval"
 DEFINITIONS = ("minima", "pooled")
+NOT_CONFIRMED = "no threshold was cheap enough on both halves of the units"
 NO_THRESHOLD = "every threshold that was tried costs more than is allowed"
 
 
@@ -77,8 +78,8 @@ class View:
 
     @property
     def chance(self) -> float:
-        """What blind choice would reach: the mean of k/N; for one right document each."""
-        return self.k / self.scores.scalars["documents"]
+        """What blind choice would reach, the mean of 1 − C(N − r, k)/C(N, k): k/N for one right document each."""
+        return self.scores.scalars["chance"]
 
     @cached_property
     def defined(self) -> NDArray[np.bool_]:
@@ -120,12 +121,18 @@ class View:
         """The largest ψ that loses no more than allowed, and its threshold, chosen on all questions."""
         return self.answers.recommended(self.loss)
 
-    def split(self, draws: Draws) -> Floats:
-        """Return (n,) for every question, answered or not, the threshold that the half without it recommends."""
+    def split(self, draws: Draws) -> Floats | None:
+        """Return (n,) for every question, answered or not, the threshold that the half without it recommends.
+
+        None where a half has no answered question, or recommends none: then nothing was confirmed.
+        """
         answered = np.flatnonzero(self.answered)[self.defined]
         first = halves(self.scores.unit, draws, NAME, self.corpus_key)
+        inside = first[answered]
+        if inside.all() or not inside.any() or None in (chosen := crossed(self.answers, inside, self.loss)):
+            return None
         found = np.full(len(first), -np.inf)
-        for side, threshold in zip((first, ~first), crossed(self.answers, first[answered], self.loss), strict=True):
+        for side, threshold in zip((first, ~first), chosen, strict=True):
             found[side] = threshold
         return found
 
@@ -208,7 +215,13 @@ def _thresholds(view: View, draws: Draws) -> Iterator[Row]:
         yield from _at(view, draws, "recommended", view.recommended[1])
         chosen = _plain(view, float(view.recommended[0]))
         yield row(view.scores, draws, "psi", "recommended", chosen, loss=f"{view.loss:g}")
-    yield from _at(view, draws, "confirmed", view.split(draws))
+    crossed_over = view.split(draws)
+    if crossed_over is not None:
+        yield from _at(view, draws, "confirmed", crossed_over)
+        return
+    for quantity in ("accuracy_at_tau", "kept"):
+        none = replace(_plain(view, 0.0), value=None, reason=NOT_CONFIRMED)
+        yield row(view.scores, draws, quantity, "confirmed", none, loss=f"{view.loss:g}")
 
 
 def _at(view: View, draws: Draws, subset: str, threshold: Floats | float) -> Iterator[Row]:
@@ -239,7 +252,7 @@ def _plain(view: View, value: float) -> Estimate:
 
 def _of_all(views: Sequence[View]) -> ItemScores:
     """Return scores of no encoder that depend on those of all: what a figure over encoders is signed with."""
-    digests = np.array([v.scores.digest for v in views])
+    digests = np.array(sorted(v.scores.digest for v in views))
     return replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
 
 
@@ -270,7 +283,10 @@ def correlations(views: Sequence[View], rows: Sequence[Row], draws: Draws) -> It
     }
     kinds: tuple[Kind, ...] = ("pearson", "spearman")
     scores = _of_all(views)
+    scales = {v.scores.scalars["dot"] for v in views}
     for subset, (first, second) in ACROSS.items():
+        if "tau" in (first, second) and len(scales) > 1:
+            continue  # thresholds of cosines and of dot products are on two scales
         for condition in ("", *TRANSFORMS) if first in ("i_a", "isoscore") else ("",):
             x, y = (
                 np.array([np.nan if (v := at.get((n, *places[q], condition))) is None else v for n in names])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,10 @@ from embassay.vectors import Found, Search, Vectors
 
 RANDOM = 10
 """Random documents for each question: the first for ROE, all of them for what a similarity means."""
-BLOCK = 256
-"""Questions whose random documents are compared at a time."""
 FITTED = 200_000
 """Passages that a transform is fitted on, at most; more tell it nothing."""
 ROWS = 65_536
+"""Passages that are looked at together."""
 DIGITS = 6
 """Significant digits of isotropy: what float32 vectors are good for."""
 Ints = NDArray[np.int64]
@@ -36,9 +37,34 @@ def quantities(k: int) -> tuple[str, ...]:
     return (f"Success@{k}", f"R@{k}", "RR", "AP", "nDCG@10")
 
 
-def similarities(
-    corpus: Corpus[Question], vectors: Vectors, k: int, route: str
-) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
+@dataclass(frozen=True)
+class Asked:
+    """A corpus's questions and passages as vectors, and where the right documents are.
+
+    Attributes
+    ----------
+    starts
+        (N,) the first passage of each document; None where each has one.
+    pairs
+        (R, 2) the places of each question and each of its right documents.
+    """
+
+    corpus: Corpus[Question]
+    vectors: Vectors
+    queries: Any
+    passages: Any
+    starts: Ints | None
+    pairs: Ints
+
+    @classmethod
+    def of(cls, corpus: Corpus[Question], vectors: Vectors) -> Asked:
+        """Take the vectors of a corpus's questions and passages."""
+        queries = vectors.take((s.question for s in corpus.samples), "query")
+        passages = vectors.take((p for d in corpus.documents for p in d.passages), "document")
+        return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs_of(corpus))
+
+
+def similarities(asked: Asked, k: int, route: str) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
     """Find the nearest documents of each question and the places of the right ones.
 
     Returns
@@ -50,27 +76,27 @@ def similarities(
     labels
         ``nearest`` (n,) the document found first and the number of its passage, ``id#0``.
     """
-    queries, passages, starts = _matrices(corpus, vectors)
-    pairs = pairs_of(corpus)
-    found = _search(vectors)(
-        queries, passages, k=k, measure=vectors.similarity, starts=starts, pairs=pairs, route=route
+    corpus, pairs = asked.corpus, asked.pairs
+    found = _search(asked.vectors)(
+        asked.queries,
+        asked.passages,
+        k=k,
+        measure=asked.vectors.similarity,
+        starts=asked.starts,
+        pairs=pairs,
+        route=route,
     )
     values = metrics(corpus, pairs, found, k)
     values |= {
         "top": found.similarity,
-        "own": _largest(len(queries_of(corpus)), pairs[:, 0], found.own),
-        "random": _random(corpus, vectors, queries, passages, starts),
+        "own": _largest(len(corpus.samples), pairs[:, 0], found.own),
+        "random": _random(asked),
         "answered": np.array([float(bool(s.right)) for s in corpus.samples]),
     }
-    labels = {"nearest": _nearest(corpus, found, starts)}
+    labels = {"nearest": _nearest(corpus, found, asked.starts)}
     if found.route.startswith("approximate"):
         labels["search"] = np.full(len(corpus.samples), found.route)
     return values, labels
-
-
-def queries_of(corpus: Corpus[Question]) -> list[str]:
-    """Return the questions."""
-    return [s.question for s in corpus.samples]
 
 
 def pairs_of(corpus: Corpus[Question]) -> Ints:
@@ -78,6 +104,14 @@ def pairs_of(corpus: Corpus[Question]) -> Ints:
     place = {document.id: n for n, document in enumerate(corpus.documents)}
     found = [(n, place[name]) for n, sample in enumerate(corpus.samples) for name in sample.right]
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def blind(corpus: Corpus[Question], k: int) -> float:
+    """Return the success of blind choice: the mean over answered questions of 1 − C(N − r, k)/C(N, k)."""
+    total = len(corpus.documents)
+    right = [len(s.right) for s in corpus.samples if s.right]
+    missed = {r: math.prod(max(total - r - n, 0) / (total - n) for n in range(k)) for r in set(right)}
+    return 1 - sum(missed[r] for r in right) / max(len(right), 1)
 
 
 def metrics(corpus: Corpus[Question], pairs: Ints, found: Found, k: int) -> dict[str, Floats]:
@@ -94,9 +128,7 @@ def metrics(corpus: Corpus[Question], pairs: Ints, found: Found, k: int) -> dict
     return {name: np.where(lost, np.nan, value) for name, value in values.items()}
 
 
-def transformed(
-    corpus: Corpus[Question], vectors: Vectors, k: int, defined: NDArray[np.bool_]
-) -> tuple[dict[str, Floats], dict[str, float]]:
+def transformed(asked: Asked, k: int, defined: NDArray[np.bool_]) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
     Transforms are fitted on the passages and applied to passages and questions, which are compared by cosine. Sparse
@@ -107,7 +139,7 @@ def transformed(
     defined
         (n,) which questions have a similarity at all; the others stay undefined.
     """
-    queries, passages, starts = _matrices(corpus, vectors)
+    corpus, passages = asked.corpus, asked.passages
     scalars = _isotropic(passages, "")
     values: dict[str, Floats] = {}
     if issparse(passages):
@@ -116,25 +148,18 @@ def transformed(
     if len(passages) > FITTED:
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
         sample = passages[np.sort(chosen)]
-    pairs = pairs_of(corpus)
     for name in transforms.NAMES:
         try:
             fitted = transforms.fit(name, sample)
         except ValueError:
+            values[f"Success@{k}/{name}"] = np.full(len(corpus.samples), np.nan)  # nothing is left of the vectors
             continue
-        moved = [_applied(fitted, matrix) for matrix in (queries, passages)]
-        found = _search(vectors)(*moved, k=k, measure="cosine", starts=starts, pairs=pairs)
-        success = metrics(corpus, pairs, found, k)[f"Success@{k}"]
+        moved = [_applied(fitted, matrix) for matrix in (asked.queries, passages)]
+        found = _search(asked.vectors)(*moved, k=k, measure="cosine", starts=asked.starts, pairs=asked.pairs)
+        success = metrics(corpus, asked.pairs, found, k)[f"Success@{k}"]
         values[f"Success@{k}/{name}"] = np.where(defined, success, np.nan)
         scalars |= {**_isotropic(moved[1], name), f"rank/{name}": float(fitted.rank)}
     return values, scalars
-
-
-def _matrices(corpus: Corpus[Question], vectors: Vectors) -> tuple[Any, Any, Ints | None]:
-    """Return the questions' and the passages' vectors, and the first passage of each document."""
-    queries = vectors.take(queries_of(corpus), "query")
-    passages = vectors.take((p for d in corpus.documents for p in d.passages), "document")
-    return queries, passages, _starts(corpus.documents)
 
 
 def _starts(documents: Sequence[Document]) -> Ints | None:
@@ -155,18 +180,19 @@ def _largest(size: int, place: Ints, values: Floats) -> Floats:
     return np.where(np.isinf(found), np.nan, found)
 
 
-def _random(corpus: Corpus[Question], vectors: Vectors, queries: Any, passages: Any, starts: Ints | None) -> Floats:
+def _random(asked: Asked) -> Floats:
     """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder."""
+    corpus, measure = asked.corpus, asked.vectors.similarity
     number, total = len(corpus.samples), len(corpus.documents)
     drawn = generator(0, "random documents", corpus.fingerprint).integers(0, total, size=(number, RANDOM))
-    ends = np.arange(1, total + 1) if starts is None else np.append(starts[1:], passages.shape[0])
-    first = np.arange(total) if starts is None else starts
+    first = np.arange(total) if asked.starts is None else asked.starts
+    ends = np.append(first[1:], asked.passages.shape[0])
     found = np.empty((number, RANDOM))
-    for block in range(0, number, BLOCK):
-        inside = slice(block, min(block + BLOCK, number))
+    size = max(1, ROWS * total // (RANDOM * asked.passages.shape[0]))
+    for block in range(0, number, size):
+        inside = slice(block, min(block + size, number))
         rows, owner = _passages_of(first[drawn[inside].ravel()], ends[drawn[inside].ravel()])
-        left = queries[block + owner // RANDOM]
-        values = paired(left, passages[rows], [vectors.similarity])[vectors.similarity]
+        values = paired(asked.queries[block + owner // RANDOM], asked.passages[rows], [measure])[measure]
         found[inside] = _largest((inside.stop - block) * RANDOM, owner, values).reshape(-1, RANDOM)
     return found
 

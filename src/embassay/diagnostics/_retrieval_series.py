@@ -61,10 +61,16 @@ def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
         yield f"{view.encoder}: {view.scores.labels['search'][0]}; what it did not find counts as missed"
     tau, before = own.get(("tau", "recommended")), own.get((view.headline, "all"))
     after, kept = own.get(("accuracy_at_tau", "confirmed")), own.get(("kept", "confirmed"))
-    if before is None or after is None or kept is None:
+    if before is None:
         return
     if tau is None:
         yield f"{view.encoder}: no threshold costs as little as {100 * view.loss:g} points of success"
+        return
+    if after is None or kept is None:
+        yield (
+            f"{view.encoder}: a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: "
+            "one half of the units recommends none"
+        )
         return
     silent = own.get(("unanswerable_dropped", "confirmed"))
     number = len(view.unanswered[0])

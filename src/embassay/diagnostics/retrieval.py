@@ -18,7 +18,7 @@ import numpy as np
 
 from embassay.diagnostics._retrieval_page import layout, page
 from embassay.diagnostics._retrieval_rows import View, correlations, rows_of
-from embassay.diagnostics._retrieval_scores import quantities, similarities, transformed
+from embassay.diagnostics._retrieval_scores import Asked, blind, quantities, similarities, transformed
 from embassay.diagnostics._retrieval_series import findings, scales, series_of
 from embassay.diagnostics._rows import comparisons, verdict
 from embassay.errors import SpecError
@@ -115,13 +115,15 @@ class Retrieval:
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
         """Find the nearest documents of each question, and where the right ones stand."""
         route = "auto" if self.search == "exact" else "faiss"
-        values, labels = similarities(corpus, vectors, self.k, route)
-        moved, scalars = transformed(corpus, vectors, self.k, labels["nearest"] != "")
+        asked = Asked.of(corpus, vectors)
+        values, labels = similarities(asked, self.k, route)
+        moved, scalars = transformed(asked, self.k, labels["nearest"] != "")
         samples = corpus.samples
         scalars |= {
             "documents": float(len(corpus.documents)),
             "passages": float(sum(len(document.passages) for document in corpus.documents)),
             "dot": float(vectors.similarity == "dot"),
+            "chance": blind(corpus, self.k),
         }
         return ItemScores(
             origin,
@@ -174,7 +176,9 @@ class Retrieval:
     def _needed(self, found: Sequence[Any], views: Sequence[View]) -> Iterator[str]:
         """Say how many units a difference that the user names would take."""
         errors = [(d.error, d.units) for d in found if d.error is not None]
-        if self.gap and errors:
+        if self.gap and not errors:
+            yield "How many units a gap would take to be seen is told from two encoders: name another with -e"
+        elif self.gap:
             error, units = max(errors)
             needed = units_needed(self.gap, error, units, sum(d.p is not None for d in found))
             per_unit = len(views[0].unit) / max(units, 1)

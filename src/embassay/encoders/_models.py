@@ -111,7 +111,16 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
     return tuple((m["type"], folder / str(m.get("path") or "")) for m in listed)
 
 
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "tokenizer.model", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "spm.model",
+)
 """Files of which one at least holds what a tokenizer has learnt."""
 
 
@@ -120,7 +129,9 @@ def without_tokenizer(folder: Path) -> bool:
     kind, place = modules(folder)[0]
     if not kind.endswith(".Transformer"):
         return False
-    return not any((at / name).is_file() for at in {folder, place} for name in TOKENIZERS)
+    places = {folder, place}
+    own = any(next(at.glob(pattern), None) for at in places for pattern in ("*.tiktoken", "tokenization_*.py"))
+    return not own and not any((at / name).is_file() for at in places for name in TOKENIZERS)
 
 
 def read_json(path: Path) -> Mapping[str, Any]:

@@ -170,7 +170,7 @@ class SentenceTransformersEncoder:
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
-        settings |= {k: self.given[k] for k in ("vectors",) if k in self.given}
+        settings |= {"kept as": self.given["vectors"]} if "vectors" in self.given else {}
         code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self._prompts, settings, self.dtype, code])
 
@@ -253,7 +253,12 @@ class SentenceTransformersEncoder:
         prompts = list(self._prompts.values())
         options = (self.dtype, prompts, self.runtime.backend, bool(self.given.get("normalize")), self.given.get("dim"))
         devices = [_there(device.strip()) for device in self.device.split(",") if device.strip()]
-        return [_runner.Runner.of(self._model(device), *options) for device in devices]
+        runners = [_runner.Runner.of(self._model(device), *options) for device in devices]
+        if len({runner.route for runner in runners}) == 1:
+            return runners
+        # Devices that share the work take the same route, the slowest that one of them needs.
+        common = max((runner.route for runner in runners), key=_runner.ROUTES.index)
+        return [_runner.Runner.of(r.model, self.dtype, prompts, common, *options[3:]) for r in runners]
 
     def _model(self, device: str) -> Any:
         """Load the model onto a device."""
@@ -324,7 +329,7 @@ def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
     """Return vectors as a store of int8 or of single bits would keep them, as float32 again."""
     if kind == "int8":
         largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        return np.asarray(np.rint(rows / largest * 127), dtype=np.float32)
+        return np.asarray(np.rint(rows / largest * 127) * (largest / 127), dtype=np.float32)
     return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32) if kind == "binary" else rows
 
 

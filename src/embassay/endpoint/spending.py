@@ -50,7 +50,7 @@ class Spending:
                 unit = "" if self.price is not None else " tokens"
                 raise EncoderError(
                     f"the budget of {self.budget:.6g}{unit} does not suffice: {spent:.6g}{unit} spent, "
-                    f"about {more:.6g}{unit} more for the next request; finished vectors are kept in the cache, "
+                    f"about {more:.6g}{unit} more for the next request; with a cache, finished vectors are kept, "
                     "so with a higher budget the same command goes on from there"
                 )
             self._reserved += tokens

@@ -101,15 +101,26 @@ def choose(device: str, work: int, passages: int) -> tuple[str, str]:
     work
         Queries times passages.
     """
-    if device not in ("auto", "cpu"):
-        return "torch", device
     torch = sys.modules.get("torch")
     if torch is None:
         return "numpy", "cpu"
+    # Of several devices that encode the first one searches; one that is not there changes no result.
+    device = device.split(",")[0].strip()
+    if device not in ("auto", "cpu"):
+        return ("torch", device) if _usable(torch, device) else ("numpy", "cpu")
     if device == "auto" and work >= 10_000_000 and torch.cuda.is_available():
         return "torch", "cuda"
     quick = passages >= WORTH_HALF and _multiplies_half(torch) and _free() >= ROOM_HALF
     return ("bf16" if quick else "numpy"), "cpu"
+
+
+def _usable(torch: Any, device: str) -> bool:
+    """Say whether torch can put something there."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        return False
+    return True
 
 
 def accelerator() -> str:

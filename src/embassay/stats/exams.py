@@ -116,11 +116,7 @@ def halves(unit: Ints, draws: Draws, *purpose: str) -> NDArray[np.bool_]:
     return np.asarray(side[np.searchsorted(names, unit)])
 
 
-def crossed(answers: Answers, first: NDArray[np.bool_], loss: float) -> tuple[float, float]:
-    """Return the thresholds for the first half and for the second, each as the other half recommends it.
-
-    −∞, which drops nothing, where the other half recommends none.
-    """
-    chosen = [answers.part(inside).recommended(loss) for inside in (~first, first)]
-    one, two = (found[1] if found else -np.inf for found in chosen)
-    return one, two
+def crossed(answers: Answers, first: NDArray[np.bool_], loss: float) -> tuple[float | None, float | None]:
+    """Return the thresholds for the first half and for the second, each as the other half recommends it, if it does."""
+    one, two = (answers.part(inside).recommended(loss) for inside in (~first, first))
+    return one and one[1], two and two[1]

@@ -28,6 +28,8 @@ from embassay.store.holdings import Info, Verified, damaged, forget, holdings, l
 
 __all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
 
+CHUNK = 4_096
+"""Texts that are looked for at a time, where their vectors are not kept in memory."""
 AT_ONCE = 20_000
 """Vectors removed in one transaction."""
 T = TypeVar("T")
@@ -129,7 +131,17 @@ class VectorCache:
 
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""
-        return sum(row is not None for row in self._get(fingerprint, texts))
+        return len(texts) - len(self.missing(fingerprint, texts))
+
+    def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
+        """Return the texts that have no vector; looking is no use of them."""
+        return tuple(
+            text
+            for start in range(0, len(texts), CHUNK)
+            for chunk in [texts[start : start + CHUNK]]
+            for text, row in zip(chunk, self._get(fingerprint, chunk), strict=True)
+            if row is None
+        )
 
     def info(self) -> Info:
         """Return what the cache holds, the most recently used encoder first.

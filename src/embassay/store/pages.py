@@ -1,7 +1,7 @@
 """Whether the pages of an LMDB file can be trusted: LMDB itself believes what it reads and may fault on a bad page.
 
-Read here are the format of LMDB 0.9 (``MDB_DATA_VERSION`` 1, 64 bits, little-endian: see ``mdb.c``): page headers,
-the offsets XX
+Read here are the format of LMDB 0.9 (``MDB_DATA_VERSION`` 1, 64 bits, little-endian: see ``mdb.c``): page headers, the
+offsets of nodes, their keys and values.
 """
 
 from __future__ import annotations
