@@ -227,3 +227,15 @@ def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatc
     assert np.abs(collected([runner(model, "sentence-transformers")], TEXTS[:4]) - plain).max() < 1e-6
     asked = collected([runner(model, "sentence-transformers")], TEXTS[:4], "search query: ")
     assert np.abs(asked - plain).max() > 1e-3
+
+
+def test_different_modules_for_queries_and_documents_are_refused(tmp_path):
+    import shutil
+
+    from embassay.errors import SpecError
+
+    shutil.copytree(load_encoder("all-MiniLM-L6-v2").found.folder, tmp_path / "two")
+    entry = '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.Router"}]'
+    (tmp_path / "two" / "modules.json").write_text(entry)
+    with pytest.raises(SpecError, match="through different modules"):
+        load_encoder(str(tmp_path / "two"))

@@ -334,12 +334,16 @@ def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
 
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
-    """Refuse code that was not asked for, and an adapter whose base model lies elsewhere."""
+    """Refuse code that was not asked for, and what could not be run as it is meant to be."""
     foreign = own_modules(folder)
     if foreign and not runtime.trust_remote_code:
         raise SpecError(
             f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
             "if you trust it, add --trust-remote-code LABEL"
+        )
+    if any(kind.endswith((".Router", ".Asym")) for kind, _ in modules(folder)):
+        raise SpecError(
+            f"encoder {target!r} takes queries and documents through different modules (Router), which is not supported"
         )
     if without_tokenizer(folder):
         raise ModelNotFoundError(
