@@ -127,6 +127,8 @@ def carry_out(request: Request) -> int:
     folder.write_result(result)
     folder.write_record(record)
     show(result, layouts(result), speed, stdout())
+    if outcome.effort and not any(effort.texts for effort in outcome.effort.values()) and not request.quiet:
+        say(f"{folder.path} held all of this already: nothing was encoded or scored again")
     for message in outcome.failures.values():
         say(f"failed: {message}")
     if not request.quiet and result.rows:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -211,6 +212,13 @@ class Encoder(Protocol):
         ...
 
 
+def check_device(devices: str) -> None:
+    """Raise SpecError for what names no device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``, or several."""
+    for device in devices.split(","):
+        if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device.strip()):
+            raise SpecError(f"unknown device {device.strip()!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
+
+
 @dataclass(frozen=True)
 class Runtime:
     """How and where encoders run; nothing here changes what their vectors mean.
@@ -232,6 +240,10 @@ class Runtime:
     trust_remote_code: bool = False
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a device that has no such name, before any work."""
+        check_device(self.device)
 
 
 @dataclass(frozen=True)

@@ -331,3 +331,21 @@ def test_no_damage_to_parquet_brings_anything_but_a_corpus_or_a_source_error(jun
         load(str(path), "mine", questions=str(asked))
     except SourceError as error:
         assert "\n" not in str(error)
+
+
+def test_an_id_with_a_suffix_or_without_its_folder_is_guessed(tmp_path):
+    (tmp_path / "docs" / "hr").mkdir(parents=True)
+    (tmp_path / "docs" / "hr" / "leave.md").write_text("Leave is asked for in writing.\n")
+    (tmp_path / "docs" / "a.md").write_text("Tea.\n")
+    for wrong in ("hr/leave.md", "leave", "leave.md"):
+        (tmp_path / "q.csv").write_text(f"question,document\nHow do I ask for leave?,{wrong}\n")
+        with pytest.raises(SourceError, match=r"did you mean 'hr/leave'\?"):
+            load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
+
+
+def test_a_table_with_semicolons_between_its_cells(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("Tea.\n")
+    (tmp_path / "q.csv").write_text("question;document\nWhat is hot?;a\n")
+    corpus = load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
+    assert (corpus.samples[0].question, corpus.samples[0].right) == ("What is hot?", ("a",))

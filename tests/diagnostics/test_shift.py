@@ -332,12 +332,15 @@ def test_it_joins_a_run_only_when_it_is_asked_for():
     ]
 
 
-@pytest.mark.parametrize(
-    "spec", ["shift", "shift,domain=dom", "shift,general=gen", "shift,domain=dom,general=dom", "shift,domain=,general="]
-)
+@pytest.mark.parametrize("spec", ["shift", "shift,domain=dom", "shift,general=gen", "shift,domain=,general="])
 def test_it_needs_two_labels(spec):
     with pytest.raises(SpecError, match=r"^diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL"):
         prepared([spec], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
+
+
+def test_one_corpus_is_no_two():
+    with pytest.raises(SpecError, match="diagnostic 'shift': domain and general are the same corpus, 'dom'"):
+        prepared(["shift,domain=dom,general=dom"], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
 
 
 def test_a_label_that_there_is_not_is_guessed():

@@ -71,7 +71,8 @@ def read_table(path: Path) -> Table:
         # An object that is longer than what was looked at, or broken: the reader says where.
         first = next(iter(json_lines(path)), (1, dict[str, Any]()))
         return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
-    return _delimited(path, "\t" if "\t" in first_line(head) else ",")
+    line = first_line(head)
+    return _delimited(path, "\t" if "\t" in line else ";" if ";" in line and "," not in line else ",")
 
 
 def _head(path: Path) -> str:

@@ -142,7 +142,9 @@ def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
 
 def guess(name: str, known: Iterable[str]) -> str:
     """Return the part of a message that has the nearest known id, empty where none is near."""
-    near = nearest(name, islice(known, GUESSED))
+    bare = name.rpartition(".")[0] or name
+    ends = [k for k in islice(known, GUESSED) if k == bare or k.endswith(f"/{bare}")]
+    near = ends[0] if len(ends) == 1 else nearest(name, islice(known, GUESSED))
     return f"; did you mean {near!r}?" if near else ""
 
 

@@ -95,7 +95,7 @@ def _headline(k: int, success: Column) -> EncoderTable:
             Column("kept at τ", "kept", "confirmed"),
         ),
         note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: drop what is less "
-        "similar than that; what it costs and keeps is confirmed on questions that it was not chosen on.",
+        "similar than that; what such a threshold leaves and keeps is of questions that it was not chosen on.",
     )
 
 

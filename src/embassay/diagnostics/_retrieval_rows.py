@@ -22,7 +22,7 @@ from embassay.types import Draws, ItemScores
 NAME = "retrieval"
 DEFINITIONS = ("minima", "pooled")
 NOT_CONFIRMED = "no threshold was cheap enough on both halves of the units"
-NO_THRESHOLD = "every threshold that was tried costs more than is allowed"
+NO_THRESHOLD = "every threshold that drops anything costs more than is allowed"
 
 
 @dataclass(frozen=True)

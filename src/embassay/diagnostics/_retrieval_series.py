@@ -64,7 +64,9 @@ def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
     if before is None:
         return
     if tau is None:
-        yield f"{view.encoder}: no threshold costs as little as {100 * view.loss:g} points of success"
+        yield (
+            f"{view.encoder}: no threshold that drops anything costs as little as {100 * view.loss:g} points of success"
+        )
         return
     if after is None or kept is None:
         yield (
@@ -74,10 +76,14 @@ def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
         return
     silent = own.get(("unanswerable_dropped", "confirmed"))
     number = len(view.unanswered[0])
-    saved = f"; {silent:.0%} of the {number} unanswerable then find nothing" if silent is not None else ""
+    saved = ""
+    if silent is not None:
+        found = round(silent * number)
+        saved = f"; {found} of the {number} unanswerable then find nothing" if found else ""
+        saved = saved or f"; all {number} unanswerable still find something"
     yield (
-        f"{view.encoder}: dropping what is below a {kind} of {tau:.2f} keeps {kept:.0%} of what is retrieved, and "
-        f"takes success from {before:.1%} to {after:.1%} (confirmed on other questions){saved}"
+        f"{view.encoder}: drop what is below a {kind} of {tau:.2f}. On questions that it was not chosen on, such a "
+        f"threshold keeps {kept:.0%} of what is retrieved and takes success from {before:.1%} to {after:.1%}{saved}"
     )
 
 

@@ -70,7 +70,9 @@ class Shift:
         SpecError
             If one is not given.
         """
-        if not self.domain or not self.general or self.domain == self.general:
+        if self.domain and self.domain == self.general:
+            raise SpecError(f"diagnostic 'shift': domain and general are the same corpus, {self.domain!r}")
+        if not self.domain or not self.general:
             raise SpecError("diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL")
         return self.domain, self.general
 

@@ -32,7 +32,7 @@ from embassay.encoders._models import (
 )
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.samples import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, check_device, content_hash
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -106,6 +106,7 @@ def create(
         "similarity": similarity,
         "vectors": None if vectors == "float32" else vectors,
     }
+    check_device(device or runtime.device)
     if runtime.backend not in ("auto", *_runner.ROUTES):
         raise UnknownNameError("backend", runtime.backend, ("auto", *_runner.ROUTES))
     found = find(target, revision, runtime.sha256)

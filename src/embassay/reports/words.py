@@ -65,7 +65,7 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
         Texts per second by encoder, where it was measured.
     """
     corpus = next(c for c in result.corpora if c.name == found.corpus)
-    yield _support(corpus, found)
+    yield _support(corpus, found, _headline(result, found))
     if not found.quantity:
         yield "No encoder is put before another here."
     elif corpus.builtin:
@@ -90,13 +90,20 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
             yield f"{encoder.name} reads {encoder.max_tokens} tokens: {cut}"
 
 
-def _support(corpus: CorpusRecord, found: Verdict) -> str:
+def _headline(result: Result, found: Verdict) -> Row | None:
+    """Return some encoder's row of the quantity that encoders are ranked by, if there is one."""
+    key = (found.diagnostic, found.corpus, found.quantity, found.subset, found.condition)
+    rows = (r for r in result.rows if (r.diagnostic, r.corpus, r.quantity, r.subset, r.condition) == key)
+    return next((r for r in rows if r.items), None)
+
+
+def _support(corpus: CorpusRecord, found: Verdict, headline: Row | None) -> str:
     """Say what the figures rest on."""
     source = f" Source: {corpus.source}." if corpus.source else ""
     if (found.items, found.units) != (corpus.items, corpus.units):
         return f"Support: {_counted(corpus.distinct_texts, 'distinct text')}.{source}"
     if corpus.documents:
-        return _searched(corpus, found, source)
+        return _searched(corpus, found, headline, source)
     duplicates = f" ({_counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
     worth = f" (worth {corpus.effective_units:.0f} equal ones)" if corpus.effective_units < found.units / 2 else ""
     return (
@@ -105,11 +112,13 @@ def _support(corpus: CorpusRecord, found: Verdict) -> str:
     )
 
 
-def _searched(corpus: CorpusRecord, found: Verdict, source: str) -> str:
+def _searched(corpus: CorpusRecord, found: Verdict, headline: Row | None, source: str) -> str:
     """Say what was asked, and what there was to be found."""
     whole = corpus.documents == corpus.passages
     passages = "" if whole else f" → {_counted(corpus.passages, 'passage')}"
     units = f" in {_counted(found.units, 'independent unit')}" if found.units != found.items else ""
+    if headline is not None and (answered := headline.items + headline.undefined) < found.items:
+        units = f", {answered:,} of them answerable and in {_counted(headline.units, 'independent unit')}"
     documents = _counted(corpus.documents, "document")
     return f"Support: {_counted(found.items, 'question')}{units}, {documents}{passages}.{source}"
 

@@ -91,7 +91,9 @@ class Answers:
         return Answers(self.top[inside], self.own[inside], self.success[inside])
 
     def recommended(self, loss: float, grid: tuple[int, ...] = GRID) -> tuple[int, float] | None:
-        """Return the largest ψ, and its threshold, that loses no more success than ``loss``; None where every ψ does.
+        """Return the largest ψ, and its threshold, that loses no more success than ``loss``, and drops something.
+
+        None where there is none.
 
         The threshold is the ψ-th percentile of all top-K similarities.
         """
@@ -101,7 +103,8 @@ class Answers:
         for psi in sorted(grid, reverse=True):
             threshold = float(np.percentile(self.top, psi))
             if before - self.right_at(threshold).mean() <= loss + 1e-12:
-                return psi, threshold
+                # A threshold that drops nothing is none.
+                return (psi, threshold) if (self.top < threshold).any() else None
         return None
 
 
