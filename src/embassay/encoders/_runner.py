@@ -3,7 +3,8 @@
 Three routes, of which the fastest that a model allows is taken:
 
 ``packed``
-    Texts one after the other without any padding (``_packed``); checked against the model itself when it is loaded.
+    Texts one after the other without any padding (``_packed``), a batch on each core; checked against the model itself
+    when it is loaded.
 ``padded``
     Texts sorted by their number of tokens, so that little is padded.
 ``sentence-transformers``
@@ -14,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.cores import cores
 from embassay.encoders._packed import PackedBert
 from embassay.errors import EncoderError
 
@@ -32,6 +35,8 @@ CHUNK = 256
 TOKENS = {"cpu": 1_024}
 TOKENS_ON_DEVICE = 16_384
 """Tokens of a batch; halved where memory does not suffice."""
+LEAST = 128
+"""Tokens of a batch that is worth a core of its own."""
 PROBES = ("No.", "It is not open.", "A longer sentence, of rather more words than the two that stand before it here.")
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 """How far a route may be from the model itself: 1 − cosine."""
@@ -202,21 +207,59 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
 
 def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
     """Yield (places, vectors) of tokenised texts, batches handed out to the runners as they become free."""
-    if len(runners) == 1:
-        for places in batches([len(row) for row in ids], runners[0]):
-            yield places, runners[0].forward([ids[n] for n in places])
+    lengths = [len(row) for row in ids]
+    crew = _crew(runners, sum(lengths))
+    # The last batches should end together, also where there is little to do.
+    todo = batches(lengths, runners[0], max(LEAST, sum(lengths) // len(crew)))
+    if len(crew) == 1:
+        for places in todo:
+            yield places, crew[0].forward([ids[n] for n in places])
         return
-    todo = batches([len(row) for row in ids], runners[0])
-    with ThreadPoolExecutor(len(runners)) as pool:
+    with _one_thread_each(crew) as pool:
         busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]] = {}
-        for number, runner in enumerate(runners):
+        for number, runner in enumerate(crew):
             _hand_out(pool, busy, number, runner, todo, ids)
         while busy:
             number = next((n for n, (_, future) in busy.items() if future.done()), next(iter(busy)))
             places, future = busy.pop(number)
             rows = future.result()
-            _hand_out(pool, busy, number, runners[number], todo, ids)
+            _hand_out(pool, busy, number, crew[number], todo, ids)
             yield places, rows
+
+
+def _crew(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
+    """Return who shares the batches: the devices, or one runner once for each core that there is work for."""
+    if len(runners) > 1 or runners[0].route != "packed":
+        return runners
+    return [runners[0]] * max(1, min(cores(), tokens // LEAST))
+
+
+@contextmanager
+def _one_thread_each(crew: Sequence[Runner]) -> Iterator[ThreadPoolExecutor]:
+    """Open a thread for each member; where they share the processor the libraries start no more of their own.
+
+    Threads of a library wait for each other after every product, and those of two libraries for the same cores.
+    """
+    if crew[0].route != "packed":
+        with ThreadPoolExecutor(len(crew)) as pool:
+            yield pool
+        return
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    try:
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(len(crew), initializer=_alone) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)
+
+
+def _alone() -> None:
+    """Keep torch, in this thread, from starting others."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def _hand_out(
@@ -232,16 +275,16 @@ def _hand_out(
         busy[number] = places, pool.submit(runner.forward, [ids[n] for n in places])
 
 
-def batches(lengths: Sequence[int], budget: Any) -> Iterator[NDArray[np.int64]]:
+def batches(lengths: Sequence[int], budget: Any, most: int | None = None) -> Iterator[NDArray[np.int64]]:
     """Yield places of texts, the longest first, so many that their tokens stay within ``budget.tokens``; one at least.
 
-    The budget is asked before each batch: it shrinks where memory does not suffice.
+    The budget is asked before each batch: it shrinks where memory does not suffice. ``most`` is another limit.
     """
     order = np.argsort([-n for n in lengths], kind="stable")
     start = 0
     while start < len(order):
         # The longest comes first, so a padded batch takes its length times the number.
-        number = max(1, budget.tokens // max(lengths[order[start]], 1))
+        number = max(1, min(budget.tokens, most or budget.tokens) // max(lengths[order[start]], 1))
         yield order[start : start + number]
         start += number
 

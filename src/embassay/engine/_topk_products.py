@@ -9,17 +9,22 @@ as much again, conversions a few u. For bfloat16 the rounding of the vectors is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.cores import cores
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.geometry.closeness import paired_dot
 
 LEAST, MOST = 1e-12, 1e12
 """Lengths that single precision squares and multiplies without loss; other vectors are not for a fast product."""
+WORTH = 128
+"""Queries that are worth a core of their own."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,17 @@ class Product(Protocol):
 
     sizes: Sizes
 
+    def crew(self, queries: int) -> Sequence[Product]:
+        """Return this, and others of the same vectors with scores of their own that may multiply at the same time."""
+        ...
+
     def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Take the passages from ``start`` on; return bounds and which columns hold one; None if it cannot."""
+        """Take the passages from ``start`` on, for the whole crew; None if it cannot.
+
+        Returns
+        -------
+        The bounds, and which of the B columns hold a passage.
+        """
         ...
 
     def multiply(self, queries: slice) -> NDArray[Any]:
@@ -90,7 +104,7 @@ class Prepared:
             part = ids[start : start + sizes.queries]
             self.queries[start : start + len(part)] = task.queries[part] / np.sqrt(task.squares[part])[:, None]
         self.buffer = np.empty((-(-sizes.passages // sizes.group) * sizes.group, width), dtype)
-        self.block = self.buffer[:0]
+        self.block, self.hidden = self.buffer[:0], np.empty(0, dtype=np.int64)
 
     def load(self, task: Task, start: int, count: int) -> tuple[Floats, NDArray[np.bool_]] | None:
         """Return the (B,) lengths and which of the B columns hold a passage; None for lengths beyond this precision."""
@@ -115,6 +129,7 @@ class Prepared:
             # Upwards, past their own rounding.
             lengths = np.append(lengths * (1 + 2 * self.error), np.ones(columns - size))
         self.block[size:] = 0
+        self.hidden = np.flatnonzero(~shown)
         return lengths, shown
 
 
@@ -141,7 +156,13 @@ class NumpyProduct:
         self.sizes, self._data = sizes, Prepared(task, ids, sizes, dtype)
         self._room = np.empty(sizes.queries * len(self._data.buffer), dtype)
         self._scores = self._room[:0].reshape(0, 0)
-        self._hidden = np.empty(0, dtype=np.int64)
+
+    def crew(self, queries: int) -> Sequence[Product]:
+        """Return a product for each core that there are enough queries for."""
+        others = [copy(self) for _ in range(1, min(cores(), queries // WORTH))]
+        for other in others:
+            other._room = np.empty_like(self._room)
+        return [self, *others]
 
     def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
         """Take the passages from ``start`` on."""
@@ -149,7 +170,6 @@ class NumpyProduct:
         if loaded is None:
             return None
         lengths, shown = loaded
-        self._hidden = np.flatnonzero(~shown)
         return Bound(np.full(len(self._data.queries), self._data.error), lengths, np.zeros(len(lengths))), shown
 
     def multiply(self, queries: slice) -> NDArray[Any]:
@@ -157,8 +177,8 @@ class NumpyProduct:
         rows, block = self._data.queries[queries], self._data.block
         self._scores = self._room[: len(rows) * len(block)].reshape(len(rows), len(block))
         np.matmul(rows, block.T, out=self._scores)
-        if self._hidden.size:
-            self._scores[:, self._hidden] = -np.inf
+        if self._data.hidden.size:
+            self._scores[:, self._data.hidden] = -np.inf
         return np.asarray(self._grouped().max(axis=1))
 
     def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:

@@ -8,11 +8,14 @@ kept is computed again in float64. A query that would have to keep too much is g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.cores import side_by_side
 from embassay.engine._topk_count import resolve, tally
 from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down, lane_of
 from embassay.engine._topk_products import Product
@@ -25,23 +28,34 @@ WAITING = 200_000
 
 
 def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
-    """Settle queries by one pass of a product; return those that it cannot settle."""
-    task = answer.task
-    lanes = [lane_of(answer, ids, start, product.sizes.queries) for start in range(0, len(ids), product.sizes.queries)]
+    """Settle queries by one pass of a product; return those that it cannot settle.
+
+    The lanes are shared among the members of the product's crew: each has queries, scores and a thread of its own.
+    """
+    task, crew = answer.task, product.crew(len(ids))
+    size = min(product.sizes.queries, -(-len(ids) // len(crew)))
+    lanes = [lane_of(answer, ids, start, size) for start in range(0, len(ids), size)]
     alive = np.zeros(task.documents, dtype=np.bool_)
-    for start in range(0, task.passages.shape[0], product.sizes.passages):
-        loaded = product.load(task, start)
-        if loaded is None:
-            return ids
-        bound, shown = loaded
-        block = Block.at(answer, start, product.sizes.passages, bound)
-        alive[task.document(start + np.flatnonzero(shown))] = True
-        for lane in lanes:
-            maxima = product.multiply(lane.queries)
-            _select(lane, product, maxima, block)
-            if lane.asked:
-                tally(lane, product, maxima, block)
-    return np.concatenate([ids[:0], *(_finish(answer, lane, alive) for lane in lanes)])
+    with side_by_side(len(crew)) as each:
+        for start in range(0, task.passages.shape[0], product.sizes.passages):
+            loaded = product.load(task, start)
+            if loaded is None:
+                return ids
+            bound, shown = loaded
+            block = Block.at(answer, start, product.sizes.passages, bound)
+            alive[task.document(start + np.flatnonzero(shown))] = True
+            each(partial(_meet, lanes, crew, block))
+        left = each(lambda n: [_finish(answer, lane, alive) for lane in lanes[n :: len(crew)]])
+    return np.sort(np.concatenate([ids[:0], *(part for parts in left for part in parts)]))
+
+
+def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: int) -> None:
+    """Look in a block for what the queries of one member's lanes want."""
+    for lane in lanes[member :: len(crew)]:
+        maxima = crew[member].multiply(lane.queries)
+        _select(lane, crew[member], maxima, block)
+        if lane.asked:
+            tally(lane, crew[member], maxima, block)
 
 
 def _select(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_products import Bound, Prepared, Sizes, run
+from embassay.engine._topk_products import Bound, Prepared, Product, Sizes, run
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.errors import MissingExtraError
 
@@ -33,13 +34,16 @@ class TorchProduct:
         self._block: Any = self._queries[:0]
         self._room = torch.empty(sizes.queries * len(self._data.buffer), dtype=kind, device=device)
         self._scores: Any = self._room[:0].reshape(0, 0)
-        self._hidden: Any = None
         self._per_query = 1.02 * (self._data.error + loss)
         if half:
             self._per_query += 1.02 * HALF
         elif not _full_precision(torch):
             # Both vectors, and then the result, may be cut to as little as bfloat16.
             self._per_query += 3.1 * HALF
+
+    def crew(self, queries: int) -> Sequence[Product]:
+        """Return this alone: torch shares the work by itself."""
+        return [self]
 
     def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
         """Take the passages from ``start`` on."""
@@ -48,8 +52,6 @@ class TorchProduct:
             return None
         lengths, shown = loaded
         self._block, loss = self._convert(self._data.block, self._room.device, self._room.dtype)
-        hidden = np.flatnonzero(~shown)
-        self._hidden = self._torch.from_numpy(hidden).to(self._room.device) if hidden.size else None
         return Bound(self._per_query, lengths, loss), shown
 
     def multiply(self, queries: slice) -> NDArray[Any]:
@@ -58,8 +60,8 @@ class TorchProduct:
         size = (len(rows), len(self._block))
         self._scores = self._room[: size[0] * size[1]].view(*size)
         self._torch.mm(rows, self._block.T, out=self._scores)
-        if self._hidden is not None:
-            self._scores.index_fill_(1, self._hidden, -np.inf)
+        if self._data.hidden.size:
+            self._scores.index_fill_(1, self._index(self._data.hidden), -np.inf)
         return self._numpy(self._grouped().amax(1))
 
     def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:

@@ -42,12 +42,15 @@ class Badges:
     prompts
         For each role that has a prompt: the mean cosine of a text's vectors under the prompt and under other wordings
         of it, and the share of its ten nearest texts that stay; 1 is best.
+    reason
+        Why there is nothing, where looking went wrong.
     """
 
     sampled: int
     drift: float | None = None
     half_ties: float | None = None
     prompts: dict[str, dict[str, float]] | None = None
+    reason: str | None = None
 
 
 def badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int) -> Badges | None:
