@@ -550,3 +550,16 @@ def test_looking_names_the_longest_text_that_is_cut(embassay, tmp_path):
     source = "docs,questions=q.csv,passages=document"
     _, out, _ = embassay("look", "-c", source, "-e", "all-MiniLM-L6-v2")
     assert "2 texts longer than its 256 tokens, the longest of 802: 'Longer still Longer still" in out
+
+
+def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(embassay, tmp_path, monkeypatch):
+    def broken(*arguments):
+        raise ArithmeticError("no room")
+
+    monkeypatch.setattr("embassay.scoring.badges", broken)
+    (tmp_path / "mine.py").write_text("def f(texts):\n    return [[float(len(t)), 1.0] for t in texts]\n")
+    code, _, _ = embassay("run", "-e", "m=python:mine:f", "-c", "opposites", "-o", "RUN", "--limit", "5")
+    assert code == 0
+    found = json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"]
+    assert found["reason"] == "ArithmeticError: no room"
+    assert "ArithmeticError: no room" in (tmp_path / "RUN" / "report.html").read_text(encoding="utf-8")

@@ -7,18 +7,34 @@ from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
 def test_names_are_file_names_without_helpers():
-    assert ENCODERS.names() == ("api", "bm25", "bow", "hashing", "python", "random", "st", "tfidf")
+    assert ENCODERS.names() == (
+        "api",
+        "bm25",
+        "bow",
+        "hashing",
+        "paragraphs",
+        "python",
+        "random",
+        "st",
+        "tfidf",
+        "urae",
+        "words",
+    )
     assert CORPORA.names() == (
         "beir",
         "composition",
         "documents",
         "edits",
         "fusions",
+        "groups",
         "handbook",
         "heros",
         "minimal_pairs",
+        "msrp",
+        "opinosis",
         "opposites",
         "pairs",
+        "paraphrases",
         "semantoneg",
         "squad",
         "trec",
@@ -29,6 +45,7 @@ def test_names_are_file_names_without_helpers():
     assert DIAGNOSTICS.names() == (
         "composition",
         "isotropy",
+        "localization",
         "minimal_pairs",
         "negated_antonyms",
         "retrieval",

@@ -19,10 +19,11 @@ def test_without_anything_the_built_in_corpora_and_all_diagnostics():
     found = prepared()
     assert [(t.name, t.corpus.name) for t in found.tasks] == [
         ("composition", "vignettes"),
+        ("localization", "paraphrases"),
         ("minimal_pairs", "edits"),
         ("negated_antonyms", "opposites"),
         ("retrieval", "handbook"),
-        *(("isotropy", name) for name in ("edits", "handbook", "opposites", "vignettes")),
+        *(("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")),
     ]
 
 
@@ -109,7 +110,7 @@ def test_what_does_not_fit_together(arguments, says):
         ("foo:bar", "unknown encoder scheme 'foo'"),
         ("st", "write st:MODEL"),
         ("bow:x", "write bow, not bow:x"),
-        ("bow,tokns=x", "no options"),
+        ("bow,tokns=x", "did you mean 'tokens'"),
     ],
 )
 def test_specs_of_encoders_that_are_wrong(spec, says):
@@ -149,7 +150,7 @@ def test_a_loader_can_be_named(tmp_path):
 def test_a_missing_file_guesses_the_built_in_corpus():
     with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
         load_corpus("oposites")
-    with pytest.raises(SourceError, match="no such file; built in: edits, handbook, opposites, vignettes"):
+    with pytest.raises(SourceError, match="no such file; built in: edits, handbook, opposites, paraphrases, vignettes"):
         load_corpus("./data/zzz.json")
 
 

@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from embassay._version import __version__
 from embassay.errors import EmbassayError, EncoderError, InputError
+from embassay.training import train
 
 if TYPE_CHECKING:
     from embassay.session import Request
@@ -24,6 +25,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
+app.command(train)
 Repeated = Parameter(consume_multiple=False, negative="")
 
 

@@ -6,9 +6,17 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Each(Protocol):
+    """Calls a function with (0, n), (1, n) … (n − 1, n), one call in each of n threads, and waits for the results."""
+
+    def __call__(self, work: Callable[[int, int], T]) -> list[T]:
+        """Return the results in this order."""
+        ...
 
 
 def cores() -> int:
@@ -16,16 +24,24 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def by_itself(work: Callable[[int, int], T]) -> list[T]:
+    """Do all the work in this thread."""
+    return [work(0, 1)]
+
+
 @contextmanager
-def side_by_side(count: int) -> Iterator[Callable[[Callable[[int], T]], list[T]]]:
-    """Open so many threads; what comes back calls a function with 0, 1 … count − 1, one in each, and waits.
+def side_by_side(count: int) -> Iterator[Each]:
+    """Open so many threads.
 
     Meanwhile numpy's products start no threads of their own: theirs wait for each other after every product.
     """
     if count < 2:
-        yield lambda work: [work(0)]
+        yield by_itself
         return
     from threadpoolctl import threadpool_limits
 
+    def each(work: Callable[[int, int], T]) -> list[T]:
+        return list(pool.map(work, range(count), [count] * count))
+
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(count) as pool:
-        yield lambda work: list(pool.map(work, range(count)))
+        yield each

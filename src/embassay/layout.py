@@ -170,6 +170,15 @@ class Histograms:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
+
+    title: str
+    series: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class PointsChart:
     """A series of kind ``points``: groups side by side, the reader's own points drawn in."""
 
@@ -212,6 +221,7 @@ Part = (
     | GroupedBars
     | Curves
     | Histograms
+    | Matrix
     | PointsChart
     | Examples
 )

@@ -1,10 +1,14 @@
-"""A bar on standard error while texts are encoded; nothing where that is not a terminal."""
+"""A bar on standard error while texts are encoded or learnt from; nothing where that is not a terminal."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Bar:
@@ -16,22 +20,43 @@ class Bar:
         if not sys.stderr.isatty():
             yield lambda done: None
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        with _bar() as progress:
             task = progress.add_task(label, total=texts, rate="")
 
             def advance(done: int) -> None:
                 progress.advance(task, done)
-                speed = progress.tasks[task].speed
-                progress.update(task, rate=f"{speed:,.0f} texts/s" if speed else "")
+                progress.update(task, rate=_rate(progress.tasks[task].speed, "texts"))
 
             yield advance
+
+    @contextmanager
+    def training(self, label: str) -> Iterator[Callable[[int, int], None]]:
+        """Open a bar; the callable is told how many sentences of how many have been read, those of all epochs."""
+        if not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        with _bar() as progress:
+            task = progress.add_task(label, total=None, rate="")
+
+            def advance(done: int, total: int) -> None:
+                progress.update(task, completed=done, total=total, rate=_rate(progress.tasks[task].speed, "sentences"))
+
+            yield advance
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _rate(speed: float | None, what: str) -> str:
+    return f"{speed:,.0f} {what}/s" if speed else ""

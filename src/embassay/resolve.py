@@ -25,7 +25,8 @@ PARQUET = "PAR1"
 """What a Parquet file begins with."""
 FOLDERS = (
     "a folder of no known form; known forms: documents (.txt and .md files, with questions=FILE), beir (corpus.jsonl, "
-    "queries.jsonl, qrels/), trec (a file with topics or queries in its name, one with qrels, and the documents); "
+    "queries.jsonl, qrels/), trec (a file with topics or queries in its name, one with qrels, and the documents), "
+    "msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), opinosis (phrases.txt, phrase_groups.csv); "
     "say loader= to choose one"
 )
 
@@ -121,15 +122,19 @@ def _asked(path: Path) -> str:
 
 
 def _chosen(function: str, seen: Path | str, options: Mapping[str, Any]) -> str | None:
-    """Return the first loader that recognises what was seen; options that it has not, and one other has, win."""
+    """Return the first loader that recognises what was seen; options that it has not, and one other has, win.
+
+    A loader that shares options with another names in ``TOLD_BY`` those that are its own: one of them must be given.
+    """
     modules = {n: module for n in CORPORA.names() if hasattr(module := CORPORA.module(n), function)}
     has = {n: known_options(module.load) for n, module in modules.items()}
     found = next((n for n, module in modules.items() if getattr(module, function)(seen)), None)
-    takes = [n for n in modules if options and set(options) <= has[n]]
+    asked = set(options)
+    takes = [n for n, m in modules.items() if asked <= has[n] and asked & getattr(m, "TOLD_BY", has[n])]
     if len(takes) != 1 or found in takes:
         return found
     # An option that is nearly one of the recognised loader's is a slip of the pen.
-    slips = found and all(nearest(option, has[found]) for option in set(options) - has[found])
+    slips = found and all(nearest(option, has[found]) for option in asked - has[found])
     return found if slips else takes[0]
 
 
@@ -146,12 +151,12 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     if not head.strip():
         return f"the file is empty; known forms: {', '.join(loaders)}"
     if head.startswith(PARQUET):
-        return f"a Parquet file; a table of documents is told by questions=FILE; {known}"
+        return f"a Parquet file; a table of documents is told by questions=FILE, one of groups by group=; {known}"
     line = next(line for line in head.lstrip("\ufeff").splitlines() if line.strip())
     if not line.lstrip().startswith(("{", "[")):
         shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
-        pairs = "a table of pairs is told by first=, second=, score=, one of documents by questions="
-        return f"of no known form (its first line is {shown}); {pairs}; {known}"
+        tables = "of pairs is told by first=, second=, score=, one of groups by group=, one of documents by questions="
+        return f"of no known form (its first line is {shown}); a table {tables}; {known}"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -193,6 +193,10 @@ class EncoderRecord:
         What it compares a query with a document by: ``cosine`` or ``dot``.
     price
         What a million tokens cost, where the user has said it.
+    unknown_words
+        The share of the tokens of the corpora's texts that it has no vector for; None where it knows no words.
+    without_words
+        How many texts have no token that it knows.
     """
 
     name: str
@@ -207,6 +211,8 @@ class EncoderRecord:
     truncated: int | None = None
     similarity: str = "cosine"
     price: float | None = None
+    unknown_words: float | None = None
+    without_words: int | None = None
 
 
 @dataclass(frozen=True)

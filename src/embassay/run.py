@@ -4,61 +4,26 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol
+from typing import Any
 
 from embassay._version import __version__
-from embassay.engine.badges import Badges, badges
-from embassay.engine.pool import Effort, encode
-from embassay.engine.topk import search
+from embassay.engine.workers import Workers
 from embassay.errors import EncoderError
 from embassay.folder import DIAGNOSTICS
 from embassay.layout import Layout
-from embassay.plan import Entry, Plan, Task
+from embassay.plan import Entry, Plan
 from embassay.result import CorpusRecord, EncoderRecord, Example, Result
-from embassay.samples import Text
+from embassay.scoring import Outcome, Progress, Quiet, Scoring, begin, key
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Draws, Encoder, ItemScores
+from embassay.types import Corpus, Draws, ItemScores
 
-ENOUGH = 64
-"""Texts that have to be timed before a speed is given."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
-
-
-class Progress(Protocol):
-    """Shows how far an encoder is."""
-
-    def encoding(self, label: str, texts: int) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar of so many texts; the callable moves it on."""
-        ...
-
-
-class Quiet:
-    """Shows nothing."""
-
-    @contextmanager
-    def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
-        """Ignore everything."""
-        yield lambda done: None
-
-
-@dataclass
-class Outcome:
-    """What a run leaves: the result, what each encoder took, and which failed and why."""
-
-    result: Result
-    effort: dict[str, Effort] = field(default_factory=dict)
-    speed: dict[str, float] = field(default_factory=dict)
-    route: dict[str, Any] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-    badges: dict[str, Badges | None] = field(default_factory=dict)
 
 
 def execute(
@@ -67,6 +32,7 @@ def execute(
     cache: VectorCache | None = None,
     folder: RunFolder | None = None,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Outcome:
     """Carry out a plan; an encoder that fails is noted, and the others finish.
 
@@ -74,24 +40,30 @@ def execute(
     ----------
     folder
         Where scores are kept as they come, and taken up again.
+    workers
+        Processes for the diagnostics that use some; one for each core by default.
     """
-    scores: dict[str, list[ItemScores]] = {}
     outcome = Outcome(Result(draws.seed, draws.resamples))
-    records = []
-    for entry in plan.entries:
-        try:
-            found, dim = _assay_one(entry, plan, cache, folder, progress or Quiet(), outcome)
-        except EncoderError as error:
-            outcome.failures[entry.label] = f"{entry.label}: {error}"
-            continue
-        finally:
-            outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
-            # So that two large models are never in memory together.
-            getattr(entry.encoder, "release", lambda: None)()
-        records.append(_encoder_record(entry, dim, _truncated(entry.encoder, plan.corpora)))
-        for task, score in zip(plan.tasks_of(entry), found, strict=True):
-            scores.setdefault(_key(task), []).append(score)
-    outcome.result = _summarise(plan, scores, draws, tuple(records))
+    started: list[tuple[Entry, Scoring]] = []
+    with Workers(workers) as hands:
+        for entry in plan.entries:
+            try:
+                scoring = begin(entry, plan, cache, folder, progress or Quiet(), hands.submit, outcome)
+            except EncoderError as error:
+                outcome.failures[entry.label] = f"{entry.label}: {error}"
+                continue
+            finally:
+                outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
+                # So that two large models are never in memory together.
+                getattr(entry.encoder, "release", lambda: None)()
+            started.append((entry, scoring))
+            for _, earlier in started:
+                earlier.collect(only_ready=True)
+        for _, scoring in started:
+            scoring.collect()
+    scores = [[s.scores[key(task)] for _, s in started if key(task) in s.scores] for task in plan.tasks]
+    records = tuple(_encoder_record(entry, scoring) for entry, scoring in started)
+    outcome.result = _summarise(plan, scores, draws, records)
     return outcome
 
 
@@ -129,79 +101,10 @@ def peak_memory() -> int | None:
     return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))
 
 
-def _key(task: Task) -> str:
-    return f"{task.name}\x1f{task.corpus.name}"
-
-
-def _assay_one(
-    entry: Entry,
-    plan: Plan,
-    cache: VectorCache | None,
-    folder: RunFolder | None,
-    progress: Progress,
-    outcome: Outcome,
-) -> tuple[list[ItemScores], int | None]:
-    """Score one encoder on its tasks; texts of tasks that share a fitted encoder are encoded together."""
-    tasks = plan.tasks_of(entry)
-    fitted = {c.name: _fit(entry, c) for c in {t.corpus.name: t.corpus for t in tasks}.values()}
-    kept = {_key(t): folder.load(t.origin(entry, fitted[t.corpus.name])) if folder else None for t in tasks}
-    todo = [t for t in tasks if kept[_key(t)] is None]
-    pools: dict[str, tuple[Encoder, dict[Text, None]]] = {}
-    for corpus in {t.corpus.name: t.corpus for t in todo}.values():
-        encoder = fitted[corpus.name]
-        pools.setdefault(encoder.fingerprint, (encoder, {}))[1].update(dict.fromkeys(corpus.texts()))
-    dim = int(kept[_key(tasks[0])].scalars["dim"]) if not todo else None  # type: ignore[union-attr]
-    effort = Effort()
-    if cache:
-        for fingerprint in pools:
-            cache.note(fingerprint, entry.encoder.card.spec)
-    with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
-        for fingerprint, (encoder, texts) in pools.items():
-            vectors, spent = encode(encoder, list(texts), cache, advance)
-            effort, dim = effort + spent, vectors.matrix.shape[1]
-            vectors = replace(vectors, search=partial(search, device=plan.device))
-            if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
-                # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
-                with suppress(Exception):
-                    outcome.badges[entry.label] = badges(encoder, vectors, list(texts), plan.seed)
-            for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
-                score = task.diagnostic.score(task.corpus, vectors, task.origin(entry, encoder))
-                kept[_key(task)] = score = replace(score, scalars={**score.scalars, "dim": float(dim)})
-                if folder:
-                    folder.save(score)
-    outcome.effort[entry.label] = effort
-    if effort.timed >= ENOUGH and effort.seconds:
-        outcome.speed[entry.label] = effort.timed / effort.seconds
-    return [score for score in kept.values() if score], None if entry.encoder.card.fitted else dim
-
-
-def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
-    try:
-        return entry.encoder.fit(list(corpus.learnt()))
-    except EncoderError:
-        raise
-    except Exception as error:
-        raise EncoderError(f"fit: {type(error).__name__}: {error}") from error
-
-
-def _truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
-    """Count the distinct texts that are longer than the encoder reads; None where it cannot tell."""
-    count: Any = getattr(encoder, "count_tokens", None)
-    limit = encoder.card.max_tokens
-    if count is None or limit is None:
-        return None
-    texts = dict.fromkeys(text for corpus in corpora for text in corpus.texts())
-    try:
-        tokens = [int(n) for role in {r for r, _ in texts} for n in count([t for r, t in texts if r == role], role)]
-    except Exception:
-        return None  # its vectors are there all the same
-    return sum(n > limit for n in tokens)
-
-
 def _summarise(
-    plan: Plan, scores: dict[str, list[ItemScores]], draws: Draws, records: tuple[EncoderRecord, ...]
+    plan: Plan, scores: Sequence[Sequence[ItemScores]], draws: Draws, records: tuple[EncoderRecord, ...]
 ) -> Result:
-    found = [task.diagnostic.summarise(scores[_key(task)], draws) for task in plan.tasks if scores.get(_key(task))]
+    found = [task.diagnostic.summarise(s, draws) for task, s in zip(plan.tasks, scores, strict=True) if s]
     corpora = {c.name: c for c in plan.corpora}
     result = Result(
         draws.seed,
@@ -229,22 +132,34 @@ def _texts(corpus: Corpus[Any], example: Example) -> dict[str, str]:
     return {**corpus.shown(example.item), **found}
 
 
-def _encoder_record(entry: Entry, dim: int | None, truncated: int | None) -> EncoderRecord:
+def _encoder_record(entry: Entry, scoring: Scoring) -> EncoderRecord:
     card = entry.encoder.card
+    unknown, without = _unknown_words(scoring.scores.values())
     return EncoderRecord(
         entry.label,
         card.spec,
         entry.encoder.fingerprint,
         card.revision,
-        dim,
+        scoring.dim,
         card.parameters,
         card.prompts,
         entry.baseline,
         card.max_tokens,
-        truncated,
+        scoring.truncated,
         card.similarity,
         card.price,
+        unknown,
+        without,
     )
+
+
+def _unknown_words(scores: Iterable[ItemScores]) -> tuple[float | None, int | None]:
+    """Return the share of unknown tokens, and how many texts have no other, each corpus counted once."""
+    found = {s.origin.corpus_fingerprint: s.scalars for s in scores if "tokens" in s.scalars}.values()
+    tokens = sum(scalars["tokens"] for scalars in found)
+    if not tokens:
+        return None, None
+    return sum(s["unknown_tokens"] for s in found) / tokens, int(sum(s["without_words"] for s in found))
 
 
 def _corpus_record(corpus: Corpus[Any]) -> CorpusRecord:

@@ -281,6 +281,34 @@ class Member:
 Side = Literal["domain", "general"]
 
 
+@dataclass(frozen=True)
+class Grouped:
+    """A sentence of a group that means one thing (shape ``groups``).
+
+    Attributes
+    ----------
+    group
+        The key of its group, which is also its unit of independence.
+    """
+
+    id: str
+    text: str
+    group: str
+
+    @property
+    def unit(self) -> str:
+        """Its group; groups that share a sentence are merged by :func:`independent_units`."""
+        return self.group
+
+    def texts(self) -> tuple[tuple[Role, str], ...]:
+        """Return the sentence as a plain text."""
+        return (("text", self.text),)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the sentence and the name of its group."""
+        return {"sentence": self.text, "group": self.group}
+
+
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 

@@ -15,7 +15,8 @@ from embassay.config import Settings, read
 from embassay.errors import EncoderError, OutputError
 from embassay.plan import Plan, prepare
 from embassay.result import Result
-from embassay.run import Outcome, Progress, Quiet, environment, execute, layouts, peak_memory
+from embassay.run import environment, execute, layouts, peak_memory
+from embassay.scoring import Outcome, Progress, Quiet
 from embassay.specs import Spec
 from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.runs import RunFolder
@@ -119,6 +120,10 @@ def carry_out(request: Request) -> int:
         for note in plan.notes:
             say(note)
     outcome = _execute(request, plan, draws, folder)
+    if not request.quiet:
+        for label, route in outcome.route.items():
+            for note in route.get("notes", ()):
+                say(f"{label}: {note}")
     result = outcome.result if request.texts else without_texts(outcome.result)
     record = _record(folder.record(), outcome, time.perf_counter() - start)
     speed = speeds(record)

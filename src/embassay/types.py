@@ -21,12 +21,18 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.errors import SpecError
 from embassay.result import Result
-from embassay.samples import Document, Role, Sample, Text, independent_units
+from embassay.samples import Document, Grouped, Role, Sample, Text, independent_units
 from embassay.vectors import Similarity, Vectors
 
 S = TypeVar("S", bound=Sample)
 SHOWN = 400
 """Characters of a document that are shown with a question, at most."""
+LISTED = 8
+"""Sentences of a group that are shown with one of them, at most."""
+
+
+def _begun(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def content_hash(value: object) -> str:
@@ -109,26 +115,42 @@ class Corpus(Generic[S]):
         return tuple(dict.fromkeys(texts if self.documents else (text for _, text in self.texts())))
 
     def passage(self, reference: str) -> str:
-        """Return the text of a passage by its document's id and its number: ``id#0``.
+        """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
 
         Raises
         ------
         KeyError
-            If there is no such document.
+            If there is no such document or sample.
         """
         name, _, number = reference.rpartition("#")
-        return self._by_id[name].passages[int(number)]
+        if self.documents:
+            return self._by_id[name].passages[int(number)]
+        return self._sample_by_id[name].texts()[int(number)][1]
 
     @cached_property
     def _by_id(self) -> dict[str, Document]:
         return {document.id: document for document in self.documents}
 
+    @cached_property
+    def _sample_by_id(self) -> dict[str, S]:
+        return {sample.id: sample for sample in self.samples}
+
     def shown(self, item: str) -> dict[str, str]:
-        """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
-        sample = next(s for s in self.samples if s.id == item)
+        """Return the texts of a sample by name, for people.
+
+        Of a question also how its right documents begin (``right``), of a sentence of a group also the other sentences
+        of that group (``others``).
+        """
+        sample = self._sample_by_id[item]
         right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
-        begun = [text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in right]
-        return {**sample.fields(), **({"right": " / ".join(begun)} if begun else {})}
+        more = {"right": right, "others": self._others(sample) if isinstance(sample, Grouped) else []}
+        return {**sample.fields(), **{name: " / ".join(map(_begun, texts)) for name, texts in more.items() if texts}}
+
+    def _others(self, sample: Grouped) -> list[str]:
+        """Return the other sentences of a sentence's group, some of many."""
+        same = (s for s in self.samples if isinstance(s, Grouped) and s.group == sample.group)
+        found = [s.text for s in same if s.id != sample.id]
+        return found if len(found) <= LISTED else [*found[:LISTED], f"and {len(found) - LISTED:,} more"]
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
@@ -186,7 +208,10 @@ class Card:
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors. What it would do is told by its fingerprint alone."""
+    """Turns texts into vectors. What it would do is told by its fingerprint alone.
+
+    One that learns something anew inside each training fold also has ``relearn(texts) -> Encoder``, after ``fit``.
+    """
 
     @property
     def name(self) -> str:

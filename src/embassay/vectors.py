@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -84,12 +84,16 @@ class Vectors:
         What the model compares a query with a document by.
     search
         Finds the documents nearest to queries; None where nothing is looked for.
+    learn
+        Given the (m,) rows to learn from, the (n, d) matrix of all rows by an encoder that has learnt from these only;
+        None where nothing is learnt inside a training fold.
     """
 
     matrix: Any
     row: Mapping[Text, int]
     similarity: Similarity = "cosine"
     search: Search | None = None
+    learn: Callable[[NDArray[np.int64]], Any] | None = None
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""

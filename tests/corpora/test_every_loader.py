@@ -35,6 +35,7 @@ EXAMPLES = {
         {"operator": "overlap", "a": "It rained a lot.", "b": "It rained here.", "target": "It rained."},
     ),
     "fusions": lines(DOCUMENT, {field: f"More. {text}" for field, text in DOCUMENT.items()}),
+    "groups": 'text,label\nIt rained here.,1\n"No, it ""rained"".",1\nRain fell.,1\nWe ran.,2\n',
     "heros": HEAD
     + "He was glad.\tHe was happy.\tHe was sad.\tHe wasn't glad.\tHe was tall.\tHe was gald.\tHe was not glad.\n"
     + "She ran fast.\tShe ran quickly.\tShe ran slow.\tShe didn't.\tShe ran far.\tShe ran fsat.\tShe ran not fast.\n",
@@ -42,6 +43,8 @@ EXAMPLES = {
         {"original": "He was glad.", "edits": {"synonym": "He was happy.", "antonym": "He was sad."}},
         {"original": "“It's on,” she said.", "edits": {"antonym": "“It's off,” she said."}},
     ),
+    "msrp": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    '1\t12\t7\tIt rained.\tRain "fell.\n0\t12\t8\tIt rained.\tWe ran.\n1\t9\t7\tIt was wet.\tRain "fell.\n',
     "pairs": 'sentence1,sentence2,score\nIt rained.,It poured.,4.5\n"Well, no.","He said ""no"".",1\n',
     "semantoneg": lines(
         {"idx": 0, "label": 2, "input": "It's on.", "sentences": ["It's off.", "It's not on.", "It's not off."]},
@@ -51,9 +54,11 @@ EXAMPLES = {
     "tuples": lines(SETS, {**SETS, "A": {"text": "a b d"}, "overlap": None}),
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
-"""Two entries in each loader's form; none of the sentences is anybody's."""
-OTHERS = {"beir", "documents", "trec"}
+"""Two entries or more in each loader's form; none of the sentences is anybody's."""
+OTHERS = {"beir", "documents", "opinosis", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
+ALSO_FOLDERS = {"msrp"}
+"""Loaders of files that read folders too."""
 FORMS = {
     **{(name, name): text for name, text in EXAMPLES.items()},
     (
@@ -64,11 +69,14 @@ FORMS = {
     "1\tIt rained.\tIt poured.\tNEUTRAL\t4.5\tTRAIN\n",
     ("pairs", "TSV"): 'score\ttext1\ttext2\n1\tIt rained.\tHe said "no.\n',
     ("pairs", "JSON lines"): lines({"first": "It rained.", "second": "It poured.", "score": 2}),
+    ("groups", "TSV"): 'id\tcluster\tsentence\nx\tg\tIt "rained.\ny\tg\tRain fell.\nz\tg\tIt was wet.\n',
+    ("groups", "JSON lines"): lines(*({"sentence": f"Rain {n}.", "group_id": 7} for n in range(3))),
+    ("groups", "quoted header"): '"sentence","group"\n"a, b","g"\n"c","g"\n"d","g"\n',
     ("squad", "many lines"): json.dumps({"version": "2.0", "data": [{"paragraphs": [CONTEXT]}]}, indent=2),
     ("pairs", "quoted header"): '"sentence1","sentence2","score"\n"a, b","c","1"\n',
 }
 JSON = ("composition", "fusions", "minimal_pairs", "semantoneg", "tuples")
-TABLES = ("heros", "pairs", "wikisplit")
+TABLES = ("groups", "heros", "pairs", "wikisplit")
 
 
 def module(loader):
@@ -156,7 +164,7 @@ def test_a_users_file_has_ids_units_and_texts_and_no_claims(write, loader, form)
     assert (corpus.version, corpus.builtin, corpus.filtered_with) == ("", False, ())
 
 
-@pytest.mark.parametrize("loader", EXAMPLES)
+@pytest.mark.parametrize("loader", sorted(EXAMPLES.keys() - ALSO_FOLDERS))
 def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
     for path, says in [(tmp_path, "Is a directory"), (tmp_path / "none.dat", "no such file")]:
         with pytest.raises(SourceError) as error:
@@ -169,10 +177,22 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
 def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
     found = message_of(tmp_path)
     assert found.startswith(": a folder of no known form; known forms: documents (")
-    assert all(word in found for word in (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "trec", "loader="))
+    retrieval = (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "trec", "loader=")
+    groups = ("msrp", "msr_paraphrase_train.txt", "opinosis", "phrase_groups.csv")
+    assert all(word in found for word in retrieval + groups)
 
 
-@pytest.mark.parametrize("loader", ["beir", "trec"])
+@pytest.mark.parametrize(
+    ("file", "loader"), [("msr_paraphrase_test.txt", "msrp"), ("phrase_groups.csv", "opinosis"), ("a.txt", "documents")]
+)
+def test_a_folder_of_groups_is_no_folder_of_documents(tmp_path, file, loader):
+    for name in (file, "phrases.txt", "README.md"):
+        (tmp_path / name).write_text("Text.\n")
+    names = [n for n in CORPORA.names() if hasattr(module(n), "recognises_folder")]
+    assert [n for n in names if module(n).recognises_folder(tmp_path)] == [loader]
+
+
+@pytest.mark.parametrize("loader", ["beir", "opinosis", "trec"])
 def test_a_file_is_no_folder(write, loader):
     assert message_of(write("text"), loader) == f": {loader} reads a folder"
     path = write("text")
@@ -189,6 +209,26 @@ def test_options_that_one_loader_has_win_over_one_that_has_them_not(write):
     assert load_corpus(str(table)).loader == "pairs"
     assert load_corpus(f"{table},questions={questions}").loader == "documents"
     assert load_corpus(f"{table},licence=mine").loader == "pairs"
+
+
+def test_options_that_several_loaders_have_need_one_of_their_own(write):
+    # first= and second= are of pairs and of groups; label= is of groups alone. So are sentence= and group=.
+    table = write("a,b,c\nIt rained.,Rain fell.,1\nIt was wet.,It rained.,1\nWe ran.,We sang.,1\n", "table.csv")
+    assert load_corpus(f"{table},first=a,second=b").loader == "pairs"
+    assert load_corpus(f"{table},first=a,second=b,score=c").loader == "pairs"
+    assert load_corpus(f"{table},first=a,second=b,label=c").loader == "groups"
+    assert load_corpus(f"{table},sentence=a,group=c").loader == "groups"
+    known = write("sentence1,sentence2,label\nIt rained.,Rain fell.,1\nIt was wet.,It rained.,1\n", "known.csv")
+    assert load_corpus(str(known)).loader == "pairs"
+    assert load_corpus(f"{known},first=sentence2,second=sentence1").loader == "pairs"
+    assert load_corpus(f"{known},label=label").loader == "groups"
+
+
+def test_a_table_of_documents_may_have_labels(write):
+    table = write("id,text,label\na,It rained.,x\nb,We ran.,y\n", "docs.csv")
+    questions = write("question,document\nDid it?,a\n", "q.csv")
+    assert load_corpus(f"{table},questions={questions}").loader == "documents"
+    assert load_corpus(f"{table},questions={questions},id=id,text=text").loader == "documents"
 
 
 @pytest.mark.parametrize("loader", EXAMPLES)

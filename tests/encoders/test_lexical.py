@@ -1,10 +1,16 @@
-"""bow, tfidf and hashing against scikit-learn and by hand; random against theory."""
+"""bow, tfidf, their PCA and hashing against scikit-learn and by hand; random against theory."""
+
+import importlib.util
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from embassay.errors import EncoderError, SpecError
+from embassay.encoders import _pca
+from embassay.encoders._pca import principal_axes
+from embassay.errors import EncoderError, MissingExtraError, SpecError
 from embassay.resolve import load_encoder
 
 TEXTS = ["The cat, the dog.", "No dog!", ""]
@@ -69,3 +75,123 @@ def test_random_is_another_with_another_seed():
 def test_options_out_of_range(spec):
     with pytest.raises(SpecError):
         load_encoder(spec)
+
+
+def test_options_stand_in_the_spec_and_in_the_fingerprint_and_defaults_do_not():
+    specs = ["bow", "bow,tokens=treebank", "bow,pca=2", "bow,tokens=treebank,pca=2", "bow,pca=3", "tfidf,pca=2"]
+    encoders = [load_encoder(spec) for spec in specs]
+    assert [e.card.spec for e in encoders] == specs
+    assert load_encoder("bow,tokens=words,pca=0").card.spec == "bow"
+    fitted = [e.fit(VARIED) for e in encoders]
+    assert len({e.fingerprint for e in (*encoders, *fitted)}) == 12
+
+
+def test_without_options_the_fingerprints_stay_what_they_were():
+    # Golden: of this package before the two had options; signatures and kept scores go by them.
+    fitted = [load_encoder(name).fit(["a b", "a."]).fingerprint for name in ("bow", "tfidf")]
+    assert fitted == ["d6af0a380944037e", "89d01de4cc90fb3f"]
+
+
+def test_treebank_tokens_by_hand():
+    pytest.importorskip("nltk", reason="the words extra is not installed")
+    # Lower-cased first; the Penn Treebank's rules split clitics and keep abbreviations and numbers whole.
+    encoder = load_encoder("bow,tokens=treebank").fit(["They DON'T pay $3.88, can't they?", "The U.S. pays."])
+    tokens = ["they", "do", "n't", "pay", "$", "3.88", ",", "ca", "?", "the", "u.s.", "pays", "."]
+    assert sorted(encoder.vocabulary) == sorted(tokens)
+    counts = dict(zip(encoder.vocabulary, encoder.encode(["Don't they, THEY?"]).toarray()[0].tolist(), strict=True))
+    assert {word: n for word, n in counts.items() if n} == {"do": 1, "n't": 1, "they": 2, ",": 1, "?": 1}
+
+
+def test_treebank_tokens_are_those_of_nltk_itself():
+    nltk = pytest.importorskip("nltk", reason="the words extra is not installed")
+    texts = ['He said: "It\'s (almost) done..."', "Wanna go? I cannot; they'll go -- 10% off!"]
+    expected = {token for text in texts for token in nltk.tokenize.TreebankWordTokenizer().tokenize(text.lower())}
+    assert set(load_encoder("tfidf,tokens=treebank").fit(texts).vocabulary) == expected
+
+
+@pytest.mark.parametrize("spec", ["bow,tokens=treebank", "tfidf,tokens=treebank,pca=4"])
+def test_without_nltk_it_says_what_to_install(spec, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "nltk" else find(name, *rest))
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[words\]'"):
+        load_encoder(spec)
+
+
+def test_a_negative_number_of_dimensions_is_refused():
+    with pytest.raises(SpecError, match="option 'pca': must be 1 or more, or 0 for no PCA; is -1"):
+        load_encoder("bow,pca=-1")
+
+
+VARIED = [
+    "the cat sat on the mat",
+    "the dog sat on the log",
+    "a bird, a bird!",
+    "no cat and no dog",
+    "the mat is on the log",
+    "birds fly",
+]
+
+
+@pytest.mark.parametrize("name", ["bow", "tfidf"])
+def test_pca_is_that_of_scikit_learn_up_to_signs(name):
+    counts = load_encoder(name).fit(VARIED).encode(VARIED).toarray().astype(np.float64)
+    theirs = PCA(3, svd_solver="full").fit_transform(counts)
+    ours = load_encoder(f"{name},pca=3").fit(VARIED).encode(VARIED)
+    assert ours.dtype == np.float32
+    assert np.abs(ours) == pytest.approx(np.abs(theirs), abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 90), (90, 40)])
+def test_large_and_small_matrices_have_the_same_axes(shape, monkeypatch):
+    matrix = csr_array(np.random.default_rng(0).poisson(0.4, size=shape).astype(np.float32))
+    small, mean = principal_axes(matrix, 8)
+    monkeypatch.setattr(_pca, "SMALL", 10)
+    large, _ = principal_axes(matrix, 8)
+    assert np.allclose(small, large, atol=1e-9)
+    assert np.allclose(small @ small.T, np.eye(8), atol=1e-12)
+    assert np.allclose(mean, matrix.toarray().mean(axis=0))
+    assert (small[np.arange(8), np.abs(small).argmax(axis=1)] > 0).all(), "signs are fixed"
+
+
+def test_there_are_no_more_dimensions_than_the_texts_have():
+    # Six different texts lie in a space of five dimensions around their mean.
+    assert load_encoder("bow,pca=300").fit(VARIED).encode(VARIED).shape == (6, 5)
+    assert load_encoder("bow,pca=300").fit([*VARIED[:2], VARIED[0]]).encode(VARIED).shape == (6, 1)
+
+
+@pytest.mark.parametrize("texts", [["only this"], ["twice this", "this twice"]])
+def test_texts_that_do_not_differ_leave_no_direction(texts):
+    with pytest.raises(EncoderError, match="the texts do not differ"):
+        load_encoder("bow,pca=2").fit(texts)
+
+
+def test_all_distances_are_kept_where_all_dimensions_are():
+    plain = load_encoder("bow").fit(VARIED).encode(VARIED).toarray()
+    projected = load_encoder("bow,pca=99").fit(VARIED).encode(VARIED)
+    for a in range(6):
+        for b in range(a):
+            assert np.linalg.norm(projected[a] - projected[b]) == pytest.approx(np.linalg.norm(plain[a] - plain[b]))
+
+
+def test_relearning_uses_these_texts_only_and_keeps_the_words():
+    fitted = load_encoder("bow,pca=2").fit(VARIED)
+    learnt = fitted.relearn(VARIED[:4])
+    assert learnt.vocabulary == fitted.vocabulary
+    assert learnt.fingerprint != fitted.fingerprint
+    counts = load_encoder("bow").fit(VARIED).encode(VARIED).toarray().astype(np.float64)
+    theirs = PCA(2, svd_solver="full").fit(counts[:4]).transform(counts)
+    assert np.abs(learnt.encode(VARIED)) == pytest.approx(np.abs(theirs), abs=1e-6)
+    # The same texts in another order give the same bytes.
+    again = fitted.relearn(VARIED[:4][::-1])
+    assert again.fingerprint == learnt.fingerprint
+    assert again.encode(VARIED).tobytes() == learnt.encode(VARIED).tobytes()
+
+
+def test_only_encoders_with_pca_relearn():
+    assert hasattr(load_encoder("bow,pca=2"), "relearn")
+    assert not hasattr(load_encoder("bow"), "relearn")
+
+
+def test_a_projected_encoder_has_to_be_fitted_too():
+    with pytest.raises(EncoderError, match=r"call fit\(texts\) first"):
+        load_encoder("bow,pca=2").encode(["a"])

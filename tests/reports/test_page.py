@@ -23,6 +23,7 @@ from embassay.layout import (
     Histograms,
     IntervalChart,
     Layout,
+    Matrix,
     PointsChart,
     SeriesTable,
     ShareBars,
@@ -37,6 +38,7 @@ from embassay.reports.tables import (
     corpus_table,
     encoder_table,
     example_tables,
+    matrix_table,
     series_table,
     subset_table,
 )
@@ -358,6 +360,21 @@ POINTS = Series(
     },
 )
 
+MATRIX = Series(
+    "d",
+    "c",
+    "matrix",
+    "matrix",
+    {
+        "names": ["a", "b", "z"],
+        "numerator": [[1200, 3, 0], [3, 7, 0], [0, 0, 2]],
+        "denominator": [[1200, 7, 0], [7, 7, 2], [0, 2, 2]],
+        "diagonal": "errors",
+        "note": "On 40 sentences.",
+        "signatures": ["one", "two"],
+    },
+)
+
 
 def data_of(spec):
     """Everything that the charts of a specification draw."""
@@ -458,6 +475,47 @@ def test_baselines_have_pictures_where_nothing_else_was_asked_for(draw, part):
     assert [caption for caption, _ in draw(scope_of(result), part)] == ["b", "z", "a"]
 
 
+def test_a_matrix_is_a_table_of_fractions_shaded_by_their_share():
+    table = matrix_table(scope_of(small(HEADLINES, [MATRIX])), Matrix("Errors", "matrix", note="A note."))
+    assert table.head == ("encoder", "b", "z", "a"), "in the order of the headline figure"
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["b", "7", "0/2", "3/7"],
+        ["z", "0/2", "2", "–"],
+        ["a", "3/7", "–", "1,200"],
+    ]
+    assert [[cell.shade for cell in row[1:]] for row in table.rows] == [
+        [None, 0.0, 3 / 7],
+        [0.0, None, None],
+        [3 / 7, None, None],
+    ]
+    assert [row[n + 1].remark for n, row in enumerate(table.rows)] == ["errors"] * 3
+    assert table.rows[1][0].remark == "baseline"
+    assert (table.note, table.signatures) == ("A note. On 40 sentences.", ("one", "two"))
+
+
+def test_one_encoder_alone_makes_no_matrix():
+    alone = replace(MATRIX, data={**MATRIX.data, "names": ["a"], "numerator": [[1]], "denominator": [[1]]})
+    assert matrix_table(scope_of(small(HEADLINES, [alone])), Matrix("Errors", "matrix")) is None
+
+
+def test_a_matrix_on_the_page_is_an_accessible_table_with_shaded_cells():
+    layout = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (Matrix("Errors", "matrix"),), "A source")
+    page = render(small(HEADLINES, [MATRIX]), {"d": layout})
+    table = page.split("<h3>Errors</h3>")[1].split("</table>")[0]
+    assert '<div class="scroll" tabindex="0" role="group" aria-label="Errors">' in table
+    assert table.count('<td class="number shaded" style="--shade: 0.429">3/7</td>') == 2
+    assert table.count('<th scope="row">') == 3
+    assert '<td class="number">1,200<span class="remark">errors</span></td>' in table
+    assert "td.shaded { background: rgb(0 90 143 / calc(" in page
+
+
+def test_an_example_of_an_encoder_without_a_value_is_laid_out_all_the_same():
+    texts = {"a": "heading", "b": "text"}
+    shown = [Example("d", "c", e, "1", "k", texts, values) for e, values in (("a", {"b": 0.5}), ("b", {}))]
+    (table,) = example_tables(scope_of(small(HEADLINES, examples=tuple(shown))), Examples("E", "k", "a", (("b", "B"),)))
+    assert [(cell.text, cell.strong) for cell in table.rows[0][2:]] == [("0.500", True), ("–", False)]
+
+
 def test_more_lines_than_colours_are_drawn_all_the_same():
     lines = [{"encoder": "a", "line": f"line {n}", "y": [0.1, 0.2, 0.3]} for n in range(20)]
     many = replace(CURVE, data={**CURVE.data, "lines": lines})
@@ -480,6 +538,7 @@ PARTS = (
     Curves("Lines", "nothing"),
     Curves("Lines, split", "nothing", split=True),
     Histograms("Histograms", "nothing"),
+    Matrix("Matrix", "nothing"),
     PointsChart("Points", "nothing"),
     Examples("Examples", "nothing", "a", (("a", "label"),)),
 )

@@ -159,3 +159,27 @@ def test_as_ir_measures_where_nothing_is_tied():
     measures = [ir_measures.parse_measure(name) for name in ours]
     for metric in ir_measures.iter_calc(measures, qrels, run):
         assert ours[str(metric.measure)][int(metric.query_id)] == pytest.approx(metric.value, abs=1e-9)
+
+
+def precision_at_r(gains, ideal):
+    size = len(ideal)
+    hits = np.cumsum([g > 0 for g in gains])
+    return sum(hits[n] / (n + 1) for n, g in enumerate(gains[:size]) if g) / size
+
+
+def test_average_precision_at_r_by_hand():
+    # R = 3, right at ranks 1, 3 and 9: (1/1 + 2/3)/3; what stands beyond R adds nothing.
+    assert places([(0, 1, 1), (2, 1, 1), (8, 1, 1)]).average_precision_at_r() == pytest.approx([(1 + 2 / 3) / 3])
+    assert places([(3, 1, 1), (4, 1, 1), (8, 1, 1)]).average_precision_at_r() == [0.0]
+    assert places([(0, 1, 1), (1, 1, 1)], []).average_precision_at_r() == pytest.approx(
+        [1.0, float("nan")], nan_ok=True
+    )
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=6), st.data())
+def test_average_precision_at_r_is_the_mean_over_all_orders_of_the_tied(scores, data):
+    right = data.draw(st.sets(st.integers(0, len(scores) - 1), min_size=1))
+    gains = dict.fromkeys(right, 1)
+    found = places(of_scores(scores, gains)).average_precision_at_r()
+    assert found == pytest.approx([every_order(scores, gains, precision_at_r)])

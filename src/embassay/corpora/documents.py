@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from embassay.corpora._groups import is_msrp, is_opinosis
 from embassay.corpora._jsonl import counted, key_field, listed, text_field
 from embassay.corpora._passages import cutter
 from embassay.corpora._questions import QUESTION, RIGHT, read_questions
@@ -42,8 +43,9 @@ def recognises(head: str) -> bool:
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder has documents in it, and no collection's judgements."""
-    return not is_beir(path) and not is_trec(path) and any(f.suffix.lower() in SUFFIXES for f in _walk(path))
+    """Say whether a folder has documents in it, and is no collection with judgements or groups."""
+    others = (is_beir, is_trec, is_msrp, is_opinosis)
+    return not any(is_other(path) for is_other in others) and any(f.suffix.lower() in SUFFIXES for f in _walk(path))
 
 
 def load(

@@ -180,14 +180,15 @@ class SentenceTransformersEncoder:
         return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
-        """Return (n, d) float32, each text with its role's prompt."""
-        found = list(self.batches(texts, role))
+        """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
+        row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        found = list(self.batches(list(row), role))
         if not found:
             return np.zeros((0, self.given.get("dim") or 1), dtype=np.float32)
-        matrix = np.empty((len(texts), found[0][1].shape[1]), dtype=np.float32)
+        matrix = np.empty((len(row), found[0][1].shape[1]), dtype=np.float32)
         for places, rows in found:
             matrix[places] = rows
-        return matrix
+        return matrix[[row[text] for text in texts]]
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""

@@ -5,11 +5,29 @@ Weights as scikit-learn's ``TfidfVectorizer``: tf · (1 + ln((1 + n)/(1 + df))),
 
 from __future__ import annotations
 
-from embassay.encoders._lexical import LexicalEncoder
+from embassay.encoders._lexical import LexicalEncoder, lexical_encoder
+from embassay.encoders._tokens import Cutting
 from embassay.types import Runtime
 
 
-def create(target: str, runtime: Runtime) -> LexicalEncoder:
-    """Make the encoder; it learns its words and weights from each corpus."""
+def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0) -> LexicalEncoder:
+    """Make the encoder; it learns its words and weights from each corpus.
+
+    Parameters
+    ----------
+    tokens
+        How lower-cased texts are cut: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
+        Treebank's rules, through nltk).
+    pca
+        Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from
+        the training texts of each; fewer where the texts have fewer; 0 for no PCA.
+
+    Raises
+    ------
+    SpecError
+        For a negative ``pca``.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
     del target, runtime
-    return LexicalEncoder("tfidf")
+    return lexical_encoder("tfidf", tokens, pca)

@@ -102,7 +102,7 @@ def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:
     part = ids[start : start + count]
     scale = np.ones(len(part)) if answer.task.measure == "cosine" else np.sqrt(answer.task.squares[part])
     asked, floor, single = {}, np.full(len(part), np.inf), np.full(len(part), -1)
-    for row, query in enumerate(part.tolist()):
+    for row, query in enumerate(part.tolist() if len(answer.pairs) else ()):
         pairs = answer.pairs_of(query)
         pairs = pairs[~np.isnan(answer.own[pairs])]
         if len(pairs):

@@ -17,12 +17,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import cores
+from embassay.cores import Each, by_itself, cores
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.geometry.closeness import paired_dot
 
 LEAST, MOST = 1e-12, 1e12
 """Lengths that single precision squares and multiplies without loss; other vectors are not for a fast product."""
+ROWS = 512
+"""Passages scaled at once: they should fit into the processor's cache."""
 WORTH = 128
 """Queries that are worth a core of their own."""
 
@@ -65,8 +67,8 @@ class Product(Protocol):
         """Return this, and others of the same vectors with scores of their own that may multiply at the same time."""
         ...
 
-    def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Take the passages from ``start`` on, for the whole crew; None if it cannot.
+    def load(self, task: Task, start: int, each: Each = by_itself) -> tuple[Bound, NDArray[np.bool_]] | None:
+        """Take the passages from ``start`` on, for the whole crew and with its threads; None if it cannot.
 
         Returns
         -------
@@ -106,31 +108,53 @@ class Prepared:
         self.buffer = np.empty((-(-sizes.passages // sizes.group) * sizes.group, width), dtype)
         self.block, self.hidden = self.buffer[:0], np.empty(0, dtype=np.int64)
 
-    def load(self, task: Task, start: int, count: int) -> tuple[Floats, NDArray[np.bool_]] | None:
+    def load(
+        self, task: Task, start: int, count: int, each: Each = by_itself
+    ) -> tuple[Floats, NDArray[np.bool_]] | None:
         """Return the (B,) lengths and which of the B columns hold a passage; None for lengths beyond this precision."""
-        raw = np.asarray(task.passages[start : start + count])
-        raw = raw.astype(np.result_type(raw, self.dtype), copy=False)
-        size = len(raw)
+        size = min(count, task.passages.shape[0] - start)
         columns = -(-size // self.group) * self.group
-        with np.errstate(all="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", raw, raw)).astype(np.float64)
+        self.block = self.buffer[:columns]
+        lengths = np.concatenate(each(lambda n, of: self._fill(task, start, _part(size, n, of))))
         odd = np.flatnonzero(~((lengths > LEAST) & (lengths < MOST)))
         shown = np.zeros(columns, dtype=np.bool_)
         shown[:size] = True
-        if odd.size and not _empty(raw[odd], shown, odd, task.measure):
-            return None
+        if odd.size:
+            raw = np.asarray(task.passages[start + odd])
+            if not _empty(raw.astype(np.result_type(raw, self.dtype), copy=False), shown, odd, task.measure):
+                return None
+            self.block[odd] = 0
         lengths[odd] = 1.0
-        self.block = self.buffer[:columns]
         if task.measure == "cosine":
-            np.multiply(raw, (1 / lengths).astype(raw.dtype)[:, None], out=self.block[:size], casting="same_kind")
             lengths = np.ones(columns)
         else:
-            self.block[:size] = raw
             # Upwards, past their own rounding.
             lengths = np.append(lengths * (1 + 2 * self.error), np.ones(columns - size))
         self.block[size:] = 0
         self.hidden = np.flatnonzero(~shown)
         return lengths, shown
+
+    def _fill(self, task: Task, start: int, part: slice) -> Floats:
+        """Put some passages into the block, at unit length for a cosine; return their lengths."""
+        found = []
+        for first in range(part.start, part.stop, ROWS):
+            rows = slice(first, min(first + ROWS, part.stop))
+            raw = np.asarray(task.passages[start + rows.start : start + rows.stop])
+            raw = raw.astype(np.result_type(raw, self.dtype), copy=False)
+            with np.errstate(all="ignore"):
+                lengths = np.sqrt(np.einsum("ij,ij->i", raw, raw)).astype(np.float64)
+                if task.measure == "cosine":
+                    scale = (1 / lengths).astype(raw.dtype)[:, None]
+                    np.multiply(raw, scale, out=self.block[rows], casting="same_kind")
+                else:
+                    self.block[rows] = raw
+            found.append(lengths)
+        return np.concatenate(found) if found else np.empty(0)
+
+
+def _part(size: int, number: int, of: int) -> slice:
+    """Return one of several parts of so many rows."""
+    return slice(size * number // of, size * (number + 1) // of)
 
 
 def run(rows: Ints) -> Any:
@@ -164,9 +188,9 @@ class NumpyProduct:
             other._room = np.empty_like(self._room)
         return [self, *others]
 
-    def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
+    def load(self, task: Task, start: int, each: Each = by_itself) -> tuple[Bound, NDArray[np.bool_]] | None:
         """Take the passages from ``start`` on."""
-        loaded = self._data.load(task, start, self.sizes.passages)
+        loaded = self._data.load(task, start, self.sizes.passages, each)
         if loaded is None:
             return None
         lengths, shown = loaded

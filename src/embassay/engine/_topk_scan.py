@@ -38,20 +38,20 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
     alive = np.zeros(task.documents, dtype=np.bool_)
     with side_by_side(len(crew)) as each:
         for start in range(0, task.passages.shape[0], product.sizes.passages):
-            loaded = product.load(task, start)
+            loaded = product.load(task, start, each)
             if loaded is None:
                 return ids
             bound, shown = loaded
             block = Block.at(answer, start, product.sizes.passages, bound)
             alive[task.document(start + np.flatnonzero(shown))] = True
             each(partial(_meet, lanes, crew, block))
-        left = each(lambda n: [_finish(answer, lane, alive) for lane in lanes[n :: len(crew)]])
+        left = each(lambda n, of: [_finish(answer, lane, alive) for lane in lanes[n::of]])
     return np.sort(np.concatenate([ids[:0], *(part for parts in left for part in parts)]))
 
 
-def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: int) -> None:
+def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: int, of: int) -> None:
     """Look in a block for what the queries of one member's lanes want."""
-    for lane in lanes[member :: len(crew)]:
+    for lane in lanes[member::of]:
         maxima = crew[member].multiply(lane.queries)
         _select(lane, crew[member], maxima, block)
         if lane.asked:

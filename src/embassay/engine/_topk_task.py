@@ -18,7 +18,7 @@ from embassay.vectors import Found, Similarity
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-CHUNK = 4096
+CHUNK = 512
 """Pairs of vectors that are gathered at once."""
 FEW = 8
 """So many places in one order are counted one by one; more of them through sorting it once."""

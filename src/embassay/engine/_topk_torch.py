@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.cores import Each, by_itself
 from embassay.engine._topk_products import Bound, Prepared, Product, Sizes, run
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.errors import MissingExtraError
@@ -45,9 +46,9 @@ class TorchProduct:
         """Return this alone: torch shares the work by itself."""
         return [self]
 
-    def load(self, task: Task, start: int) -> tuple[Bound, NDArray[np.bool_]] | None:
+    def load(self, task: Task, start: int, each: Each = by_itself) -> tuple[Bound, NDArray[np.bool_]] | None:
         """Take the passages from ``start`` on."""
-        loaded = self._data.load(task, start, self.sizes.passages)
+        loaded = self._data.load(task, start, self.sizes.passages, each)
         if loaded is None:
             return None
         lengths, shown = loaded

@@ -22,6 +22,7 @@ from embassay.layout import (
     Histograms,
     IntervalChart,
     Layout,
+    Matrix,
     Part,
     PointsChart,
     SeriesTable,
@@ -40,6 +41,7 @@ TABLES: dict[type, Any] = {
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
     SeriesTable: tables.series_table,
+    Matrix: tables.matrix_table,
 }
 CHARTS: dict[type, Any] = {
     IntervalChart: charts.interval_chart,
@@ -127,7 +129,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str,
 
 
 def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one line of the table on trust: drift, ties in half precision, what another wording of a prompt does."""
+    """Return one line on trust: drift, ties in half precision, what another wording of a prompt does, or why not."""
     drift, ties = found.get("drift"), found.get("half_ties")
     prompts = [
         f"{role}: cosine {spread['cosine']:.3f}, {spread['same_nearest']:.0%} of the nearest stay"
@@ -138,7 +140,7 @@ def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
         f"{found['sampled']:,}",
         "–" if drift is None else f"{drift:.0e}",
         "–" if ties is None else f"{ties:.1%}",
-        "; ".join(prompts) or "no prompt",
+        found.get("reason") or "; ".join(prompts) or "no prompt",
     )
 
 

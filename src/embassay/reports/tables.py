@@ -14,6 +14,7 @@ from embassay.layout import (
     CorpusTable,
     EncoderTable,
     Examples,
+    Matrix,
     SeriesTable,
     SubsetTable,
 )
@@ -27,12 +28,13 @@ LEFT_OUT = "(text left out)"
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure, its interval, what must be said of it, and whether it stands out."""
+    """A figure, its interval, what must be said of it, whether it stands out, and how dark it is from 0 to 1, if so."""
 
     text: str
     interval: str = ""
     remark: str = ""
     strong: bool = False
+    shade: float | None = None
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,31 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     return Table(part.title, tuple(data["columns"]), rows, note, signatures, part.folded)
 
 
+def matrix_table(scope: Scope, part: Matrix) -> Table | None:
+    """Lay out a series of kind ``matrix``, the encoder with the highest headline figure first; None without pairs."""
+    data = scope.series(part.series)
+    if not data or len(data["names"]) < 2:
+        return None
+    place = {name: number for number, name in enumerate(data["names"])}
+    names = [name for name in scope.encoders if name in place]
+    cells = {
+        (a, b): _fraction(data["numerator"][place[a]][place[b]], data["denominator"][place[a]][place[b]])
+        for a in names
+        for b in names
+    }
+    cells |= {(a, a): Cell(f"{data['denominator'][place[a]][place[a]]:,}", remark=data["diagonal"]) for a in names}
+    rows = tuple((_name(scope, a), *(cells[a, b] for b in names)) for a in names)
+    note = " ".join(filter(None, [part.note, data["note"]]))
+    return Table(part.title, ("encoder", *names), rows, note, tuple(data["signatures"]))
+
+
+def _fraction(numerator: int, denominator: int) -> Cell:
+    """Write a share as a fraction, the larger the darker; a dash for none of nothing."""
+    if not denominator:
+        return Cell(DASH)
+    return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
+
+
 def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
     """Lay out each example: its texts, and each encoder's value of each; the highest stands out."""
     items: dict[str, list[Example]] = {}
@@ -268,7 +295,7 @@ def _own_lines(found: Sequence[Example], field: str, label: str) -> list[tuple[C
 
 
 def _highest(example: Example, field: str) -> bool:
-    return example.values.get(field) == max(example.values.values())
+    return field in example.values and example.values[field] == max(example.values.values())
 
 
 def _matches(subset: str, part: SubsetTable) -> bool:

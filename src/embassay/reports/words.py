@@ -88,6 +88,9 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
         if encoder.truncated:
             cut = f"{encoder.truncated:,} longer texts{together} were cut."
             yield f"{encoder.name} reads {encoder.max_tokens} tokens: {cut}"
+        if encoder.unknown_words is not None:
+            empty = f"; {encoder.without_words:,} texts have no other" if encoder.without_words else ""
+            yield f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words{together}{empty}."
 
 
 def _headline(result: Result, found: Verdict) -> Row | None:

@@ -85,6 +85,21 @@ class Places:
         added = groups.right / groups.tied * ((groups.before + 1) * harmonic + tail)
         return self._spread(groups.question, added) / self._number
 
+    def average_precision_at_r(self) -> Floats:
+        """Return (n,) the expected average precision at R, R the number of right documents: ``MAP@R`` is its mean.
+
+        1/R Σ precision at k over the ranks k = 1 … R that hold a right document (Musgrave et al. 2020, "A Metric
+        Learning Reality Check", section 3.2): 1 if the first R are the right ones, 0 if none is. Of a group of tied
+        documents the first m = clip(R − g, 0, t) places count; each adds as in :meth:`average_precision`.
+        """
+        groups = self._groups
+        counted = np.clip(self._number[groups.question].astype(np.int64) - groups.greater, 0, groups.tied)
+        harmonic = _harmonic(groups.greater, counted)
+        others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
+        tail = others * (counted - (groups.greater + 1) * harmonic)
+        added = groups.right / groups.tied * ((groups.before + 1) * harmonic + tail)
+        return self._spread(groups.question, added) / self._number
+
     def ndcg(self, k: int) -> Floats:
         """Return (n,) the expected ``nDCG@k``: gains as they are, discounted by log₂(1 + rank)."""
         groups = self._groups

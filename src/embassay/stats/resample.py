@@ -74,15 +74,23 @@ def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floa
         yield 2 * bits.astype(np.float64) - 1
 
 
-def bootstrap_means(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Floats:
+def bootstrap_means(
+    values: Floats,
+    unit: NDArray[np.int64],
+    draws: Draws,
+    *purpose: str,
+    differences: NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return the (resamples, k) means of bootstrap samples of whole units.
 
     Parameters
     ----------
     values
         (n, k); NaN is left out of its own column only.
+    differences
+        (k,) which columns are differences of two shares; see :func:`means`.
     """
-    return _replicates(UnitSums.of(values, unit), draws, *purpose)
+    return _replicates(UnitSums.of(values, unit), draws, *purpose, differences=differences)
 
 
 def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:

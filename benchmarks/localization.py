@@ -1,0 +1,60 @@
+"""Localization with folds and encoders side by side in processes, beside one after another; vectors from the cache.
+
+    python benchmarks/localization.py FOLDER_OF_MSRP
+
+The same plan is carried out by one process and by one for each core, in turn, round by round, scores never kept; the
+start of the processes is part of the time. Both must give the same bytes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _machine import describe
+
+from embassay.cores import cores
+from embassay.plan import prepare
+from embassay.run import execute
+from embassay.store.cache import VectorCache
+from embassay.store.results import to_bytes
+from embassay.types import Draws, Runtime
+
+ENCODERS = (
+    "all-MiniLM-L6-v2",
+    "half=all-MiniLM-L6-v2,dim=192",
+    "raw=all-MiniLM-L6-v2,normalize=true,dim=256",
+    "bow,tokens=treebank",
+    "tfidf",
+)
+ROUNDS = 3
+
+
+def main() -> None:
+    """Time both ways and compare their bytes."""
+    plan = prepare(ENCODERS, [f"msrp={sys.argv[1]}"], ["localization"], runtime=Runtime(), baselines=False)
+    print(describe())
+    taken: dict[int, list[float]] = {1: [], cores(): []}
+    found = {}
+    with tempfile.TemporaryDirectory() as folder, VectorCache(Path(folder)) as cache:
+        execute(plan, Draws(), cache)
+        for _ in range(ROUNDS):
+            for count, seconds in taken.items():
+                start = time.perf_counter()
+                outcome = execute(plan, Draws(), cache, workers=count)
+                seconds.append(time.perf_counter() - start)
+                found[count] = to_bytes(outcome.result)
+    for count, seconds in taken.items():
+        middle = statistics.median(seconds)
+        ratio = statistics.median(taken[1]) / middle
+        print(
+            f"{count} process{'es' * (count > 1):<3} {middle:6.2f} s [{min(seconds):.2f}..{max(seconds):.2f}]  {ratio:.2f}×"
+        )
+    print("same bytes" if len(set(found.values())) == 1 else "DIFFERENT BYTES")
+
+
+if __name__ == "__main__":
+    main()

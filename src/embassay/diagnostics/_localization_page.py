@@ -1,0 +1,76 @@
+"""How localization is shown."""
+
+from __future__ import annotations
+
+from embassay.layout import (
+    Column,
+    ComparisonTable,
+    EncoderTable,
+    Examples,
+    IntervalChart,
+    Layout,
+    Matrix,
+    SeriesTable,
+    SubsetTable,
+)
+
+_ACCURACY = Column("accuracy", "accuracy")
+_CENTROID = Column("nearest centroid", "centroid_accuracy")
+_PRECISION = Column("MAP@R", "map_at_r", format="number")
+_PAIRED = "Paired on the same sentences; signs of whole units flipped; p corrected by Holm over all pairs."
+_AGREE = (
+    "Of the sentences that both encoders place in a wrong group, how many they place in the same one: 3/7 is three of "
+    "seven, – where they misplace none together. On the diagonal: all errors of the encoder."
+)
+LAYOUT = Layout(
+    title="Semantic localization",
+    question="Do sentences that mean the same lie together, apart from all others?",
+    headline=EncoderTable(
+        "Sentences that are placed in their own group",
+        (_ACCURACY, _CENTROID, _PRECISION),
+        note="Accuracy: the group is named by a linear support vector machine that has seen two thirds of every group, "
+        "mean over three folds; the interval resamples groups and is conditional on the machines as they were trained. "
+        "Without a machine: nearest centroid, the sentence itself left out; MAP@R, whether the nearest neighbours are "
+        "those of the group.",
+    ),
+    parts=(
+        IntervalChart("Accuracy with its 95% interval", _ACCURACY),
+        ComparisonTable(
+            "Which differences are real", _ACCURACY, note=f"{_PAIRED} Conditional on the trained machines."
+        ),
+        EncoderTable(
+            "Accuracy in each fold",
+            tuple(Column(f"fold {number}", "accuracy", f"fold{number}") for number in range(3)),
+        ),
+        Matrix(
+            "Which encoders make the same errors, on one fold",
+            "agreement",
+            note=f"{_AGREE} The paper's figures 4 and 5.",
+        ),
+        Matrix("Which encoders make the same errors, on all folds", "agreement_pooled", note=_AGREE),
+        ComparisonTable("Which differences are real: nearest centroid", _CENTROID, note=_PAIRED),
+        ComparisonTable("Which differences are real: MAP@R", _PRECISION, note=_PAIRED),
+        Examples(
+            "Sentences that every encoder misplaces",
+            "misplaced by all",
+            "sentence",
+            (("others", "its own group"), ("named", "first of the group named")),
+            each=("named",),
+            note="The cosine with the mean of each group's vectors, the sentence itself left out: the machine weighs "
+            "directions otherwise, so the nearer group need not be the one it names.",
+        ),
+        SeriesTable("Published accuracies and yours", "published_beside"),
+        SeriesTable("Published figures measured again", "published_and_measured"),
+        SubsetTable("Accuracy in each group", "accuracy", ("group:",), folded=True),
+        SeriesTable(
+            "Published accuracies",
+            "published",
+            note="MSRP: 859 sentences in 274 groups (273 as printed), Opinosis: 521 in 89. PV: trained on Wikipedia; "
+            "MOWE, SOWE: word vectors of Google News; URAE: its authors' network. A model of that kind trained on "
+            "other text is another model.",
+            folded=True,
+        ),
+    ),
+    source="White, Togneri, Liu & Bennamoun (2015), Evaluating Semantic Localization of Sentence Embeddings through a "
+    "Semantic Classification Task, ADCS",
+)

@@ -1,0 +1,215 @@
+"""Does what means the same lie together? Name the group of each sentence from its vector.
+
+White, Togneri, Liu & Bennamoun (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic
+Classification Task", ADCS. Sentences come in paraphrase groups. A linear support vector machine that has seen two
+thirds of every group names the group of the rest: ``accuracy``, the mean over three folds. Two companions do without a
+classifier: ``centroid_accuracy`` and ``map_at_r``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from embassay.diagnostics._localization_page import LAYOUT
+from embassay.diagnostics._localization_rows import NAME, QUANTITIES, View, accuracies, rows_of
+from embassay.diagnostics._localization_scores import (
+    FOLDS,
+    codes,
+    cosine_with,
+    named,
+    nearest_centroid,
+    precision_at_r,
+    stratified_folds,
+    zero_vectors,
+)
+from embassay.diagnostics._localization_series import examples, findings, series_of
+from embassay.diagnostics._rows import comparisons, verdict
+from embassay.errors import InputError, SpecError
+from embassay.pending import Pending, Submit, at_once
+from embassay.result import Result
+from embassay.samples import Grouped
+from embassay.stats.compare import Difference
+from embassay.stats.compare import compare as compare_pairs
+from embassay.stats.folds import compare_over_folds, contiguous_folds
+from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.vectors import Vectors
+
+HEADLINE = ("accuracy", "all")
+LIGHT = 3_000_000
+"""Numbers times groups that are classified sooner than another process has been told of them."""
+Rule = Literal["paper", "sklearn"]
+__all__ = ["LAYOUT", "NAME", "create"]
+
+
+def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline", "all"] = "headline") -> Localization:
+    """Make the diagnostic.
+
+    Parameters
+    ----------
+    folds
+        Which sentences a fold tests: ``paper`` (contiguous thirds of each group in the order of the corpus, the
+        remainder to the first folds) or ``sklearn`` (scikit-learn's StratifiedKFold without shuffling).
+    fold
+        The fold that the agreement of errors is shown for, 0 to 2.
+    compare
+        Which quantities are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
+        MAP@R).
+
+    Raises
+    ------
+    SpecError
+        For a fold that there is not.
+    """
+    if not 0 <= fold < FOLDS:
+        raise SpecError(f"diagnostic {NAME!r}, option 'fold': must be 0 to {FOLDS - 1}, is {fold}")
+    return Localization(folds, fold, compare)
+
+
+@dataclass(frozen=True)
+class Localization:
+    """The diagnostic; see the module's documentation."""
+
+    folds: Rule = "paper"
+    fold: int = 0
+    compare: str = "headline"
+    shape: str = "groups"
+
+    @property
+    def options(self) -> str:
+        """The option that moves a score."""
+        return "" if self.folds == "paper" else f"folds={self.folds}"
+
+    def check(self, corpus: Corpus[Grouped]) -> None:
+        """Refuse a corpus with a group that does not reach into every fold, or with fewer than two groups.
+
+        Raises
+        ------
+        InputError
+            With what to do.
+        """
+        sizes = Counter(sample.group for sample in corpus.samples)
+        if len(sizes) < 2:
+            raise InputError(
+                f"corpus {corpus.name!r} has {len(sizes)} group{'s' * (len(sizes) != 1)}: a sentence is placed in one "
+                "of several; take a corpus, or with --limit more units, of two groups at least"
+            )
+        group, size = min(sizes.items(), key=lambda item: item[1])
+        if size < FOLDS:
+            raise InputError(
+                f"corpus {corpus.name!r}: group {group!r} has {size} sentence{'s' * (size != 1)}, and each of {FOLDS} "
+                f"folds tests one of each group; leave out groups of fewer than {FOLDS}"
+            )
+
+    def score(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin) -> ItemScores:
+        """Name the group of each sentence, and see which group lies nearest to it."""
+        return self.begin(corpus, vectors, origin, at_once).finish()
+
+    def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
+        """Hand out the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
+        if vectors.search is None:
+            raise ValueError(f"{NAME} needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
+        samples = corpus.samples
+        labels = codes([s.group for s in samples])
+        rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
+        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        parts = tuple(_classifiers(vectors, rows, labels, fold, submit))
+        matrix = vectors.matrix[rows]
+        companions = {
+            "centroid_accuracy": nearest_centroid(matrix, labels),
+            "map_at_r": precision_at_r(matrix, labels, vectors.search),
+            "to_own": cosine_with(matrix, labels, labels),
+        }
+        group = np.array([s.group for s in samples])
+        name = np.array(list(dict.fromkeys(group.tolist())))
+
+        def finish() -> ItemScores:
+            place, converged = np.empty(len(labels), dtype=np.int64), []
+            for number, part in enumerate(parts):
+                place[fold == number], done = part.result()
+                converged.append(done)
+            return ItemScores(
+                origin,
+                measure="linear_svm",
+                item=np.array([s.id for s in samples]),
+                unit=corpus.units,
+                labels={"group": group, "named": name[place]},
+                values={
+                    "accuracy": (place == labels).astype(np.float64),
+                    "fold": fold.astype(np.float64),
+                    **companions,
+                    "to_named": cosine_with(matrix, labels, place),
+                },
+                scalars={"zeros": float(zero_vectors(matrix)), "unconverged": float(FOLDS - sum(converged))},
+            )
+
+        return Pending(parts, finish)
+
+    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
+        """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
+        views = [View(s) for s in scores]
+        own = [v for v in views if not v.scores.origin.baseline] or views
+        level = accuracies(views, draws)
+        found = dict(_compared(views, draws, QUANTITIES if self.compare == "all" else QUANTITIES[:1]))
+        headline = {v.encoder: (v.values("accuracy"), level[v.encoder]) for v in views}
+        return Result(
+            draws.seed,
+            draws.resamples,
+            rows=tuple(r for v in views for r in rows_of(v, level[v.encoder], draws)),
+            comparisons=tuple(
+                c
+                for name, ds in found.items()
+                for c in comparisons(scores[0], name, "all", ds, measure=views[0].measure(name))
+            ),
+            series=tuple(series_of(views, own, level, self.fold, draws)),
+            examples=tuple(examples(own)),
+            verdicts=(
+                verdict(
+                    scores,
+                    headline,
+                    "accuracy",
+                    found["accuracy"],
+                    chance=1 / views[0].groups,
+                    notes=findings(own, level),
+                ),
+            ),
+        )
+
+
+def _classifiers(
+    vectors: Vectors, rows: NDArray[np.int64], labels: NDArray[np.int64], fold: NDArray[np.int64], submit: Submit
+) -> Iterator[Future[tuple[NDArray[np.int64], bool]]]:
+    """Yield what will hold the group that each test sentence of a fold is placed in; small ones are worked out here.
+
+    Parameters
+    ----------
+    rows
+        (n,) the row of the vectors that each sentence has.
+    """
+    for number in range(FOLDS):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        learnt: Any = vectors.learn(np.unique(rows[train])) if vectors.learn else vectors.matrix
+        matrix = learnt[rows]
+        work = (matrix.nnz if issparse(matrix) else matrix.size) * int(labels.max(initial=0))
+        yield (at_once if work < LIGHT else submit)(named, matrix, labels, train, test)
+
+
+def _compared(
+    views: Sequence[View], draws: Draws, quantities: Sequence[str]
+) -> Iterator[tuple[str, tuple[Difference, ...]]]:
+    """Yield the differences of each quantity between all pairs of encoders."""
+    unit, key = views[0].scores.unit, views[0].corpus_key
+    for name in quantities:
+        values = {v.encoder: v.values(name) for v in views}
+        if name == "accuracy":
+            yield name, compare_over_folds(values, views[0].fold, unit, draws, NAME, key, name)
+        else:
+            shares = name == "centroid_accuracy"
+            yield name, compare_pairs(values, unit, draws, NAME, key, name, of_shares=shares)

@@ -1,0 +1,169 @@
+"""The folder of a training: what it refuses, what it takes up again, what it leaves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from embassay.adapt._training import Trained, TrainingFolder, array, read_sentences, write_whole
+from embassay.errors import OutputError, SourceError
+
+SETTINGS = {"dim": 3, "rate": 0.1}
+VERSIONS = {"numpy": "1"}
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("One sentence.\nAnother one.\n", encoding="utf-8")
+    return read_sentences(path)
+
+
+@pytest.fixture
+def folder(tmp_path, text):
+    """Name the folder with other settings, another kind or other versions."""
+
+    def name(settings=SETTINGS, kind="words", versions=VERSIONS, sentences=text):
+        return TrainingFolder(tmp_path / "model", kind, settings, sentences, versions)
+
+    return name
+
+
+def finish(folder):
+    assert folder.open() is False
+    folder.finish({"vectors.npy": array(np.arange(3, dtype=np.float32))}, {"words": 1})
+
+
+def names(folder):
+    return sorted(path.name for path in folder.path.iterdir())
+
+
+def test_sentences_are_lines_without_blank_ones(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("\ufeffFirst. \r\n\r\n  Second\u2028 line.\n\n".encode())
+    found = read_sentences(path)
+    assert found.sentences == ("First.", "Second\u2028 line.")
+    assert found.lines == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"good\nbad \xff\n", "line 2: not UTF-8"),
+        (b" \n\n", "has no sentence"),
+        (b"", "has no sentence"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):
+    path = tmp_path / "text.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        read_sentences(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+    with pytest.raises(SourceError, match="a folder; --text names a file"):
+        read_sentences(tmp_path)
+
+
+def test_a_checkpoint_is_taken_up_by_the_same_training_only(folder, text, tmp_path):
+    first = folder()
+    first.open()
+    assert first.resume() == (0, {})
+    first.keep(2, {"a": np.ones(2)})
+    done, arrays = folder().resume()
+    assert done == 2
+    assert arrays["a"].tolist() == [1, 1]
+    assert folder(versions={"numpy": "2"}).resume() == (0, {})
+    assert folder({"dim": 4, "rate": 0.1}).resume() == (0, {})
+    other = tmp_path / "other.txt"
+    other.write_text("Other.")
+    assert folder(sentences=read_sentences(other)).resume() == (0, {})
+
+
+def test_opening_again_keeps_the_checkpoint_even_with_overwrite(folder):
+    folder().open()
+    folder().keep(2, {"a": np.ones(2)})
+    assert folder().open(overwrite=True) is False
+    assert folder().resume()[0] == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 nonsense", None])
+def test_a_damaged_checkpoint_starts_again(damage, folder):
+    folder().open()
+    folder().keep(2, {"a": np.ones(500)})
+    path = folder().path / "checkpoint.npz"
+    path.write_bytes(path.read_bytes()[:-400] if damage is None else damage)
+    assert folder().resume() == (0, {})
+
+
+def test_a_finished_model_is_recognised(folder):
+    finish(folder())
+    assert names(folder()) == ["vectors.npy", "words.json"]
+    record = json.loads((folder().path / "words.json").read_bytes())
+    assert record["settings"] == SETTINGS
+    assert record["files"] == ["vectors.npy"]
+    assert record["words"] == 1
+    assert folder().open() is True
+    assert folder(versions={"numpy": "2"}).open() is True
+
+
+def test_another_model_is_refused_and_named(folder, tmp_path):
+    finish(folder())
+    with pytest.raises(OutputError, match=r"other settings \(rate\).*--overwrite"):
+        folder({"dim": 3, "rate": 0.2}).open()
+    with pytest.raises(OutputError, match=r"\(kind words\)"):
+        folder(kind="urae").open()
+    other = tmp_path / "other.txt"
+    other.write_text("Other.")
+    with pytest.raises(OutputError, match=r"\(text\)"):
+        folder(sentences=read_sentences(other)).open()
+    assert folder().open() is True
+
+
+def test_an_unfinished_training_of_other_settings_is_refused_too(folder):
+    folder().open()
+    folder().keep(1, {})
+    with pytest.raises(OutputError, match=r"\(dim\)"):
+        folder({"dim": 4, "rate": 0.1}).open()
+
+
+def test_overwriting_removes_the_old_model_and_what_a_killed_write_left(folder):
+    finish(folder())
+    (folder().path / ".1.abcd.part").write_bytes(b"half")
+    other = folder(kind="urae")
+    assert other.open(overwrite=True) is False
+    assert names(other) == ["checkpoint.npz"]
+
+
+def test_a_folder_of_other_things_is_never_touched(folder):
+    folder().path.mkdir()
+    (folder().path / "thesis.txt").write_text("dear to somebody")
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match="not empty and not a model of embassay"):
+            folder().open(overwrite)
+    assert names(folder()) == ["thesis.txt"]
+
+
+def test_a_file_in_the_folders_place_is_refused(folder):
+    folder().path.write_text("a file")
+    with pytest.raises(OutputError, match="cannot be used as a folder: Not a directory"):
+        folder().open()
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path):
+    def fail(file):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "whole").write_bytes(b"before")
+    with pytest.raises(OutputError, match="cannot be written: No space left"):
+        write_whole(tmp_path / "whole", fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["whole"]
+    assert (tmp_path / "whole").read_bytes() == b"before"
+
+
+def test_the_line_can_be_pasted_into_a_shell(tmp_path):
+    assert Trained(tmp_path, "words:model").line == "embassay run -e words:model"
+    assert Trained(tmp_path, "words:my model").line == "embassay run -e 'words:my model'"

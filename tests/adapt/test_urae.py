@@ -1,0 +1,320 @@
+"""Training the unfolding recursive autoencoder: what it learns, how it goes on, what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+from embassay.adapt import _unfolding_text
+from embassay.adapt._unfolding import _parts, new_matrices
+from embassay.encoders import _link_parser
+from embassay.encoders._trees import balanced, right
+from embassay.errors import EncoderError, InputError, OutputError, SourceError, SpecError
+from embassay.resolve import load_encoder
+
+torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+
+from embassay.adapt._unfolding import Learner  # noqa: E402
+from embassay.adapt.urae import train  # noqa: E402
+
+SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
+LINES = [f"{who} {does}." for who in SUBJECTS for does in ("sleeps", "sees the garden", "is not at home", "waits here")]
+VECTORS = ["the 0.4 -0.2 0.1", "The 9 9 9", "Cat 0.2 0.6 -0.3", "sleeps -0.5 0.1 0.2", ". 0.0 0.3 0.3"]
+FILES = {"words.npy", "fold.npy", "fold_bias.npy", "unfold.npy", "unfold_bias.npy", "urae.json"}
+needs_parser = pytest.mark.skipif(not _link_parser.installed(), reason="the program link-parser is not installed")
+
+
+class StoppedError(Exception):
+    """What ends a training in the middle here."""
+
+
+def silent(done, total):
+    pass
+
+
+def stop_at(sentences):
+    def advance(done, total):
+        if done >= sentences:
+            raise StoppedError
+
+    return advance
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(LINES), encoding="utf-8")
+    return path
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def record(folder):
+    return json.loads((folder / "urae.json").read_bytes())
+
+
+@pytest.mark.parametrize("options", [{}, {"trees": "balanced"}, {"normalize": True}])
+def test_the_loss_falls(text, tmp_path, options):
+    seen = []
+    trained = train(
+        text, tmp_path / "model", dim=10, epochs=6, rate=0.02, advance=lambda *how: seen.append(how), **options
+    )
+    losses = record(trained.folder)["losses"]
+    assert len(losses) == 6
+    assert losses[-1] < 0.8 * losses[0]
+    assert seen[0] == (0, 120)
+    assert seen[-1] == (120, 120)
+    assert sorted(done for done, _ in seen) == [done for done, _ in seen]
+
+
+def test_what_it_leaves(text, tmp_path):
+    trained = train(text, tmp_path / "model", dim=5, epochs=1, advance=silent)
+    assert set(files(trained.folder)) == FILES
+    assert trained.spec == f"urae:{tmp_path / 'model'}"
+    assert trained.notes == ()
+    found = record(trained.folder)
+    assert found["settings"]["trees"] == "right"
+    assert found["vocabulary"][0] == "."
+    assert set(found["vocabulary"]) == {word for line in LINES for word in line.replace(".", " .").split()}
+    words = np.load(trained.folder / "words.npy")
+    assert words.shape == (len(found["vocabulary"]) + 1, 5)
+    # The loss alone would let the words shrink.
+    assert np.allclose(words.mean(axis=0), 0, atol=1e-6)
+    assert np.allclose(words.std(axis=0), 0.1, atol=1e-3)
+    vectors = load_encoder(trained.spec).encode(["the cat sleeps.", "the cat is not at home."])
+    assert np.linalg.norm(vectors[0] - vectors[1]) > 0.01
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_stopped_training_gives_the_same_bytes(text, tmp_path, given):
+    options = {"epochs": 4, "advance": silent}
+    if given:
+        (tmp_path / "vectors.txt").write_text("\n".join(VECTORS), encoding="utf-8")
+        options["words"] = str(tmp_path / "vectors.txt")
+    else:
+        options["dim"] = 6
+    whole = train(text, tmp_path / "whole", **options)
+    for sentences in (0, 25, 60):
+        with pytest.raises(StoppedError):
+            train(text, tmp_path / "cut", **{**options, "advance": stop_at(sentences)})
+        assert set(files(tmp_path / "cut")) == {"checkpoint.npz"}
+    seen = []
+    train(text, tmp_path / "cut", **{**options, "advance": lambda *how: seen.append(how)})
+    assert seen[0] == (40, 80)  # the third epoch was stopped, so two were done
+    assert files(tmp_path / "cut") == files(whole.folder)
+    other = train(text, tmp_path / "other", **{**options, "seed": 1})
+    assert files(other.folder) != files(whole.folder)
+
+
+def test_the_number_of_threads_makes_no_difference_and_comes_back(text, tmp_path):
+    # Large enough for torch to share a product among threads, which would move the last bits.
+    text.write_text("\n".join(f"{line} {line} {line}" for line in LINES), encoding="utf-8")
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            train(text, tmp_path / f"{threads}", dim=128, epochs=1, advance=silent)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert files(tmp_path / "1") == files(tmp_path / "2")
+
+
+def test_given_words_stay_as_they_are_but_for_one_number(text, tmp_path):
+    (tmp_path / "vectors.txt").write_text("\n".join(VECTORS), encoding="utf-8")
+    trained = train(text, tmp_path / "model", words=str(tmp_path / "vectors.txt"), epochs=2, advance=silent)
+    found = record(trained.folder)
+    # "cat" is had with a capital only; "The" stands there in small letters too.
+    assert found["vocabulary"] == ["the", "cat", "sleeps", "."]
+    given = np.array([[0.4, -0.2, 0.1], [0.2, 0.6, -0.3], [-0.5, 0.1, 0.2], [0.0, 0.3, 0.3]])
+    words = np.load(trained.folder / "words.npy")
+    assert np.allclose(words[1:], given * 0.1 / given.std(), atol=1e-6)
+    assert not np.allclose(words[0], words[1:].mean(axis=0), atol=1e-3)  # that of unknown words is learnt
+    assert "words of the text have no vector" in trained.notes[0]
+    assert found["settings"]["dim"] == 3
+
+
+def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
+    pytest.importorskip("gensim", reason="the words extra is not installed")
+    from embassay.adapt import words
+
+    words.train(text, tmp_path / "words", dim=4, epochs=1, advance=silent)
+    trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1, advance=silent)
+    assert record(trained.folder)["settings"]["dim"] == 4
+    known = load_encoder(f"words:{tmp_path / 'words'}").encode(["baker", "garden"])
+    found = load_encoder(trained.spec).encode(["baker", "garden"])
+    ratio = found / known
+    assert np.allclose(ratio, ratio[0, 0], rtol=1e-4)
+
+
+def test_large_given_coordinates_come_within_reach(tmp_path):
+    (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
+    _, matrix = _unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).rows()
+    assert np.abs(matrix).max() == pytest.approx(0.9)
+
+
+def test_a_batch_learns_what_its_parts_would_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    shapes = [right(4), balanced(5), right(2), balanced(3)]
+    rows = [rng.integers(0, 6, shape.leaves) for shape in shapes]
+
+    def after():
+        matrices = new_matrices(4, np.random.default_rng(1))
+        words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
+        sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
+        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1)
+        loss = learner.step(rows, shapes)
+        return loss, learner
+
+    whole, learner = after()
+    monkeypatch.setattr("embassay.adapt._unfolding.ROOM", 30)
+    assert list(_parts(shapes)) == [(0, 1), (1, 3), (3, 4)]
+    parts, other = after()
+    assert parts == pytest.approx(whole, rel=1e-5)
+    for name, values in learner.matrices.items():
+        assert np.allclose(values, other.matrices[name], atol=1e-5)
+    assert np.allclose(learner.words, other.words, atol=1e-4)
+    assert np.array_equal(learner.words[6], np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)[6])
+
+
+def test_the_first_step_goes_down_by_the_rate():
+    # AdaGrad's first step is rate · g/|g| in each number: against the sign of the gradient, taken here by differences.
+    matrices = new_matrices(2, np.random.default_rng(0))
+    words = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
+    sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
+    before = {name: values.astype(np.float64) for name, values in matrices.items()}
+
+    def loss(bias):
+        top = np.tanh(before["fold"] @ words.reshape(-1) + bias)
+        return ((np.tanh(before["unfold"] @ top) - words.reshape(-1)) ** 2).sum()
+
+    steps = np.eye(2) * 1e-6
+    gradient = np.array([(loss(step) - loss(-step)) / 2e-6 for step in steps])
+    words = words.copy()
+    Learner(words.copy(), matrices, sums, normalize=False, decay=0.0, rate=0.05).step([np.array([0, 1])], [right(2)])
+    assert np.allclose(matrices["fold_bias"], -0.05 * np.sign(gradient), atol=1e-5)
+    assert np.allclose(sums["fold_bias"], gradient**2, rtol=1e-3)
+
+
+def test_the_penalty_is_in_the_gradient():
+    def sums_of(decay):
+        matrices = new_matrices(2, np.random.default_rng(0))
+        before = {name: values.copy() for name, values in matrices.items()}
+        words = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
+        sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
+        Learner(words, matrices, sums, normalize=False, decay=decay, rate=0.05).step([np.array([0, 1])], [right(2)])
+        return before, sums, {name: np.sign(before[name] - matrices[name]) for name in matrices}
+
+    before, plain, signs = sums_of(0.0)
+    decayed = sums_of(0.5)[1]
+    for name in ("fold", "unfold"):
+        # The gradient of 0.5 ‖W‖² is W.
+        assert np.allclose(decayed[name], (signs[name] * np.sqrt(plain[name]) + before[name]) ** 2, atol=1e-5)
+    for name in ("fold_bias", "unfold_bias", "words"):
+        assert np.array_equal(decayed[name], plain[name])
+
+
+def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Learner, "step", lambda self, rows, shapes: seen.append([len(own) for own in rows]) or 0.0)
+    train(text, tmp_path / "model", dim=2, epochs=2, advance=silent)
+    first, second = [*seen[0], *seen[1]], [*seen[2], *seen[3]]
+    assert [len(batch) for batch in seen] == [16, 4, 16, 4]
+    assert first != second
+    assert sorted(first) == sorted(second)
+
+
+def test_known_words_are_now_and_then_unknown():
+    counts = np.array([0, 1, 1000])
+    material = _unfolding_text.Material({}, (np.array([1, 2] * 5000),), (), counts, ())
+    masked = material.masked(0, np.random.default_rng(0)).reshape(-1, 2)
+    assert (masked[:, 0] == 0).mean() == pytest.approx(0.2, abs=0.02)  # 0.25/(0.25 + 1)
+    assert (masked[:, 1] == 0).mean() < 0.003
+    assert set(masked[:, 1]) <= {0, 2}
+
+
+def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join([*LINES, "Yes", "so " * 201]), encoding="utf-8")
+    trained = train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1, advance=silent)
+    assert trained.notes == ("2 of 22 sentences were left out: under 2 or over 200 words",)
+    assert "yes" not in record(trained.folder)["vocabulary"]
+
+
+@needs_parser
+def test_a_parser_is_asked_once(tmp_path, monkeypatch):
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(["The shop is open.", "Go", "The of and the the of.", *LINES[:6]]), encoding="utf-8")
+    options = {"dim": 4, "epochs": 2, "trees": "link-parser"}
+    whole = train(path, tmp_path / "whole", advance=silent, **options)
+    assert any("could not be parsed: their trees are right-branching" in note for note in whole.notes)
+    for sentences in (0, 8):
+        with pytest.raises(StoppedError):
+            train(path, tmp_path / "cut", advance=stop_at(sentences), **options)
+    monkeypatch.setattr(_link_parser, "_answers", lambda lines: pytest.fail("the parser was asked again"))
+    again = train(path, tmp_path / "cut", advance=silent, **options)
+    assert again.notes == whole.notes
+    assert files(again.folder) == files(whole.folder)
+
+
+def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text, tmp_path):
+    train(text, tmp_path / "model", dim=4, epochs=1, advance=silent)
+    before = files(tmp_path / "model")
+    assert "already" in train(text, tmp_path / "model", dim=4, epochs=1, advance=stop_at(0)).notes[0]
+    with pytest.raises(OutputError, match="other settings \\(dim, rate\\)"):
+        train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, advance=silent)
+    assert files(tmp_path / "model") == before
+    train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, overwrite=True, advance=silent)
+    assert record(tmp_path / "model")["settings"]["dim"] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"dim": 0}, "option 'dim': must be 1 or more, is 0"),
+        ({"epochs": 0}, "option 'epochs'"),
+        ({"rate": 0.0}, "option 'rate': must be more than 0"),
+        ({"rate": float("nan")}, "option 'rate'"),
+        ({"decay": -1.0}, "option 'decay': must be 0 or more, is -1.0"),
+        ({"seed": -1}, "option 'seed': must be 0 or more"),
+        ({"trees": "oak"}, "unknown source of trees 'oak'"),
+        ({"words": "nowhere.txt"}, r"nowhere\.txt: cannot be read"),
+    ],
+)
+def test_options_that_cannot_be(text, tmp_path, options, problem):
+    with pytest.raises(InputError, match=problem):
+        train(text, tmp_path / "model", advance=silent, **options)
+    assert not (tmp_path / "model").exists()
+
+
+def test_words_of_another_dimension_and_words_that_are_all_zero(text, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("\n".join(VECTORS), encoding="utf-8")
+    with pytest.raises(SpecError, match=r"option 'dim': is 200, but the vectors in .* have 3; leave it out"):
+        train(text, tmp_path / "model", dim=200, words=str(vectors), advance=silent)
+    vectors.write_text("the 0 0\ncat 0 0\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="all its numbers are 0"):
+        train(text, tmp_path / "model", words=str(vectors), advance=silent)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_bracket_that_does_not_close_is_named_by_its_line(tmp_path):
+    (tmp_path / "text.txt").write_text("(S (NP it) (VP rains))\n\n(S (NP it) (VP snows)\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"text\.txt, line 3: 1 bracket does not close; close every bracket"):
+        train(tmp_path / "text.txt", tmp_path / "model", trees="brackets", advance=silent)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_text_with_nothing_to_unfold(tmp_path):
+    (tmp_path / "text.txt").write_text("Yes\nNo\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="no sentence has 2 to 200 words; there is nothing to unfold"):
+        train(tmp_path / "text.txt", tmp_path / "model", advance=silent)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_parser_that_fails_leaves_no_model(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(_link_parser, "PROGRAM", "false")
+    with pytest.raises(EncoderError, match="false failed"):
+        train(text, tmp_path / "model", trees="link-parser", advance=silent)
+    assert not (tmp_path / "model" / "urae.json").exists()

@@ -1,0 +1,265 @@
+"""The Microsoft Research Paraphrase corpus as groups; the sentences here are of our own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from embassay.corpora import _groups
+from embassay.corpora.msrp import HEADER, load, recognises
+from embassay.errors import SourceError
+from embassay.resolve import load_corpus
+
+HEAD = "\t".join(HEADER)
+TEXTS = {
+    9: 'The "mill burned.',
+    100: "Fire took the mill.",
+    20: "The mill is no more",
+    3: "The owner, 71, left.",
+    4: 'The owner said "bye".',
+    50: "Ada sang .",
+}
+TRAIN, TEST = "msr_paraphrase_train.txt", "msr_paraphrase_test.txt"
+
+
+def row(quality, first, second, **texts):
+    a, b = texts.get("a", TEXTS.get(first, "x")), texts.get("b", TEXTS.get(second, "y"))
+    return f"{quality}\t{first}\t{second}\t{a}\t{b}"
+
+
+def content(*rows):
+    return b"\xef\xbb\xbf" + "".join(f"{line}\r\n" for line in (HEAD, *rows)).encode()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(train=(), test=(), name="set"):
+        path = tmp_path / name
+        path.mkdir(exist_ok=True)
+        (path / TRAIN).write_bytes(content(*train))
+        (path / TEST).write_bytes(content(*test))
+        (path / "README.html").write_text("About.")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows, raw=None):
+        path = tmp_path / "mine.txt"
+        path.write_bytes(content(*rows) if raw is None else raw)
+        return path
+
+    return write
+
+
+def fails(path):
+    with pytest.raises(SourceError) as error:
+        load(str(path), "mine")
+    message = str(error.value)
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+GOOD = [row(1, 9, 100), row(0, 4, 9), row(1, 20, 100), row(1, 3, 4)]
+
+
+def test_pairs_that_are_paraphrases_become_groups_in_ascending_id(file):
+    corpus = load_corpus(str(file(*GOOD)))
+    assert (corpus.name, corpus.loader, corpus.shape) == ("mine", "msrp", "groups")
+    # By number, not as texts: 9 before 20 before 100. The group is named after the smallest; 3 and 4 are only two.
+    assert [(s.id, s.text, s.group) for s in corpus.samples] == [
+        ("9", TEXTS[9], "9"),
+        ("20", TEXTS[20], "9"),
+        ("100", TEXTS[100], "9"),
+    ]
+    assert corpus.units.tolist() == [0, 0, 0]
+    assert (corpus.licence, corpus.source) == ("unknown", "")
+    assert corpus.notes == (
+        "4 pairs, 3 of them paraphrases (Quality 1)",
+        "3 sentences in 1 group of 3",
+        "1 group below 3 sentences dropped, with 2 sentences",
+    )
+
+
+def test_both_files_of_a_folder_are_read_together(folder):
+    # A group that spans them: 9-100 in the one, 100-20 in the other.
+    path = folder([row(1, 9, 100), row(1, 9, 100)], [row(1, 100, 20), row(1, 50, 20)])
+    corpus = load_corpus(str(path))
+    assert (corpus.name, corpus.loader) == ("set", "msrp")
+    assert [(s.id, s.group) for s in corpus.samples] == [("9", "9"), ("20", "9"), ("50", "9"), ("100", "9")]
+    assert corpus.notes == ("4 pairs, 4 of them paraphrases (Quality 1)", "4 sentences in 1 group of 4")
+
+
+def test_one_released_file_says_that_there_are_two(folder):
+    path = folder([row(1, 9, 100), row(1, 9, 20)], [row(1, 100, 50)])
+    corpus = load_corpus(str(path / TRAIN))
+    assert {s.id for s in corpus.samples} == {"9", "20", "100"}
+    assert corpus.notes[1] == "one of the two released files: published figures are of both, so give their folder"
+    assert len(corpus.notes) == 3
+
+
+def test_sentences_are_untouched(file):
+    odd = " \"A, mill'' burned .  "
+    path = file(row(1, 1, 2, a=odd, b="b"), row(1, 2, 3, a="b", b="c"))
+    assert [s.text for s in load_corpus(str(path)).samples] == [odd, "b", "c"]
+
+
+def test_neither_the_mark_nor_the_line_ends_matter(file, tmp_path):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("\n".join((HEAD, *GOOD)))
+    assert load(str(plain), "mine").samples == load(str(file(*GOOD)), "mine").samples
+
+
+def test_nodes_are_ids_and_not_sentences(file):
+    # 1-2 and 3-4 share a sentence, not an ID: joined by string they would be a group of three.
+    path = file(row(1, 1, 2, a="a", b="b"), row(1, 3, 4, a="a", b="c"))
+    assert fails(path) == ": no group has 3 sentences or more; found 2 groups with 4 sentences"
+
+
+def test_sentences_that_stand_twice_are_told_of(file):
+    path = file(row(1, 1, 2, a="a", b="a"), row(1, 2, 3, a="a", b="c"), row(1, 7, 8, a="c", b="d"), row(1, 7, 9, a="c"))
+    corpus = load(str(path), "mine")
+    assert len(corpus.samples) == 6
+    assert corpus.notes[2:] == (
+        "sentences that repeat another of their group, word for word: 1",
+        "sentences that stand in several groups, where no encoder tells them apart: 1",
+    )
+    assert len(set(corpus.units.tolist())) == 1
+
+
+def test_an_id_with_two_sentences_is_refused_with_both_places(file, folder):
+    told = "9 is the ID of another sentence on line 2 of"
+    found = fails(file(*GOOD, row(0, 50, 9, b="Another.")))
+    assert found == f", line 6, field '#2 ID': {told} mine.txt; mend one of the two"
+    found = fails(folder(GOOD, [row(1, 9, 50, a="Another.")]))
+    assert found == f"/{TEST}, line 2, field '#1 ID': {told} {TRAIN}; mend one of the two"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (row(2, 9, 20), ", field 'Quality': must be 0 or 1, is '2'"),
+        (row("", 9, 20), ", field 'Quality': must be 0 or 1, is ''"),
+        (row("1.0", 9, 20), ", field 'Quality': must be 0 or 1, is '1.0'"),
+        (row(1, "x9", 20), ", field '#1 ID': must be a whole number from 0, is 'x9'"),
+        (row(1, 9, -20), ", field '#2 ID': must be a whole number from 0, is '-20'"),
+        (row(1, 9, ""), ", field '#2 ID': must be a whole number from 0, is ''"),
+        (row(1, 9, "٣"), ", field '#2 ID': must be a whole number from 0, is '٣'"),
+        (row(1, "9" * 30, 20), f", field '#1 ID': must be a whole number from 0, is '{'9' * 30}'"),
+        (row(1, 60, 20, a=" "), ", field '#1 String': an empty text"),
+        (row(1, 9, 60, b=""), ", field '#2 String': an empty text"),
+        ("1\t9\t20\tonly one", ": 4 columns, where the header has 5"),
+        (row(1, 9, 20) + "\tmore", ": 6 columns, where the header has 5"),
+    ],
+)
+def test_a_broken_row_is_named(file, line, says):
+    assert fails(file(*GOOD, line)) == f", line 6{says}"
+
+
+def test_the_largest_id_that_is_read_is_one(file):
+    large = 10**18 - 1
+    path = file(row(1, large, 9), row(1, 9, 20))
+    assert [s.id for s in load(str(path), "mine").samples] == ["9", "20", str(large)]
+
+
+def test_another_header_is_named(file):
+    found = fails(file(raw=b"Quality\t#1 ID\t#2 ID\t#1 String\tSecond\n1\t1\t2\ta\tb\n"))
+    assert found == (
+        ", line 1: the header must be Quality, #1 ID, #2 ID, #1 String, #2 String, with tabs between; "
+        "it is Quality, #1 ID, #2 ID, #1 String, Second"
+    )
+    assert "it is nothing" in fails(file(raw=b""))
+    assert recognises("Quality\t#1 ID\t#2 ID\t#1 String\tSecond\n")
+
+
+def test_a_file_that_is_not_utf8_is_named_with_its_line(file):
+    assert fails(file(raw=content(*GOOD) + b"1\t50\t9\tcaf\xe9\tb\r\n")) == ", line 6: not UTF-8 text"
+
+
+def test_nothing_that_is_a_group_is_an_error(file, folder):
+    assert fails(file()) == ": the table has no rows"
+    assert fails(folder()) == ": the table has no rows"
+    assert fails(file(row(0, 9, 20), row(0, 20, 100))) == ": no group has 3 sentences or more; found no groups"
+    found = ": no group has 3 sentences or more; found 1 group with 2 sentences"
+    assert fails(file(row(1, 9, 20), row(0, 20, 100), row(1, 20, 9))) == found
+
+
+@pytest.mark.parametrize("missing", [TRAIN, TEST])
+def test_a_folder_needs_both_files(folder, missing):
+    path = folder(GOOD, GOOD)
+    (path / missing).unlink()
+    told = f": no {missing} in it; the released folder has {TRAIN} and {TEST}"
+    assert fails(path) == told
+    with pytest.raises(SourceError, match=f"no {missing} in it"):
+        load_corpus(str(path))
+
+
+def test_a_folder_is_msrp_s_by_its_names_alone(folder, tmp_path):
+    assert _groups.is_msrp(folder(GOOD, GOOD))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "msr_paraphrase.txt").write_text("x")
+    assert not _groups.is_msrp(other)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert fails(tmp_path / "none.txt") == ": no such file"
+
+
+@pytest.mark.parametrize("loader", ["", ",loader=msrp"])
+def test_the_released_corpus_has_the_published_groups(data, loader):
+    # White et al. (2015), Figure 2: 859 sentences; 274 groups in the authors' released file.
+    corpus = load_corpus(f"{data / 'msrp'}{loader}")
+    assert (corpus.name, corpus.loader, corpus.licence) == ("msrp", "msrp", "MSR-SSLA (non-commercial)")
+    sizes = Counter(Counter(s.group for s in corpus.samples).values())
+    assert sizes == {3: 240, 4: 31, 5: 3}
+    assert len(corpus.samples) == 859
+    ids = [int(s.id) for s in corpus.samples]
+    assert ids == sorted(set(ids))
+    assert all(s.group == str(min(int(t.id) for t in corpus.samples if t.group == s.group)) for s in corpus.samples)
+    assert len(set(corpus.units.tolist())) == 274
+    assert corpus.notes == (
+        "this is the corpus as released, train and test together",
+        "5,801 pairs, 3,900 of them paraphrases (Quality 1)",
+        "859 sentences in 274 groups of 3 to 5",
+        "3,315 groups below 3 sentences dropped, with 6,630 sentences",
+    )
+
+
+def unions(pairs):
+    """Groups of three and more, by joining sets one pair at a time."""
+    joined = {}
+    for a, b in pairs:
+        union = joined.get(a, {a}) | joined.get(b, {b})
+        joined.update(dict.fromkeys(union, union))
+    return {frozenset(union) for union in joined.values() if len(union) > 2}
+
+
+def test_the_released_corpus_is_grouped_as_a_plain_loop_would(data):
+    corpus = load_corpus(f"{data / 'msrp'},loader=msrp")
+    pairs, texts = [], {}
+    for name in (TRAIN, TEST):
+        for line in (data / "msrp" / name).read_text(encoding="utf-8-sig").split("\n")[1:-1]:
+            quality, a, b, *both = line.split("\t")
+            texts.update(zip((a, b), both, strict=True))
+            pairs += [(a, b)] if quality == "1" else []
+    found = {}
+    for sample in corpus.samples:
+        assert sample.text == texts[sample.id]
+        found.setdefault(sample.group, set()).add(sample.id)
+    assert {frozenset(group) for group in found.values()} == unions(pairs)
+    # With the strings as nodes it would be another corpus: 862 sentences in 275 groups.
+    by_string = unions((texts[a], texts[b]) for a, b in pairs)
+    assert (sum(map(len, by_string)), len(by_string)) == (862, 275)
+
+
+def test_one_file_of_the_released_corpus_has_fewer_groups(data):
+    sizes = {}
+    for name in (TRAIN, TEST):
+        corpus = load_corpus(str(data / "msrp" / name))
+        sizes[name] = len(corpus.samples), len({s.group for s in corpus.samples})
+        assert (corpus.licence, corpus.source) == ("unknown", "")
+    assert sizes == {TRAIN: (443, 141), TEST: (60, 20)}

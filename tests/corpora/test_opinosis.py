@@ -1,0 +1,208 @@
+"""Opinosis's form, on folders that are made here: the released files cannot be had."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.corpora import _groups
+from embassay.corpora.opinosis import load
+from embassay.errors import SourceError
+from embassay.resolve import load_corpus
+
+HEADER = "phrase_index,paraphrase_group_index\n"
+PHRASES = ["The bed is soft.", "Rooms are large", "A soft bed , too", "Big rooms.", 'A "bed, so soft.', "Big rooms !"]
+GROUPS = [7, 2, 7, 5, 7, 2]
+
+
+def table(groups):
+    return HEADER + "".join(f"{index},{group}\n" for index, group in enumerate(groups))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(phrases=PHRASES, groups=GROUPS, name="opinions"):
+        path = tmp_path / name
+        path.mkdir(exist_ok=True)
+        texts = {
+            "phrases.txt": phrases if isinstance(phrases, (str, bytes)) else "".join(f"{p}\n" for p in phrases),
+            "phrase_groups.csv": groups if isinstance(groups, (str, bytes)) else table(groups),
+        }
+        for file, text in texts.items():
+            (path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def fails(path):
+    with pytest.raises(SourceError) as error:
+        load(str(path), "mine")
+    message = str(error.value)
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+def test_groups_of_three_and_more_are_kept_in_the_order_of_the_file(folder):
+    corpus = load_corpus(str(folder()))
+    assert (corpus.name, corpus.loader, corpus.shape, corpus.licence) == ("opinions", "opinosis", "groups", "unknown")
+    assert [(s.id, s.text, s.group) for s in corpus.samples] == [
+        ("0", "The bed is soft.", "7"),
+        ("2", "A soft bed , too", "7"),
+        ("4", 'A "bed, so soft.', "7"),
+    ]
+    assert corpus.notes == ("3 sentences in 1 group of 3", "2 groups below 3 sentences dropped, with 3 sentences")
+    assert load_corpus(f"{folder()},licence=CC0").licence == "CC0"
+
+
+def test_a_corpus_as_large_as_the_released_one_is_cut_alike(folder):
+    # White et al. (2015), Figure 3: 521 sentences in 89 groups are left, of 669 in 163. 74 groups below 3 have 148.
+    sizes = [2] * 74 + [3] * 40 + [5] * 20 + [8] * 16 + [9] * 4 + [10] * 4 + [13] * 4 + [45]
+    assert (len(sizes), sum(sizes), sum(s > 2 for s in sizes)) == (163, 669, 89)
+    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
+    groups = [groups[i] for i in np.random.default_rng(0).permutation(669)]
+    corpus = load_corpus(str(folder([f"Opinion {i}." for i in range(669)], groups)))
+    assert corpus.notes == (
+        "521 sentences in 89 groups of 3 to 45",
+        "74 groups below 3 sentences dropped, with 148 sentences",
+    )
+    assert Counter(Counter(s.group for s in corpus.samples).values()) == Counter(s for s in sizes if s > 2)
+    kept = [i for i, group in enumerate(groups) if sizes[group] > 2]
+    assert [(s.id, s.text, s.group) for s in corpus.samples] == [
+        (str(i), f"Opinion {i}.", str(groups[i])) for i in kept
+    ]
+    assert len(set(corpus.units.tolist())) == 89
+
+
+def test_rows_may_come_in_any_order(folder):
+    shuffled = HEADER + "".join(f"{i},{GROUPS[i]}\n" for i in (4, 0, 5, 3, 1, 2))
+    plain = load(str(folder()), "mine").samples
+    assert load(str(folder(groups=shuffled)), "mine").samples == plain
+
+
+def test_marks_dos_line_ends_and_empty_lines_at_the_end_change_nothing(folder):
+    plain = load(str(folder()), "mine")
+    mark = b"\xef\xbb\xbf"
+    dos = ("\n".join(PHRASES) + "\n\n \n").replace("\n", "\r\n").encode(), table(GROUPS).replace("\n", "\r\n").encode()
+    other = load(str(folder(mark + dos[0], mark + dos[1], "dos")), "mine")
+    assert other.samples == plain.samples
+    assert load(str(folder("\n".join(PHRASES))), "mine").samples == plain.samples
+
+
+def test_a_line_ends_at_its_end_only(folder):
+    odd = [PHRASES[0], "  Large\u2028and\x85wide\x0b. ", *PHRASES[2:]]
+    corpus = load(str(folder(odd, [1] * 6)), "mine")
+    assert [s.text for s in corpus.samples] == [PHRASES[0], "Large\u2028and\x85wide\x0b.", *PHRASES[2:]]
+
+
+def test_sentences_that_stand_twice_are_kept_and_told_of(folder):
+    corpus = load(str(folder(["a", "a", "b", "c", "d", "a"], [1, 1, 1, 2, 2, 2])), "mine")
+    assert len(corpus.samples) == 6
+    assert corpus.notes == (
+        "6 sentences in 2 groups of 3",
+        "sentences that repeat another of their group, word for word: 1",
+        "sentences that stand in several groups, where no encoder tells them apart: 1",
+    )
+
+
+@pytest.mark.parametrize("missing", ["phrases.txt", "phrase_groups.csv"])
+def test_what_is_missing_is_named(folder, missing):
+    path = folder()
+    (path / missing).unlink()
+    assert fails(path) == f": no {missing} in it; a folder of this form has phrases.txt and phrase_groups.csv"
+
+
+def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
+    assert _groups.is_opinosis(folder())
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "phrases.txt").write_text("Sentences of anybody.\n")
+    assert not _groups.is_opinosis(other)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("6,1", ", field 'phrase_index': there is no sentence 6: phrases.txt has 6, numbered from 0"),
+        ("2,7", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
+        ("2,1", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
+        ("-1,1", ", field 'phrase_index': must be a whole number from 0, is '-1'"),
+        ("1.0,1", ", field 'phrase_index': must be a whole number from 0, is '1.0'"),
+        (",1", ", field 'phrase_index': must be a whole number from 0, is ''"),
+        ("5,x", ", field 'paraphrase_group_index': must be a whole number from 0, is 'x'"),
+        ("5,", ", field 'paraphrase_group_index': must be a whole number from 0, is ''"),
+        ("5,-3", ", field 'paraphrase_group_index': must be a whole number from 0, is '-3'"),
+        ("5", ": 1 column, where the header has 2"),
+        ("5,1,1", ": 3 columns, where the header has 2"),
+        ('5,"1', ": not a table: unexpected end of data"),
+    ],
+)
+def test_a_broken_row_is_named(folder, row, says):
+    assert fails(folder(groups=table(GROUPS[:5]) + row + "\n")) == f"/phrase_groups.csv, line 7{says}"
+
+
+def test_blank_rows_between_are_counted_as_lines(folder):
+    rows = table(GROUPS[:5]).replace("\n", "\n\n")
+    assert fails(folder(groups=rows + "9,1\n")).startswith("/phrase_groups.csv, line 13, field 'phrase_index'")
+    assert load(str(folder(groups=rows + "5,2\n")), "mine").samples == load(str(folder()), "mine").samples
+
+
+@pytest.mark.parametrize("head", ["", "0,7\n", "phrase_index;paraphrase_group_index\n", "phrase_index\n"])
+def test_another_header_is_named(folder, head):
+    found = fails(folder(groups=head + table(GROUPS).removeprefix(HEADER)))
+    told = "the header must be phrase_index, paraphrase_group_index, with commas between; it is "
+    assert found.startswith(f"/phrase_groups.csv, line 1: {told}")
+
+
+def test_a_sentence_without_a_group_is_named(folder):
+    found = fails(folder(groups=table(GROUPS[:5])))
+    assert found == "/phrases.txt, line 6: no row of phrase_groups.csv has its number 5"
+    found = fails(folder(groups=table(GROUPS[:1])))
+    assert found == "/phrases.txt, line 2: no row of phrase_groups.csv has its number 1, as for 4 other sentences"
+    assert fails(folder(groups=HEADER)).startswith("/phrases.txt, line 1: no row of phrase_groups.csv has its number 0")
+
+
+@pytest.mark.parametrize(("phrases", "line"), [("\na\nb\nc\n", 1), ("a\n\nb\nc\n", 2), ("a\nb\n \t\r\nc", 3)])
+def test_an_empty_line_among_the_sentences_is_named(folder, phrases, line):
+    told = "an empty line; each line is a sentence, which phrase_groups.csv counts from 0"
+    assert fails(folder(phrases, [1, 1, 1])) == f"/phrases.txt, line {line}: {told}"
+
+
+@pytest.mark.parametrize("phrases", ["", "\n", "\ufeff", " \r\n\r\n"])
+def test_no_sentences_is_an_error(folder, phrases):
+    assert fails(folder(phrases, [])) == "/phrases.txt: the file has no sentences"
+
+
+def test_what_is_not_utf8_is_named_with_its_line(folder):
+    assert fails(folder(b"a\nb\ncaf\xe9\nd\n")) == "/phrases.txt, line 3: not UTF-8 text"
+    assert fails(folder(groups=table(GROUPS).encode() + b"\xe9,1\n")) == "/phrase_groups.csv, line 8: not UTF-8 text"
+
+
+def test_a_folder_in_a_file_s_place_is_named(folder):
+    path = folder()
+    (path / "phrases.txt").unlink()
+    (path / "phrases.txt").mkdir()
+    assert fails(path) == "/phrases.txt: cannot be read: Is a directory"
+
+
+def test_small_groups_alone_are_an_error(folder):
+    found = ": no group has 3 sentences or more; found 3 groups with 6 sentences"
+    assert fails(folder(groups=[1, 1, 2, 2, 3, 3])) == found
+
+
+@given(groups=st.lists(st.integers(0, 4), min_size=1, max_size=14))
+def test_what_is_kept_is_that_of_a_plain_loop(groups, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "opinosis"
+    path.mkdir(exist_ok=True)
+    (path / "phrases.txt").write_text("".join(f"Sentence {i}.\n" for i in range(len(groups))))
+    (path / "phrase_groups.csv").write_text(table(groups))
+    expected = [(str(i), str(group)) for i, group in enumerate(groups) if groups.count(group) >= 3]
+    try:
+        found = [(s.id, s.group) for s in load(str(path), "mine").samples]
+    except SourceError:
+        found = []
+    assert found == expected

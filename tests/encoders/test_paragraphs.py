@@ -1,0 +1,213 @@
+"""Paragraph vectors: a trained folder, read back, and the vectors of new texts."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gensim", reason="the words extra is not installed")
+
+from embassay.adapt import paragraphs as trainer
+from embassay.adapt._training import TrainingFolder
+from embassay.encoders import _paragraphs, paragraphs
+from embassay.encoders._paragraphs import ParagraphModel
+from embassay.encoders._trained import TrainedFolder
+from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.randomness import generator
+from embassay.resolve import load_encoder
+
+WORDS = ["boat", "baker", "judge", "nurse", "pilot", "gate", "song", "book", "wall", "old", "loud", "long", "small"]
+SENTENCES = [f"The {' '.join(generator(n, 'toy').choice(WORDS, 12))}." for n in range(60)]
+"""Words at random: the word beside one does not tell it, so the sentence's vector has to."""
+DIM = 24
+
+
+@pytest.fixture(scope="module", params=["dm", "dbow"])
+def trained(request, tmp_path_factory):
+    """A folder, and the arrays that the training ended with."""
+    place = tmp_path_factory.mktemp(request.param)
+    text = place / "text.txt"
+    text.write_text("\n".join(SENTENCES), encoding="utf-8")
+    last = {}
+    keep = TrainingFolder.keep
+
+    def remember(self, epochs, arrays):
+        last.update({name: array.copy() for name, array in arrays.items()})
+        keep(self, epochs, arrays)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TrainingFolder, "keep", remember)
+        options = {"model": request.param, "dim": DIM, "window": 1, "epochs": 150}
+        trainer.train(text, place / "model", advance=lambda done, total: None, **options)
+    return place / "model", last
+
+
+@pytest.fixture
+def copy(trained, tmp_path):
+    """A copy of the folder, to be damaged."""
+    return shutil.copytree(trained[0], tmp_path / "copy")
+
+
+@pytest.fixture(scope="module")
+def encoder(trained):
+    return load_encoder(f"paragraphs:{trained[0]}")
+
+
+def cosines(a, b):
+    unit = [m / np.linalg.norm(m, axis=1, keepdims=True) for m in (a, b)]
+    return unit[0] @ unit[1].T
+
+
+def test_a_text_that_was_learnt_from_lies_nearest_to_its_own_vector(encoder, trained):
+    own = trained[1]["paragraphs"]
+    assert np.array_equal(cosines(encoder.encode(SENTENCES), own).argmax(axis=1), np.arange(len(SENTENCES)))
+
+
+def test_inference_is_gensims_own(trained, monkeypatch):
+    """The same beginning, rates and epochs in gensim's ``infer_vector`` give the same vector."""
+    monkeypatch.setattr(_paragraphs, "MOVED", 0.0)
+    model = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    text, words = "The judge by the gate.", ["the", "judge", "by", "the", "gate", "."]
+    start = (generator(3, "paragraph", text).random(DIM, np.float32) - np.float32(0.5)) / np.float32(DIM)
+    monkeypatch.setattr("gensim.models.doc2vec.pseudorandom_weak_vector", lambda size, seed_string: start.copy())
+    theirs = model.loaded.infer_vector(words, alpha=0.025, min_alpha=0.0001, epochs=200)
+    ours, resting = model.infer(words, text, 3)
+    assert not resting
+    assert np.allclose(ours, theirs, atol=1e-6)
+    assert np.linalg.norm(ours - start) > 0.1
+
+
+def test_the_softmax_tree_is_the_one_that_was_trained(trained):
+    found = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    counts = found.counts
+    assert list(counts.values()) == sorted(counts.values(), reverse=True)
+    assert counts["."] == counts["the"] == len(SENTENCES)
+    # Huffman: the words' codes fill the tree, and the mean length is minimal.
+    tree = found.loaded.wv.expandos["code"]
+    assert sum(2.0 ** -len(code) for code in tree) == pytest.approx(1)
+    null = [1] if found.kind == "dm" else []
+    assert np.dot([len(code) for code in tree], [*counts.values(), *null]) == huffman([*counts.values(), *null])
+
+
+def huffman(counts):
+    """The length of a text in Huffman's code, worked out naively."""
+    total = 0
+    while len(counts) > 1:
+        first, second, *rest = sorted(counts)
+        total += first + second
+        counts = [first + second, *rest]
+    return total
+
+
+def test_a_vector_depends_on_seed_and_text_alone(encoder, trained):
+    texts = [*SENTENCES[:3], "The nurse paints a boat."]
+    together = encoder.encode(texts)
+    again = load_encoder(f"paragraphs:{trained[0]}")
+    assert np.array_equal(again.encode(texts[::-1])[::-1], together)
+    assert np.array_equal(again.encode(texts[2:3])[0], together[2])
+    other = load_encoder(f"paragraphs:{trained[0]},seed=1")
+    assert not np.array_equal(other.encode(texts), together)
+    assert other.fingerprint != encoder.fingerprint == again.fingerprint
+    assert other.card.spec == f"paragraphs:{trained[0]},seed=1"
+
+
+def test_it_says_how_many_texts_were_still_moving(trained, monkeypatch):
+    encoder = load_encoder(f"paragraphs:{trained[0]}")
+    assert encoder.route == {}
+    encoder.encode([*SENTENCES[:3], SENTENCES[0]])
+    assert encoder.route == {"inferred": 3, "epochs": 200, "stopped_by_limit": 0.0}
+    monkeypatch.setattr(_paragraphs, "EPOCHS", 2)
+    encoder.encode(SENTENCES[3:4])
+    assert encoder.route["stopped_by_limit"] == 0.25
+
+
+def test_a_vector_comes_to_rest(trained):
+    """One more epoch at the rate of the last one moves it less than a thousandth."""
+    model = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    words = ["the", "pilot", "long", "book", "."]
+    resting = model.infer(words, "x", 0)
+    assert resting[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_paragraphs, "MOVED", 0.0)
+        further, _ = model.infer(words, "x", 0)
+    assert 0 < np.linalg.norm(further - resting[0]) < 0.05 * np.linalg.norm(further)
+
+
+def test_unknown_words_are_skipped_and_counted(encoder):
+    texts = ["The zebra song.", "Zebra!", ""]
+    assert encoder.unknown_words(texts) == (3, 6, 2)
+    vectors = encoder.encode(texts)
+    assert vectors[0].any()
+    assert not vectors[1:].any()
+
+
+def test_it_reads_again_what_was_released(encoder):
+    before = encoder.encode(SENTENCES[:1])
+    encoder.release()
+    assert np.array_equal(encoder.encode(SENTENCES[:1]), before)
+
+
+def test_the_fingerprint_follows_the_content(encoder, copy):
+    assert load_encoder(f"paragraphs:{copy}").fingerprint == encoder.fingerprint
+    hidden = np.load(copy / "hidden.npy")
+    hidden[0, 0] += 1
+    np.save(copy / "hidden.npy", hidden)
+    assert load_encoder(f"paragraphs:{copy}").fingerprint != encoder.fingerprint
+
+
+def truncated(folder):
+    content = (folder / "hidden.npy").read_bytes()
+    (folder / "hidden.npy").write_bytes(content[:-100])
+
+
+def zipped(folder):
+    with (folder / "hidden.npy").open("wb") as file:
+        np.savez(file, a=np.zeros(1))
+
+
+def reshaped(folder):
+    np.save(folder / "hidden.npy", np.load(folder / "hidden.npy")[:-1])
+
+
+def infinite(folder):
+    array = np.load(folder / "hidden.npy")
+    array[1, 1] = np.inf
+    np.save(folder / "hidden.npy", array)
+
+
+def record(**changes):
+    def change(folder):
+        found = json.loads((folder / "paragraphs.json").read_bytes())
+        settings = {**found["settings"], **changes.get("settings", {})}
+        (folder / "paragraphs.json").write_text(json.dumps({**found, **changes, "settings": settings}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (truncated, "hidden.npy: damaged"),
+        (zipped, "hidden.npy: damaged"),
+        (reshaped, "hidden.npy: float32"),
+        (infinite, "hidden.npy: float32"),
+        (record(counts=[3, 2]), "field 'counts'"),
+        (record(vocabulary=None), "field 'vocabulary': is None, no list"),
+        (record(settings={"model": "cbow"}), "field 'model': is 'cbow', neither dm nor dbow"),
+        (record(settings={"dim": "many"}), "field 'dim': is 'many', no whole number"),
+    ],
+)
+def test_a_damaged_folder_is_said_with_its_file(damage, message, copy):
+    damage(copy)
+    with pytest.raises(EncoderError) as caught:
+        load_encoder(f"paragraphs:{copy}").encode(["The judge"])
+    assert message in str(caught.value)
+
+
+def test_what_is_no_folder_or_no_seed_is_refused(tmp_path, trained):
+    with pytest.raises(SourceError, match="no such folder; 'embassay train paragraphs' writes one"):
+        load_encoder(f"paragraphs:{tmp_path / 'none'}")
+    with pytest.raises(SpecError, match="seed"):
+        load_encoder(f"paragraphs:{trained[0]},seed=-1")
+    assert paragraphs.REQUIRES == ("gensim",)

@@ -1,0 +1,273 @@
+"""The unfolding recursive autoencoder: its mathematics against naive recursion, and its folder as an encoder."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from embassay.encoders import _link_parser
+from embassay.encoders._tree_plans import Plan
+from embassay.encoders._trees import balanced, right, shape_of
+from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.resolve import load_encoder
+from embassay.types import Runtime
+
+torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+
+from embassay.adapt.urae import train  # noqa: E402
+from embassay.encoders._urae import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
+from embassay.encoders.urae import create  # noqa: E402
+
+LINES = ["The shop is open.", "The shop is not open.", "It rains and rains.", "The old baker sleeps.", "Rain falls."]
+PARSES = ["(S (NP (DT the) (NN shop)) (VP (VBZ is) (ADJP open)))", "(S (NP it) (VP rains))"]
+needs_parser = pytest.mark.skipif(not _link_parser.installed(), reason="the program link-parser is not installed")
+
+
+def silent(done, total):
+    pass
+
+
+def matrices(dim, normalize=False, seed=0):
+    rng = np.random.default_rng(seed)
+    shapes = ((dim, 2 * dim), (dim,), (2 * dim, dim), (2 * dim,))
+    return Matrices(*(torch.from_numpy(rng.normal(0, 0.5, shape)) for shape in shapes), normalize=normalize)
+
+
+def fold(words, shape, fold_matrix, bias, normalize):
+    """Return the vectors of all nodes, one after the other."""
+    nodes = list(words)
+    for left, right_ in shape.children.tolist():
+        node = np.tanh(fold_matrix @ np.concatenate([nodes[left], nodes[right_]]) + bias)
+        nodes.append(node / np.linalg.norm(node) if normalize else node)
+    return nodes
+
+
+def naive_loss(words, shape, m):
+    """Return the loss of one tree by recursion, in numpy."""
+    down, bias = m.unfold.numpy(), m.unfold_bias.numpy()
+
+    def error(node, vector):
+        if node < shape.leaves:
+            return ((words[node] - vector) ** 2).sum()
+        halves = np.split(np.tanh(down @ vector + bias), 2)
+        return sum(error(child, half) for child, half in zip(shape.children[node - shape.leaves], halves, strict=True))
+
+    nodes = fold(words, shape, m.fold.numpy(), m.fold_bias.numpy(), m.normalize)
+    return sum(error(node, nodes[node]) for node in range(shape.leaves, len(nodes))), nodes
+
+
+def random_shapes(rng, number):
+    found = []
+    for _ in range(number):
+        leaves = int(rng.integers(0, 8))
+        nodes, merges = list(range(leaves)), []
+        while len(nodes) > 1:
+            place = int(rng.integers(len(nodes) - 1))
+            merges.append((nodes[place], nodes[place + 1]))
+            nodes[place : place + 2] = [leaves + len(merges) - 1]
+        found.append(shape_of(leaves, merges))
+    return found
+
+
+def test_the_loss_of_three_words_worked_by_hand():
+    # (x0 (x1 x2)) with one dimension: x = 0.5, -0.2, 0.1; W_e = [0.6 0.4], b_e = 0.1; W_d = [0.5; -0.3],
+    # b_d = [0.05; 0.2].
+    #   p1 = tanh(0.6 * -0.2 + 0.4 * 0.1 + 0.1)      = tanh(0.02)     = 0.019997
+    #   p2 = tanh(0.6 * 0.5 + 0.4 * 0.019997 + 0.1)  = tanh(0.407999) = 0.386772
+    #   from p1: x1' = tanh(0.059999) = 0.059927, x2' = tanh(0.194001) = 0.191603
+    #   from p2: x0' = tanh(0.243386) = 0.238692, p1' = tanh(0.083968) = 0.083772,
+    #            x1' = tanh(0.091886) = 0.091628, x2' = tanh(0.174868) = 0.173108
+    #   0.259927² + 0.091603² + 0.261308² + 0.291628² + 0.073108² = 0.234627
+    m = Matrices(*map(torch.tensor, ([[0.6, 0.4]], [0.1], [[0.5], [-0.3]], [0.05, 0.2])))
+    plan = Plan.of([right(3)])
+    leaves = torch.tensor([[0.5], [-0.2], [0.1]])[torch.from_numpy(plan.order)]
+    assert encode(plan, leaves, m).flatten().tolist() == pytest.approx([0.019997, 0.386772], abs=1e-6)
+    assert roots(plan, leaves, m).flatten().tolist() == pytest.approx([0.386772], abs=1e-6)
+    assert unfolding_loss(plan, leaves, m).item() == pytest.approx(0.234627, abs=1e-6)
+    assert penalty(m).item() == pytest.approx(0.36 + 0.16 + 0.25 + 0.09, abs=1e-6)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_many_trees_at_once_give_what_each_gives_alone(normalize):
+    rng, dim = np.random.default_rng(1), 4
+    m = matrices(dim, normalize)
+    for _ in range(20):
+        shapes = [*random_shapes(rng, int(rng.integers(0, 5))), right(5), balanced(6), right(1), right(0)]
+        words = rng.normal(0, 0.3, (sum(shape.leaves for shape in shapes), dim))
+        expected, first, tops = 0.0, 0, []
+        for shape in shapes:
+            loss, nodes = naive_loss(words[first : first + shape.leaves], shape, m)
+            expected, first = expected + loss, first + shape.leaves
+            tops.append(nodes[-1] if nodes else np.zeros(dim))
+        plan = Plan.of(shapes)
+        leaves = torch.from_numpy(words[plan.order])
+        assert unfolding_loss(plan, leaves, m).item() == pytest.approx(expected, rel=1e-10)
+        assert np.allclose(roots(plan, leaves, m).numpy(), tops, atol=1e-12)
+        assert np.allclose(roots(Plan.of(shapes, unfold=False), leaves, m).numpy(), tops, atol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_gradient_is_that_of_finite_differences(normalize):
+    rng, dim = np.random.default_rng(2), 3
+    plan = Plan.of([*random_shapes(rng, 3), right(4), balanced(4)])
+    leaves = torch.from_numpy(rng.normal(0, 0.3, (len(plan.order), dim))).requires_grad_()
+    m = matrices(dim, normalize)
+    given = [t.requires_grad_() for t in (m.fold, m.fold_bias, m.unfold, m.unfold_bias)]
+    assert torch.autograd.gradcheck(
+        lambda x, *tensors: unfolding_loss(plan, x, Matrices(*tensors, normalize=normalize)), (leaves, *given)
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("urae")
+    (place / "text.txt").write_text("\n".join(LINES), encoding="utf-8")
+    train(place / "text.txt", place / "model", dim=6, epochs=3, normalize=True, advance=silent)
+    return place / "model"
+
+
+@pytest.fixture
+def copied(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_vector_is_the_root_of_the_arrays_in_the_folder(folder):
+    rows = {word: row for row, word in enumerate(json.loads((folder / "urae.json").read_bytes())["vocabulary"], 1)}
+    words, up, bias = (np.load(folder / f"{name}.npy") for name in ("words", "fold", "fold_bias"))
+    texts = {
+        "The shop is NOT open.": ["the", "shop", "is", "not", "open", "."],
+        "A baker sleeps": ["a", "baker", "sleeps"],
+        "rains": ["rains"],
+        "Unheard": ["unheard"],
+    }
+    for trees, shape in (("right", right), ("balanced", balanced)):
+        found = load_encoder(f"urae:{folder},trees={trees}").encode([*texts, ""])
+        assert (found.dtype, found.shape) == (np.float32, (5, 6))
+        for vector, cut in zip(found, texts.values(), strict=False):
+            leaves = [words[rows.get(word, 0)] for word in cut]
+            assert np.allclose(vector, fold(leaves, shape(len(cut)), up, bias, True)[-1], atol=1e-6)
+        assert not found[-1].any()
+    assert "a" not in rows
+
+
+def test_no_texts_and_many_texts(folder):
+    encoder = load_encoder(f"urae:{folder}")
+    assert encoder.encode([]).shape == (0, 6)
+    texts = [" ".join(["rain", "falls", "open"] * (n % 5)) for n in range(600)]
+    together = encoder.encode(texts)
+    assert np.allclose(together[[3, 599]], np.concatenate([encoder.encode([texts[3]]), encoder.encode([texts[599]])]))
+
+
+def test_unknown_words_are_counted(folder):
+    encoder = load_encoder(f"urae:{folder}")
+    assert encoder.unknown_words(["The shop is shut.", "", "Where?", "rain rain"]) == (3, 9, 2)
+    same = encoder.encode(["the shop is shut", "the shop is closed"])
+    assert np.array_equal(*same)
+
+
+def test_it_says_what_it_is(folder, copied):
+    plain = load_encoder(f"urae:{folder}")
+    tall = load_encoder(f"urae:{folder},trees=balanced")
+    assert plain.card.spec == f"urae:{folder}"
+    assert tall.card.spec == f"urae:{folder},trees=balanced"
+    assert plain.card.warnings == tall.card.warnings == ()
+    assert plain.fingerprint != tall.fingerprint
+    assert plain.fingerprint == load_encoder(f"urae:{folder},trees=right").fingerprint
+    assert plain.fingerprint == load_encoder(f"urae:{copied}").fingerprint
+    changed = np.load(copied / "fold.npy")
+    np.save(copied / "fold.npy", changed + np.float32(1e-6))
+    assert plain.fingerprint != load_encoder(f"urae:{copied}").fingerprint
+    assert plain.route == {"trees": "right", "device": "cpu"}
+    assert not vars(plain.work)["model"]
+    plain.encode(["rain"])
+    assert plain.work.model is not None
+    plain.release()
+    assert plain.work.model is None
+
+
+def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join(PARSES), encoding="utf-8")
+    train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1, trees="brackets", advance=silent)
+    plain = load_encoder(f"urae:{tmp_path / 'model'}")
+    assert plain.trees == "right"
+    assert "trained on trees of brackets and is used with right-branching ones" in plain.card.warnings[0]
+    parsed = load_encoder(f"urae:{tmp_path / 'model'},trees=brackets")
+    assert parsed.card.warnings == ()
+    branching = "(A the (B shop (C is open)))"
+    assert np.allclose(parsed.encode([branching, ""]), plain.encode(["The shop is open", ""]), atol=1e-6)
+    assert not np.allclose(parsed.encode(PARSES[:1]), plain.encode(["the shop is open"]), atol=1e-4)
+    assert parsed.unknown_words([PARSES[0], "(S no)"]) == (1, 5, 1)
+    for ask in (parsed.encode, parsed.unknown_words):
+        with pytest.raises(EncoderError, match=r"1 bracket does not close; .*\(text '\(S \(NP shop\)'\)"):
+            ask([PARSES[0], "(S (NP shop)"])
+
+
+@needs_parser
+def test_parses_that_fell_back_are_counted(folder):
+    encoder = load_encoder(f"urae:{folder},trees=link-parser")
+    found = encoder.encode(["The shop is open.", "The of and the the of.", "rain"])
+    assert encoder.route == {
+        "trees": f"link-parser {_link_parser.version()}",
+        "device": "cpu",
+        "parsed": 2,
+        "fell_back": 1,
+    }
+    plain = load_encoder(f"urae:{folder}").encode(["The shop is open.", "The of and the the of.", "rain"])
+    assert not np.allclose(found[0], plain[0], atol=1e-4)
+    assert np.allclose(found[1:], plain[1:], atol=1e-6)
+
+
+def test_a_parser_that_is_not_installed(copied, monkeypatch):
+    monkeypatch.setattr(_link_parser, "PROGRAM", "no-such-program")
+    with pytest.raises(SpecError, match="option 'trees': the program no-such-program is not installed"):
+        load_encoder(f"urae:{copied},trees=link-parser")
+    record = json.loads((copied / "urae.json").read_bytes())
+    record["settings"]["trees"] = "link-parser"
+    (copied / "urae.json").write_text(json.dumps(record), encoding="utf-8")
+    encoder = load_encoder(f"urae:{copied}")
+    assert encoder.trees == "right"
+    assert "apt install link-grammar" in encoder.card.warnings[0]
+
+
+def test_a_folder_that_is_none(tmp_path):
+    with pytest.raises(SourceError, match="no such folder; 'embassay train urae' writes one"):
+        load_encoder(f"urae:{tmp_path / 'nowhere'}")
+    with pytest.raises(SourceError, match=r"a folder without urae\.json"):
+        load_encoder(f"urae:{tmp_path}")
+    with pytest.raises(SpecError, match="write urae:FOLDER"):
+        load_encoder("urae")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("fold.npy", b"no array", r"fold\.npy: damaged"),
+        ("fold.npy", np.zeros((6, 6), np.float32), r"fold\.npy: float32 \(6, 6\), not finite float32 \(6, 12\)"),
+        ("words.npy", np.full((3, 6), np.nan, np.float32), r"words\.npy: float32 \(3, 6\)"),
+        ("unfold_bias.npy", np.zeros(12), r"unfold_bias\.npy: float64"),
+    ],
+)
+def test_damaged_arrays(copied, name, content, problem):
+    if isinstance(content, bytes):
+        (copied / name).write_bytes(content)
+    else:
+        np.save(copied / name, content)
+    with pytest.raises(EncoderError, match=problem):
+        load_encoder(f"urae:{copied}").encode(["rain"])
+
+
+@pytest.mark.parametrize(
+    ("change", "problem", "at_once"),
+    [
+        ({"vocabulary": ["rain", "rain"]}, "field 'vocabulary': has a word twice", False),
+        ({"settings": {"trees": "right", "dim": "6"}}, "field 'dim': is '6', no whole number", False),
+        ({"settings": {"trees": "oak", "dim": 6}}, "field 'trees': is 'oak', not one of brackets", True),
+    ],
+)
+def test_a_damaged_record(copied, change, problem, at_once):
+    record = json.loads((copied / "urae.json").read_bytes())
+    (copied / "urae.json").write_text(json.dumps({**record, **change}), encoding="utf-8")
+    with pytest.raises(SourceError if at_once else EncoderError, match=problem):
+        create(str(copied), Runtime()).encode(["rain"])

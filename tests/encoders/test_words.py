@@ -1,0 +1,323 @@
+"""Word vectors: every form of file, what is odd in one, and how words are pooled."""
+
+import gzip
+import importlib.util
+import struct
+
+import numpy as np
+import pytest
+
+from embassay.encoders import _word_blocks
+from embassay.encoders._word_files import read, recognise
+from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.resolve import load_encoder
+
+WORDS = ["the", "The", "cat", "sat", "café", "on", ".", "mat", "中文", "rain"]
+MATRIX = np.round(np.random.default_rng(5).standard_normal((len(WORDS), 6)), 4).astype(np.float32)
+TEXTS = ["The cat sat on the mat.", "RAIN, rain!", "unknown words only", "", "Café 中文"]
+
+
+def lines():
+    return [f"{word} {' '.join(f'{x:.4f}' for x in row)}" for word, row in zip(WORDS, MATRIX, strict=True)]
+
+
+def binary(newline=b"\n", words=WORDS, matrix=MATRIX, promised=None):
+    records = [word.encode() + b" " + row.tobytes() + newline for word, row in zip(words, matrix, strict=True)]
+    return f"{promised or len(words)} {matrix.shape[1]}\n".encode() + b"".join(records)
+
+
+FORMS = {
+    "glove": "\n".join([*lines(), ""]).encode(),
+    "glove without a last newline": "\n".join(lines()).encode(),
+    "glove from Windows": b"\xef\xbb\xbf" + "\r\n".join([*lines(), "", ""]).encode(),
+    "glove, gzipped": gzip.compress("\n".join(lines()).encode()),
+    "word2vec text": "\n".join([f"{len(WORDS)} 6", *(f"{line} " for line in lines())]).encode(),
+    "word2vec binary": binary(),
+    "word2vec binary without newlines": binary(b""),
+    "word2vec binary, gzipped": gzip.compress(binary()),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="vectors"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else "\n".join(content).encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def glove(write):
+    return write(FORMS["glove"])
+
+
+def naive_tokens(text, lower=None):
+    """Cut by hand: letters together, marks alone; find each as it is, then lower-cased."""
+    spaced = "".join(c if c.isalnum() else f" {c} " for c in text)
+    tokens = (spaced.lower() if lower else spaced).split()
+    known = [t if t in WORDS else t.lower() if lower is None else t for t in tokens]
+    return tokens, [WORDS.index(t) for t in known if t in WORDS]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("block", [1 << 23, 40])
+def test_every_form_gives_the_same_words_and_numbers(form, block, write, monkeypatch):
+    monkeypatch.setattr(_word_blocks, "BLOCK", block)
+    found = read(write(FORMS[form]))
+    assert list(found.row) == WORDS
+    assert found.matrix.dtype == np.float32
+    assert np.array_equal(found.matrix, MATRIX)
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_form_is_told_from_the_content(form, write):
+    assert recognise(write(FORMS[form])).kind == " ".join(form.split(",")[0].split()[:2]).replace(
+        "glove without", "glove"
+    ).replace("glove from", "glove")
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_mean_is_gensims_own(is_binary, tmp_path):
+    keyed = pytest.importorskip("gensim.models.keyedvectors", reason="the words extra is not installed")
+    theirs = keyed.KeyedVectors(6)
+    theirs.add_vectors(WORDS, MATRIX)
+    theirs.save_word2vec_format(str(tmp_path / "v"), binary=is_binary)
+    ours = load_encoder(f"words:{tmp_path / 'v'}").encode(TEXTS)
+    for text, vector in zip(TEXTS, ours, strict=True):
+        known = [WORDS[row] for row in naive_tokens(text)[1]]
+        expected = theirs.get_mean_vector(known, pre_normalize=False) if known else np.zeros(6)
+        assert np.abs(vector - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("lower", [None, True, False])
+def test_words_are_looked_up_as_they_are_then_lower_cased(lower, glove):
+    option = "" if lower is None else f",lower={str(lower).lower()}"
+    encoder = load_encoder(f"words:{glove},pool=sum{option}")
+    expected = [MATRIX[naive_tokens(text, lower)[1]].sum(axis=0, dtype=np.float64) for text in TEXTS]
+    assert np.allclose(encoder.encode(TEXTS), expected, atol=1e-6)
+    assert encoder.card.spec == f"words:{glove},pool=sum{option}"
+
+
+def test_unknown_words_are_counted(glove):
+    # "," "!"; "unknown" "words" "only": 5 of 16; two texts have no known word.
+    encoder = load_encoder(f"words:{glove}")
+    assert encoder.unknown_words(TEXTS) == (5, 16, 2)
+    assert not encoder.encode(["unknown words only", ""]).any()
+
+
+def test_sif_is_what_the_paper_says(glove):
+    texts = ["The cat sat on the mat.", "the rain sat", "cat rain unknown", "on the mat"]
+    encoder = load_encoder(f"words:{glove},pool=sif").fit(texts)
+    rows = [naive_tokens(text)[1] for text in texts]
+    total = sum(len(naive_tokens(text)[0]) for text in texts)
+    share = {row: sum(some.count(row) for some in rows) / total for row in range(len(WORDS))}
+
+    def mean(some):
+        return sum((1e-3 / (1e-3 + share[row])) * MATRIX[row].astype(float) for row in some) / len(some)
+
+    first = np.linalg.svd(np.array([mean(some) for some in rows]))[2][0]
+    for text in [*texts, "café café rain"]:
+        own = mean(naive_tokens(text)[1])
+        assert np.allclose(encoder.encode([text])[0], own - first * (first @ own), atol=1e-6)
+
+
+def test_sif_has_to_learn_first(glove):
+    with pytest.raises(EncoderError, match="call fit"):
+        load_encoder(f"words:{glove},pool=sif").encode(["cat"])
+
+
+def test_sif_of_texts_without_a_known_word_is_zero(glove):
+    encoder = load_encoder(f"words:{glove},pool=sif").fit(["unknown", ""])
+    assert not encoder.encode(["unknown"]).any()
+    assert encoder.encode(["cat"]).any()
+
+
+def test_limit_reads_the_first_words_only(glove):
+    encoder = load_encoder(f"words:{glove},limit=3")
+    assert encoder.unknown_words(["the The cat sat"]) == (1, 4, 0)
+    assert np.array_equal(read(glove, 3).matrix, MATRIX[:3])
+    with pytest.raises(SpecError, match="limit"):
+        load_encoder(f"words:{glove},limit=-1")
+
+
+def test_the_fingerprint_is_the_contents_and_the_options(glove, write):
+    specs = ["", ",pool=sum", ",lower=true", ",lower=false", ",limit=2", ",pool=sif"]
+    found = [load_encoder(f"words:{glove}{options}").fingerprint for options in specs]
+    assert len(set(found)) == len(specs)
+    assert load_encoder(f"words:{write(FORMS['glove'], 'copy')}").fingerprint == found[0]
+    assert load_encoder(f"words:{write(FORMS['glove'] + b'x 1 2 3 4 5 6', 'other')}").fingerprint != found[0]
+
+
+def test_treebank_needs_nltk(glove, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nltk" else found(name))
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[words\]'"):
+        load_encoder(f"words:{glove},tokens=treebank")
+
+
+def test_treebank_cuts_as_the_penn_treebank(write):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
+    path = write(["ca 1 0", "n't 0 1"])
+    assert load_encoder(f"words:{path},tokens=treebank,pool=sum").encode(["can't"]).tolist() == [[1, 1]]
+    assert not load_encoder(f"words:{path}").encode(["can't"]).any()
+
+
+GOOD = ["the 1 2 3", "cat 4 5 6", "sat 7 8 9"]
+HEADED = ["3 3", *GOOD]
+REFUSED = {
+    "empty": ([""], "the file is empty"),
+    "prose": (["It was a dark and stormy night."], "line 1: no word and its numbers"),
+    "counts": (["the 120", "of 80"], "line 1: no word and its numbers"),
+    "ragged": ([*GOOD, "mat 1 2"], "line 4: has a word and 2 numbers, the others a word and 3"),
+    "blank line": ([*GOOD[:2], "", GOOD[2]], "line 3: has nothing"),
+    "no number": ([*GOOD, "mat 1 x 3"], "line 4, field '2': 'x' is no finite number"),
+    "a gap": ([*GOOD, "mat 1  3"], "line 4, field '2': '' is no finite number"),
+    "not finite": ([*GOOD, "mat 1 2 nan"], "line 4, field '3': 'nan' is no finite number"),
+    "infinite": ([*GOOD, "mat inf 2 3"], "line 4, field '1'"),
+    "too large": ([*GOOD, "mat 1 2 1e39"], "line 4, field '3': '1e39' is no finite number"),
+    "underscore": ([*GOOD, "mat 1 2 1_0"], "line 4, field '3'"),
+    "header alone": (["3 3", ""], "a header and no words"),
+    "header of nothing": (["0 3", *GOOD], "line 1: its header says 0 words"),
+    "too few words": (["4 3", *GOOD], "promises 4 words and 3 are there; the file is incomplete"),
+    "fewer numbers than the header": (["3 4", *GOOD], "line 2: has a word and 3 numbers, the others a word and 4"),
+    "ragged after a header": ([*HEADED, "mat 1 2"], "line 5: has a word and 2 numbers"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_makes_vectors_wrong_is_refused_with_its_place(case, write):
+    content, message = REFUSED[case]
+    path = write(content)
+    with pytest.raises(SourceError) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_truncated_binary_file_is_refused(write):
+    whole = binary()
+    for cut in (len(whole) - 20, 60):
+        with pytest.raises(SourceError, match=r"word \d+ of the 10 .* is not whole: incomplete"):
+            read(write(whole[:cut]))
+    with pytest.raises(SourceError, match="incomplete"):
+        read(write(binary(promised=11)))
+
+
+def test_a_binary_number_that_is_not_finite_is_refused(write):
+    matrix = MATRIX.copy()
+    matrix[3, 2] = np.nan
+    with pytest.raises(SourceError, match=r"word 4 \('sat'\) has a number that is not finite"):
+        read(write(binary(matrix=matrix)))
+
+
+def test_damaged_gzip_and_no_file_are_said(write, tmp_path):
+    with pytest.raises(SourceError, match="damaged gzip"):
+        read(write(FORMS["glove, gzipped"][:-30]))
+    with pytest.raises(SourceError, match="cannot be read: No such file"):
+        load_encoder(f"words:{tmp_path / 'none'}")
+
+
+NOTED = {
+    "words with blanks, as GloVe 840B has": (
+        [*GOOD, ". . . 7 7 7", "at name@domain.com 8 8 8"],
+        "2 words with blanks: the last 3 fields were taken as the numbers (lines 4, 5)",
+        {". . .": [7, 7, 7], "at name@domain.com": [8, 8, 8]},
+    ),
+    "words twice": (
+        [*HEADED[:1], *GOOD[:2], "the 7 7 7"],
+        "1 word given again: the first vector was taken (line 4)",
+        {"the": [1, 2, 3], "cat": [4, 5, 6]},
+    ),
+    "wrong bytes": (
+        "\n".join([*GOOD, ""]).encode() + b"na\xefve 7 7 7\n",
+        "1 word not in UTF-8: the wrong bytes were replaced by U+FFFD (line 4)",
+        {"na\ufffdve": [7, 7, 7]},
+    ),
+    "more words than promised": (
+        ["2 3", *GOOD],
+        "the header promises 2 words: all 3 were read",
+        {"sat": [7, 8, 9]},
+    ),
+    "bytes after the last word": (
+        b"1 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nrest",
+        "4 bytes after the last word were left out",
+        {"the": [1, 2, 3]},
+    ),
+    "a binary word twice": (
+        b"2 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nthe " + struct.pack("<3f", 4, 5, 6),
+        "1 word given again: the first vector was taken (word 2)",
+        {"the": [1, 2, 3]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_what_is_odd_is_read_and_noted_with_its_place(case, write):
+    content, note, vectors = NOTED[case]
+    path = write(content)
+    found = read(path)
+    assert found.notes == (note,)
+    for word, numbers in vectors.items():
+        assert found.matrix[found.row[word]].tolist() == numbers
+    encoder = load_encoder(f"words:{path}")
+    assert encoder.card.warnings == ()
+    encoder.encode(["cat"])
+    encoder.release()
+    assert encoder.card.warnings == (note,)
+
+
+def test_only_the_first_places_are_named(write):
+    note = read(write([*GOOD, *("the 1 1 1" for _ in range(7))])).notes[0]
+    assert "7 words" in note
+    assert note.endswith("(lines 4, 5, 6, 7, 8 …)")
+
+
+def test_numbers_may_be_written_in_any_way(write):
+    found = read(write([*GOOD, "mat +1 .5 -2.5E-1"]))
+    assert found.matrix[3].tolist() == [1, 0.5, -0.25]
+
+
+def test_a_number_may_be_a_word(write):
+    found = read(write(["1990 1 2 3", "at 4 4 5 6", *GOOD]))
+    assert found.matrix[found.row["1990"]].tolist() == [1, 2, 3]
+    assert found.matrix[found.row["at 4"]].tolist() == [4, 5, 6]
+
+
+def test_the_file_is_read_when_it_is_needed_and_its_fault_is_the_encoders(write):
+    encoder = load_encoder(f"words:{write([*GOOD * 50, 'mat 1 2 x'])}")
+    assert encoder.route == {}
+    with pytest.raises(EncoderError, match="line 151"):
+        encoder.encode(["cat"])
+
+
+def test_the_route_says_what_was_read(glove):
+    encoder = load_encoder(f"words:{glove}")
+    encoder.encode(["cat"])
+    assert encoder.route == {"form": "glove", "words": 10, "dim": 6, "notes": []}
+    encoder.release()
+    assert encoder.route == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "without words.json"),
+        ({"checkpoint.npz": b""}, "not finished; the same 'embassay train' command goes on"),
+        ({"words.json": b"{"}, "damaged"),
+        ({"words.json": b'{"kind": "urae", "format": 1}'}, "no record of a model of the kind 'words'"),
+        ({"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"]}'}, "words.bin is missing"),
+        (
+            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"tokens": "x"}}'},
+            "field 'tokens': is 'x'",
+        ),
+    ],
+)
+def test_a_folder_without_a_whole_model_is_refused(files, message, tmp_path):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        load_encoder(f"words:{tmp_path}")
+    assert message in str(caught.value)

@@ -1,0 +1,42 @@
+"""The bar: on a terminal only."""
+
+import io
+
+from embassay.progress import Bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def standard_error(monkeypatch, kind):
+    """Put another standard error in the place of pytest's, in the test itself."""
+    found = kind()
+    monkeypatch.setattr("sys.stderr", found)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    return found
+
+
+def test_a_training_shows_the_sentences_of_all_epochs(monkeypatch):
+    terminal = standard_error(monkeypatch, Terminal)
+    with Bar().training("train model") as advance:
+        advance(250, 1000)
+    assert "train model" in terminal.getvalue()
+    assert " 250/1000" in terminal.getvalue()
+
+
+def test_encoding_shows_the_texts(monkeypatch):
+    terminal = standard_error(monkeypatch, Terminal)
+    with Bar().encoding("bow", 40) as advance:
+        advance(7)
+        advance(3)
+    assert "10/40" in terminal.getvalue()
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch):
+    found = standard_error(monkeypatch, io.StringIO)
+    with Bar().training("train model") as advance:
+        advance(1, 2)
+    assert found.getvalue() == ""
