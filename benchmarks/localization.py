@@ -50,9 +50,8 @@ def main() -> None:
     for count, seconds in taken.items():
         middle = statistics.median(seconds)
         ratio = statistics.median(taken[1]) / middle
-        print(
-            f"{count} process{'es' * (count > 1):<3} {middle:6.2f} s [{min(seconds):.2f}..{max(seconds):.2f}]  {ratio:.2f}×"
-        )
+        spread = f"[{min(seconds):.2f}..{max(seconds):.2f}]"
+        print(f"processes {count}: {middle:6.2f} s {spread}  {ratio:.2f}×")
     print("same bytes" if len(set(found.values())) == 1 else "DIFFERENT BYTES")
 
 
