@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from functools import cache
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -38,10 +39,17 @@ def side_by_side(count: int) -> Iterator[Each]:
     if count < 2:
         yield by_itself
         return
-    from threadpoolctl import threadpool_limits
 
     def each(work: Callable[[int, int], T]) -> list[T]:
         return list(pool.map(work, range(count), [count] * count))
 
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(count) as pool:
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) as pool:
         yield each
+
+
+@cache
+def _libraries() -> Any:
+    """Return what holds the threads of the libraries that are loaded; numpy's is by now, and to look takes long."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

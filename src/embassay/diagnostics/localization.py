@@ -120,7 +120,7 @@ class Localization:
         labels = codes([s.group for s in samples])
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
-        parts = tuple(_classifiers(vectors, rows, labels, fold, submit))
+        classifiers = tuple(_classifiers(vectors, rows, labels, fold, submit))
         matrix = vectors.matrix[rows]
         companions = {
             "centroid_accuracy": nearest_centroid(matrix, labels),
@@ -132,7 +132,7 @@ class Localization:
 
         def finish() -> ItemScores:
             place, converged = np.empty(len(labels), dtype=np.int64), []
-            for number, part in enumerate(parts):
+            for number, part in enumerate(classifiers):
                 place[fold == number], done = part.result()
                 converged.append(done)
             return ItemScores(
@@ -150,7 +150,7 @@ class Localization:
                 scalars={"zeros": float(zero_vectors(matrix)), "unconverged": float(FOLDS - sum(converged))},
             )
 
-        return Pending(parts, finish)
+        return Pending(classifiers, finish)
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""

@@ -7,7 +7,8 @@ of exactly 0, because nothing is shared, needs no second look: most pairs of bag
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,37 +25,69 @@ def settle(answer: Answer, ids: Ints) -> None:
     step = max(1, ROOM // max(answer.task.passages.shape[0], 1))
     blocks = _sparse(answer.task, ids, step) if answer.task.sparse else _dense(answer.task, ids, step)
     for queries, scores, errors in blocks:
-        for query, row, error in zip(queries.tolist(), scores, errors.tolist(), strict=True):
-            _settle(answer, query, row, error)
+        rows = [_Row.of(answer, query, row) for query, row in zip(queries.tolist(), scores, strict=True)]
+        rows = [row for row in rows if len(row.defined)]
+        _make_sure(answer.task, rows, dict(zip(queries.tolist(), errors.tolist(), strict=True)))
+        _fill_in(answer, rows)
 
 
-def _settle(answer: Answer, query: int, scores: Floats, error: float) -> None:
-    """Settle one query, given (P,) scores that are at most ``error`` from its similarities, NaN where undefined."""
-    task, pairs = answer.task, answer.pairs_of(query)
-    best = scores if task.starts is None else np.fmax.reduceat(scores, task.starts)
-    defined = np.flatnonzero(~np.isnan(best))
-    if not defined.size:
-        answer.greater[pairs] = answer.tied[pairs] = -1
+@dataclass
+class _Row:
+    """One query: its documents that have a similarity, the scores of these, and the pairs that ask about it."""
+
+    query: int
+    defined: Ints
+    value: Floats
+    pairs: Ints
+    own: Floats
+    k: int
+
+    @classmethod
+    def of(cls, answer: Answer, query: int, scores: Floats) -> _Row:
+        """Take (P,) scores, NaN where undefined; settle the pairs whose document has no similarity."""
+        task, pairs = answer.task, answer.pairs_of(query)
+        best = scores if task.starts is None else np.fmax.reduceat(scores, task.starts)
+        defined = np.flatnonzero(~np.isnan(best))
+        own = answer.own[pairs]
+        lost = np.isnan(own) | (len(defined) == 0)
+        answer.greater[pairs[lost]] = len(defined) or -1
+        answer.tied[pairs[lost]] = task.documents - len(defined) if len(defined) else -1
+        return cls(query, defined, best[defined], pairs[~lost], own[~lost], min(task.k, len(defined)))
+
+
+def _make_sure(task: Task, rows: list[_Row], errors: Mapping[int, float]) -> None:
+    """Compute in float64 what scores that are off by at most ``errors`` leave open; a score of 0 is exactly that."""
+    open_still = [
+        np.flatnonzero(_unsure(row.value, row.own, row.k, errors[row.query]) & (row.value != 0))
+        if errors[row.query]
+        else np.empty(0, np.int64)
+        for row in rows
+    ]
+    sizes = [len(places) for places in open_still]
+    if not sum(sizes):
         return
-    own = answer.own[pairs]
-    lost = np.isnan(own)
-    answer.greater[pairs[lost]] = len(defined)
-    answer.tied[pairs[lost]] = task.documents - len(defined)
-    pairs, own = pairs[~lost], own[~lost]
-    value, k = best[defined], min(task.k, len(defined))
-    if error:
-        # A score of 0 is exactly that.
-        unsure = np.flatnonzero(_unsure(value, own, k, error) & (value != 0))
-        value[unsure] = task.of_documents(np.full(len(unsure), query), defined[unsure])
-    bar = np.partition(value, len(value) - k)[len(value) - k]
-    # Of documents exactly at the bar the first k are enough: they may be all there are.
-    near = np.concatenate([defined[value > bar], defined[value == bar][:k]])
-    rows, _ = task.rows(near)
-    queries = np.full(len(rows), query)
-    answer.place(queries, rows, task.similarity(queries, rows))
-    if len(pairs):
-        above, least = count(value, own, own)
-        answer.greater[pairs], answer.tied[pairs] = above, least - above
+    documents = np.concatenate([row.defined[places] for row, places in zip(rows, open_still, strict=True)])
+    values = task.of_documents(np.repeat([row.query for row in rows], sizes), documents)
+    for row, places, value in zip(rows, open_still, np.split(values, np.cumsum(sizes)[:-1]), strict=True):
+        row.value[places] = value
+
+
+def _fill_in(answer: Answer, rows: list[_Row]) -> None:
+    """Place the nearest documents, and count those nearer than the ones asked about."""
+    if not rows:
+        return
+    task, nearest = answer.task, []
+    for row in rows:
+        bar = np.partition(row.value, len(row.value) - row.k)[len(row.value) - row.k]
+        # Of documents exactly at the bar the first k are enough: they may be all there are.
+        near = np.concatenate([row.defined[row.value > bar], row.defined[row.value == bar][: row.k]])
+        nearest.append(task.rows(near)[0])
+        if len(row.pairs):
+            above, least = count(row.value, row.own, row.own)
+            answer.greater[row.pairs], answer.tied[row.pairs] = above, least - above
+    queries = np.repeat([row.query for row in rows], [len(passages) for passages in nearest])
+    passages = np.concatenate(nearest)
+    answer.place(queries, passages, task.similarity(queries, passages))
 
 
 def _unsure(value: Floats, own: Floats, k: int, error: float) -> NDArray[np.bool_]:

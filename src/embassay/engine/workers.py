@@ -14,6 +14,8 @@ from embassay.cores import cores
 from embassay.pending import at_once
 
 T = TypeVar("T")
+IDLE = 60
+"""Seconds after which processes without work end; a run that comes before finds them ready."""
 
 
 class Workers:
@@ -28,17 +30,17 @@ class Workers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Let them go; what is not finished is dropped after an error."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=kind is not None)
+        """Leave them for the next run; after an error end them, and drop what is not finished."""
+        if self._executor is not None and kind is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
         """Hand out a call; what it raises is raised where its result is asked for."""
         if self._count < 2:
             return at_once(function, *arguments)
         if self._executor is None:
-            from joblib.externals.loky import ProcessPoolExecutor
+            from joblib.externals.loky import get_reusable_executor
 
-            self._executor = ProcessPoolExecutor(max_workers=self._count)
+            self._executor = get_reusable_executor(max_workers=self._count, timeout=IDLE)
         future: Future[T] = self._executor.submit(function, *arguments)
         return future
