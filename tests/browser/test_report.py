@@ -30,7 +30,7 @@ def page_file(tmp_path_factory, request):
     rows = [f"genre\tfile\tyear\t{n}\t{n % 6}\tThe lamp {n} is on.\tLamp {n} shines." for n in range(40)]
     pairs = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     pairs.write_text("\n".join(rows), encoding="utf-8")
-    corpora = [source, "built_in=opposites", "edits", "vignettes", str(pairs)]
+    corpora = [source, "built_in=opposites", "edits", "vignettes", "paraphrases", str(pairs)]
     result = assay(["hashing", "bow"], corpora, cache=None)
     return report(result, tmp_path_factory.mktemp("page") / "report.html")
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,8 @@ Route = Literal["packed", "padded", "sentence-transformers"]
 ROUTES: tuple[Route, ...] = ("packed", "padded", "sentence-transformers")
 WINDOW = 8_192
 """Texts that are tokenised and sorted together; the next ones are tokenised meanwhile."""
+FIRST = 512
+"""Texts of the first window, which nothing can be done before."""
 CHUNK = 256
 """Texts handed to the tokenizer at a time."""
 TOKENS = {"cpu": 1_024}
@@ -194,7 +197,8 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
             yield np.arange(start, start + len(chunk)), runners[0].whole(chunk, prompt)
         return
     order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
-    windows = [order[start : start + WINDOW] for start in range(0, len(order), WINDOW)]
+    starts = [0, *range(FIRST, len(order), WINDOW), len(order)]
+    windows = [order[start:stop] for start, stop in pairwise(starts) if start < stop]
     with ThreadPoolExecutor(1) as ahead:
         coming = [ahead.submit(runners[0].tokenize, [texts[n] for n in window], prompt) for window in windows[:1]]
         for number, window in enumerate(windows):

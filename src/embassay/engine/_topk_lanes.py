@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine._topk_products import Bound
-from embassay.engine._topk_task import Answer, Floats, Ints
+from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
 
 LINES = 16
 """Queries all of whose scores are looked at together: they should fit into the processor's cache."""
@@ -32,11 +32,13 @@ class Lane:
     kept, waiting
         Candidates: row, passage, lower and upper end of the similarity over the query's length.
     asked
-        By row: pairs to count for, and their similarities over the query's length.
+        By row, for those of several: pairs to count for, and their similarities over the query's length.
     floor
-        (b,) the least of these; infinite where nothing is asked.
+        (b,) the least of these similarities; infinite where nothing is asked.
     single
         (b,) the pair of each row that has one only; −1 else.
+    lost
+        Pairs whose document has no similarity to the query.
     surely, unsure
         Pair and passage: of a document surely nearer that a block's border cuts; that must be computed.
     """
@@ -48,11 +50,17 @@ class Lane:
     asked: dict[int, tuple[Ints, Floats]]
     floor: Floats
     single: Ints
+    lost: Ints
     kept: tuple[NDArray[Any], ...]
     waiting: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
     surely: list[tuple[Ints, Ints]] = field(default_factory=list)
     unsure: list[tuple[Ints, Ints]] = field(default_factory=list)
     unsure_of: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the place of any document is asked for."""
+        return bool(self.asked) or bool((self.single >= 0).any())
 
 
 @dataclass(frozen=True)
@@ -100,19 +108,35 @@ class Block:
 def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:
     """Return the lane of some queries, at the start."""
     part = ids[start : start + count]
-    scale = np.ones(len(part)) if answer.task.measure == "cosine" else np.sqrt(answer.task.squares[part])
-    asked, floor, single = {}, np.full(len(part), np.inf), np.full(len(part), -1)
-    for row, query in enumerate(part.tolist() if len(answer.pairs) else ()):
-        pairs = answer.pairs_of(query)
-        pairs = pairs[~np.isnan(answer.own[pairs])]
-        if len(pairs):
-            asked[row] = pairs, answer.own[pairs] / scale[row]
-            floor[row] = asked[row][1].min()
-            single[row] = pairs[0] if len(pairs) == 1 else -1
-            answer.greater[pairs] = answer.tied[pairs] = 0
-    queries, bar, given_up = slice(start, start + len(part)), np.full(len(part), -np.inf), np.zeros(len(part), np.bool_)
+    size = len(part)
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
-    return Lane(queries, part, bar, given_up, asked, floor, single, nothing)
+    row, pairs = answer.asked_of(part)
+    lost = np.isnan(answer.own[pairs])
+    lane = Lane(
+        slice(start, start + size),
+        part,
+        bar=np.full(size, -np.inf),
+        given_up=np.zeros(size, np.bool_),
+        asked={},
+        floor=np.full(size, np.inf),
+        single=np.full(size, -1),
+        lost=pairs[lost],
+        kept=nothing,
+    )
+    row, pairs = row[~lost], pairs[~lost]
+    if not len(pairs):
+        return lane
+    answer.greater[pairs] = answer.tied[pairs] = 0
+    own = answer.own[pairs]
+    if answer.task.measure == "dot":
+        own = own / np.sqrt(answer.task.squares[part])[row]
+    begin = np.flatnonzero(new_runs(row))
+    several = np.diff(np.append(begin, len(row))) > 1
+    lane.floor[row[begin]] = np.minimum.reduceat(own, begin)
+    lane.single[row[begin]] = np.where(several, -1, pairs[begin])
+    for first, last in zip(begin[several], np.append(begin[1:], len(row))[several], strict=True):
+        lane.asked[int(row[first])] = pairs[first:last], own[first:last]
+    return lane
 
 
 def down(values: Floats, dtype: Any) -> NDArray[Any]:

@@ -54,7 +54,7 @@ def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: 
     for lane in lanes[member::of]:
         maxima = crew[member].multiply(lane.queries)
         _select(lane, crew[member], maxima, block)
-        if lane.asked:
+        if lane.asks:
             tally(lane, crew[member], maxima, block)
 
 
@@ -145,8 +145,6 @@ def _finish(answer: Answer, lane: Lane, alive: NDArray[np.bool_]) -> Ints:
     answer.place(query, passage, value)
     resolve(answer, lane)
     defined = int(np.count_nonzero(alive))
-    for pairs in map(answer.pairs_of, lane.ids.tolist()):
-        lost = pairs[np.isnan(answer.own[pairs])]
-        answer.greater[lost] = defined or -1
-        answer.tied[lost] = len(alive) - defined if defined else -1
+    answer.greater[lane.lost] = defined or -1
+    answer.tied[lane.lost] = len(alive) - defined if defined else -1
     return lane.ids[lane.given_up]

@@ -113,6 +113,11 @@ class Answer:
         """Return which pairs ask about a query."""
         return np.asarray(self._order[self._begin[query] : self._begin[query + 1]])
 
+    def asked_of(self, queries: Ints) -> tuple[Ints, Ints]:
+        """Return the pairs that ask about some queries: (n,) the place of each one's query among these, (n,) pairs."""
+        begin, sizes = self._begin[queries], self._begin[queries + 1] - self._begin[queries]
+        return np.repeat(np.arange(len(queries)), sizes), self._order[spread(begin, sizes)]
+
     def place(self, query: Ints, passage: Ints, value: Floats) -> None:
         """Fill in the nearest documents of queries, given (n,) passages that hold them, in any order."""
         known = ~np.isnan(value)
