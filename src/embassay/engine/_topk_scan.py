@@ -33,7 +33,9 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
     The lanes are shared among the members of the product's crew: each has queries, scores and a thread of its own.
     """
     task, crew = answer.task, product.crew(len(ids))
-    size = min(product.sizes.queries, -(-len(ids) // len(crew)))
+    # As many lanes for each member of the crew, and no larger ones than there is room for.
+    rounds = -(-len(ids) // (product.sizes.queries * len(crew)))
+    size = -(-len(ids) // max(rounds * len(crew), 1))
     lanes = [lane_of(answer, ids, start, size) for start in range(0, len(ids), size)]
     alive = np.zeros(task.documents, dtype=np.bool_)
     with side_by_side(len(crew)) as each:
