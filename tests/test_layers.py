@@ -9,14 +9,17 @@ ROOT = Path(__file__).parent.parent / "src" / "embassay"
 OPEN = {"errors", "folder", "randomness", "cores", "_version", "data"}
 """May be imported by everyone but ``reports``, which gets ``_version`` only."""
 ALLOWED = {
-    "cli": {"session", "inspection", "inventory", "upkeep", "training", "api", "store"},
+    "cli": {"session", "inspection", "inventory", "upkeep", "training", "building", "api", "store"},
     "session": {"config", "plan", "run", "scoring", "reports", "store", "specs", "progress", "types", "result"},
     "inspection": {"plan", "resolve", "reports", "store", "types", "session", "samples"},
     "inventory": {"reports"},
     "upkeep": {"reports", "store"},
     "training": {"adapt", "progress"},
+    "building": {"builders", "rating", "api", "progress", "resolve", "reports"},
+    "rating": {"builders", "stats", "result"},
+    "builders": {"engine", "lexical", "endpoint", "samples", "types"},
     "adapt": {"encoders", "store", "types"},
-    "api": {"plan", "run", "reports", "store", "types", "result"},
+    "api": {"builders", "plan", "run", "reports", "store", "types", "result"},
     "config": {"specs"},
     "progress": set(),
     "run": {"scoring", "plan", "engine", "store", "layout", "types", "result"},
@@ -47,7 +50,7 @@ ALLOWED = {
     "cores": set(),
     "data": set(),
     "_version": set(),
-    "__init__": {"api", "resolve", "samples", "types", "result", "vectors"},
+    "__init__": {"api", "rating", "resolve", "samples", "types", "result", "vectors"},
     "__main__": {"cli"},
 }
 PURE = {"geometry", "stats", "samples", "vectors", "types", "result", "randomness"}
@@ -91,7 +94,7 @@ def test_every_layer_is_in_the_table():
     assert {layer(p) for p in modules()} == set(ALLOWED)
 
 
-@pytest.mark.parametrize("folder", ["encoders", "corpora", "diagnostics"])
+@pytest.mark.parametrize("folder", ["encoders", "corpora", "diagnostics", "builders"])
 def test_plug_ins_do_not_import_each_other(folder):
     for path in modules():
         if layer(path) != folder or path.name.startswith("_"):
@@ -142,6 +145,11 @@ def test_heavy_packages_are_imported_where_they_are_used():
         "jinja2",
         "gensim",
         "nltk",
+        "textblob",
+        "lemminflect",
+        "harper",
+        "codespell_lib",
+        "better_profanity",
     }
     for path in modules():
         roots = {name.split(".")[0] for name, at_once in imports(path) if at_once}

@@ -25,8 +25,10 @@ def test_the_public_names():
         "Vectors",
         "__version__",
         "assay",
+        "build",
         "encoder",
         "load",
+        "rate",
         "read",
         "report",
     ]
@@ -65,4 +67,4 @@ def test_names_stay_what_they_are_after_everything_is_imported():
     import embassay.session
 
     assert embassay.reports.page
-    assert all(callable(getattr(ea, name)) for name in ("assay", "report", "load", "encoder", "read"))
+    assert all(callable(getattr(ea, name)) for name in ("assay", "report", "load", "encoder", "read", "build", "rate"))

@@ -21,6 +21,8 @@ _HOME = {
     "encoder": "embassay.resolve:load_encoder",
     "report": "embassay.api:report",
     "read": "embassay.api:read",
+    "build": "embassay.api:build",
+    "rate": "embassay.rating:rate",
     "Corpus": "embassay.types:Corpus",
     "Encoder": "embassay.types:Encoder",
     "Vectors": "embassay.types:Vectors",
@@ -39,8 +41,9 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from embassay.api import assay, read, report
+    from embassay.api import assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
+    from embassay.rating import rate
     from embassay.resolve import load_corpus as load
     from embassay.resolve import load_encoder as encoder
     from embassay.result import Estimate, Result

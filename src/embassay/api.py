@@ -1,4 +1,4 @@
-"""The Python surface: assay, report, read. What the command line does, as functions."""
+"""The Python surface: assay, report, read, build. What the command line does, as functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embassay.errors import EncoderError
 from embassay.plan import prepare
@@ -16,6 +16,9 @@ from embassay.store import results
 from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Runtime
+
+if TYPE_CHECKING:
+    from embassay.builders._built import Advance, Built
 
 
 def assay(
@@ -109,3 +112,78 @@ def read(path: str | Path) -> Result:
     """
     path = Path(path)
     return results.read(path / "result.json" if path.is_dir() else path)
+
+
+def build(
+    kind: str,
+    sources: str | Path | Sequence[str],
+    out: str | Path | None = None,
+    *,
+    column: str = "",
+    count: int | None = None,
+    seed: int = 0,
+    licence: str = "",
+    language: str = "en",
+    review: str | Path = "",
+    overwrite: bool = False,
+    advance: Advance | None = None,
+    **options: Any,
+) -> Built:
+    """Build a test set from sentences of your own, as ``embassay build`` does.
+
+    Parameters
+    ----------
+    kind
+        The builder: ``minimal-pairs``, ``negated-antonyms`` or ``groups``.
+    sources
+        A file, or the sentences themselves.
+    out
+        File of the test set, JSON lines; its data card and its sheets are written beside it. None: no file.
+    column
+        The file's column of sentences, where its name is not a known one.
+    count
+        How many to build; all by default.
+    seed
+        Of every random draw.
+    licence
+        What you may do with the sources, for the data card.
+    language
+        ``en`` refuses what is not English; ``any`` refuses nothing.
+    review
+        The review sheet of an earlier build, filled: what people confirmed on it joins the test set.
+    overwrite
+        Replace files that are there.
+    options
+        Of the builder (``embassay list builders``).
+
+    Returns
+    -------
+    The samples, what was left out and why; ``.corpus(name)`` is what :func:`assay` takes.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be used, nothing can be built of them, or a file cannot be written.
+    """
+    from embassay.builders._built import silent
+    from embassay.builders._files import Places, check_free
+    from embassay.builders._making import make, put
+
+    if out is not None:
+        places = Places(Path(out))
+        check_free((places.corpus, places.card, places.sheet, places.review), overwrite)
+    built, origin = make(
+        kind,
+        Path(sources) if isinstance(sources, (str, Path)) else sources,
+        column=column,
+        count=count,
+        seed=seed,
+        licence=licence,
+        language=language,
+        advance=advance or silent,
+        options=options,
+        review=str(review),
+    )
+    if out is not None:
+        put(Path(out), built, origin)
+    return built

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from embassay._version import __version__
+from embassay.building import build, rate
 from embassay.errors import EmbassayError, EncoderError, InputError
 from embassay.training import train
 
@@ -26,6 +27,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(train)
+app.command(build)
+app.command(rate)
 Repeated = Parameter(consume_multiple=False, negative="")
 
 
@@ -163,12 +166,12 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
 
 @app.command(name="list")
 def list_(what: str | None = None) -> int:
-    """List encoders, corpora and diagnostics, and the line that installs what is missing.
+    """List encoders, corpora, diagnostics and builders, and the line that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, corpora or diagnostics; all three by default.
+        encoders, corpora, diagnostics or builders; all by default.
     """
     from embassay.inventory import show
 

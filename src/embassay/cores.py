@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,9 +19,12 @@ class Each(Protocol):
         ...
 
 
+@cache
 def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use; a container's share of a large machine is counted as such."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
 
 
 def by_itself(work: Callable[[int, int], T]) -> list[T]:

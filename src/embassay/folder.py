@@ -86,7 +86,7 @@ class Folder:
         own = name in self._files()
         module = importlib.import_module(f"{self.package}.{name}") if own else self._entry_points()[name].load()
         parameters = inspect.signature(getattr(module, self.function)).parameters.values()
-        given = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+        given = [p for p in parameters if p.kind is p.KEYWORD_ONLY and not inspect.isfunction(p.default)]
         return tuple(p.name if p.default is None or p.default == "" else f"{p.name}={p.default}" for p in given)
 
     def _path(self) -> Path:
@@ -104,3 +104,4 @@ class Folder:
 ENCODERS = Folder("embassay.encoders", "encoder")
 CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
+BUILDERS = Folder("embassay.builders", "builder", "build")

@@ -6,10 +6,10 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import UnknownNameError
-from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, Folder
+from embassay.folder import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
 
-KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS}
+KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
 
 
 def show(what: str | None) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from embassay._version import __version__
+from embassay.cores import cores
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError
 from embassay.folder import DIAGNOSTICS
@@ -46,25 +48,47 @@ def execute(
     outcome = Outcome(Result(draws.seed, draws.resamples))
     started: list[tuple[Entry, Scoring]] = []
     with Workers(workers) as hands:
-        for entry in plan.entries:
-            try:
-                scoring = begin(entry, plan, cache, folder, progress or Quiet(), hands.submit, outcome)
-            except EncoderError as error:
-                outcome.failures[entry.label] = f"{entry.label}: {error}"
-                continue
-            finally:
-                outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
-                # So that two large models are never in memory together.
-                getattr(entry.encoder, "release", lambda: None)()
-            started.append((entry, scoring))
-            for _, earlier in started:
-                earlier.collect(only_ready=True)
-        for _, scoring in started:
-            scoring.collect()
+        try:
+            for entry in plan.entries:
+                try:
+                    started.append(
+                        (entry, begin(entry, plan, cache, folder, progress or Quiet(), hands.submit, outcome))
+                    )
+                except EncoderError as error:
+                    outcome.failures[entry.label] = f"{entry.label}: {error}"
+                finally:
+                    outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
+                    # So that two large models are never in memory together.
+                    getattr(entry.encoder, "release", lambda: None)()
+                _collect(started, outcome, at_most=2 * cores())
+            _collect(started, outcome, at_most=0)
+        except BaseException:
+            for _, scoring in started:
+                scoring.abandon()
+            raise
+    started = [(entry, scoring) for entry, scoring in started if entry.label not in outcome.failures]
     scores = [[s.scores[key(task)] for _, s in started if key(task) in s.scores] for task in plan.tasks]
     records = tuple(_encoder_record(entry, scoring) for entry, scoring in started)
     outcome.result = _summarise(plan, scores, draws, records)
     return outcome
+
+
+def _collect(started: Sequence[tuple[Entry, Scoring]], outcome: Outcome, at_most: int) -> None:
+    """Take in what other processes have worked out, until no more than so many calls are out."""
+    while True:
+        for entry, scoring in started:
+            try:
+                scoring.collect(only_ready=True)
+            except BrokenExecutor:
+                scoring.pending.clear()
+                outcome.failures[entry.label] = (
+                    f"{entry.label}: a worker process was ended from outside, probably for want of memory; the same "
+                    "command goes on from here"
+                )
+        out = [part for _, scoring in started for part in scoring.parts]
+        if len(out) <= at_most:
+            return
+        wait(out, return_when=FIRST_COMPLETED)
 
 
 def layouts(result: Result) -> dict[str, Layout]:

@@ -93,7 +93,7 @@ class MinimalPairs:
     Attributes
     ----------
     edits
-        (name, text) of each edit that there is; names are those of :data:`EDITS`.
+        (name, text) of each edit that there is; names are those of :data:`ALL_EDITS`.
     group
         The key of the unit that it belongs to; its own id where empty.
     """
@@ -119,7 +119,11 @@ class MinimalPairs:
 
 EDITS = ("synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym")
 """One word replaced by a synonym, an antonym, its misspelling, another word that fits; the main verb negated, the
-chosen word negated (or a negation of it removed)."""
+chosen word negated (or a negation of it removed). Those of HEROS."""
+EXTRA_EDITS = ("random_word", "number", "entity", "role_swap")
+"""Another word of the corpus where there is no masked language model; and, not in HEROS: one numeral changed, one name
+replaced by another of its kind, subject and object exchanged."""
+ALL_EDITS = (*EDITS, *EXTRA_EDITS)
 
 
 @dataclass(frozen=True)
@@ -336,6 +340,36 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     component = connected_components(graph, directed=False)[1][: len(samples)]
     _, first, code = np.unique(component, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[code].astype(np.int64)
+
+
+def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return the group of each sentence that stands in a pair: the smallest number among those that it is joined to.
+
+    Groups are the connected components of the pairs, their symmetric and transitive closure (White et al. 2015,
+    section 4.1). A pair that stands twice, or joins a sentence with itself, adds nothing.
+
+    Parameters
+    ----------
+    pairs
+        Numbers of sentences that mean the same, from 0 and below 2**63.
+
+    Returns
+    -------
+    The number of the group by the number of the sentence, ascending.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not pairs:
+        return {}
+    numbers, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
+    first, second = places.reshape(-1, 2).T
+    shape = (len(numbers), len(numbers))
+    graph = coo_array((np.ones(len(first), dtype=np.int32), (first, second)), shape=shape)
+    component = connected_components(graph, directed=False)[1]
+    # The numbers ascend, so the first of a component is its smallest.
+    smallest = np.unique(component, return_index=True)[1]
+    return dict(zip(numbers.tolist(), numbers[smallest[component]].tolist(), strict=True))
 
 
 def _keys(sample: Sample) -> tuple[str, ...]:

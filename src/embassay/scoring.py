@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -76,7 +77,20 @@ class Scoring:
     def collect(self, only_ready: bool = False) -> None:
         """Take in and keep what has been worked out; wait for the rest, unless only what is ready is wanted."""
         for name in [name for name, waiting in self.pending.items() if waiting.ready or not only_ready]:
-            self.keep(name, self.pending.pop(name).finish())
+            self.keep(name, self.pending[name].finish())
+            del self.pending[name]
+
+    @property
+    def parts(self) -> tuple[Future[Any], ...]:
+        """What has been handed out and is not finished."""
+        return tuple(part for waiting in self.pending.values() for part in waiting.parts if not part.done())
+
+    def abandon(self) -> None:
+        """Keep what is ready, and call the rest off."""
+        with suppress(Exception):
+            self.collect(only_ready=True)
+        for part in self.parts:
+            part.cancel()
 
     def keep(self, name: str, score: ItemScores) -> None:
         """Take in a score, and write it down."""
@@ -120,16 +134,20 @@ def begin(
     if cache:
         for fingerprint in pools:
             cache.note(fingerprint, entry.encoder.card.spec)
-    with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
-        for fingerprint, (encoder, texts) in pools.items():
-            vectors, spent = encode(encoder, list(texts), cache, advance)
-            effort, dim = effort + spent, vectors.matrix.shape[1]
-            learn = partial(_learn, encoder, tuple(texts)) if hasattr(encoder, "relearn") else None
-            vectors = replace(vectors, search=partial(search, device=plan.device), learn=learn)
-            if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
-                outcome.badges[entry.label] = _badges(encoder, vectors, list(texts), plan.seed)
-            for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
-                _score(scoring, task, entry, encoder, vectors, submit)
+    try:
+        with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
+            for fingerprint, (encoder, texts) in pools.items():
+                vectors, spent = encode(encoder, list(texts), cache, advance)
+                effort, dim = effort + spent, vectors.matrix.shape[1]
+                learn = partial(_learn, encoder, tuple(texts)) if hasattr(encoder, "relearn") else None
+                vectors = replace(vectors, search=partial(search, device=plan.device), learn=learn)
+                if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
+                    outcome.badges[entry.label] = _badges(encoder, vectors, list(texts), plan.seed)
+                for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
+                    _score(scoring, task, entry, encoder, vectors, submit)
+    except BaseException:
+        scoring.abandon()
+        raise
     outcome.effort[entry.label] = effort
     if effort.timed >= ENOUGH and effort.seconds:
         outcome.speed[entry.label] = effort.timed / effort.seconds

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.corpora._groups import closure
 from embassay.corpora.groups import load, recognises
 from embassay.errors import InputError, SourceError, SpecError
 from embassay.resolve import load_corpus
+from embassay.samples import closure
 
 CSV = "sentence,group\n"
 GOOD = CSV + "It rained.,rain\nAda sang.,song\nIt was wet.,rain\nRain fell.,rain\nAda left.,song\n"

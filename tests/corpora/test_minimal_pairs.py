@@ -98,8 +98,16 @@ def test_a_source_that_is_none_is_said(file, source):
 )
 def test_an_unknown_edit_is_named_with_the_known_ones_and_a_guess(file, name, guess):
     found = fails(file(ROW, {"original": "a", "edits": {name: "b"}}))
-    known = "synonym, antonym, typo, random_mlm, negation_main, negation_antonym"
+    known = (
+        "synonym, antonym, typo, random_mlm, negation_main, negation_antonym, random_word, number, entity, role_swap"
+    )
     assert found == f", line 2, field 'edits': unknown edit {name!r}; known: {known}{guess}"
+
+
+@pytest.mark.parametrize("name", ["random_word", "number", "entity", "role_swap"])
+def test_edits_that_heros_has_not_are_read(file, name):
+    loaded = load(str(file(ROW, {"original": "Two dogs bark.", "edits": {name: "Six dogs bark."}})), "c")
+    assert loaded.samples[1].edits == ((name, "Six dogs bark."),)
 
 
 @pytest.mark.parametrize("edits", [[], {}, None, "text", ["a"], 7])

@@ -1,14 +1,20 @@
 """Work handed to other processes: what comes back, and what a run makes of it."""
 
 import os
+import time
+from concurrent.futures import BrokenExecutor, Future
 
 import pytest
+from joblib import Parallel, delayed
 
 import embassay.diagnostics.localization as localization
+import embassay.engine.workers as workers_module
 from embassay.engine.workers import Workers
+from embassay.pending import at_once
 from embassay.plan import prepare
 from embassay.run import execute
 from embassay.store.results import to_bytes
+from embassay.store.runs import RunFolder
 from embassay.types import Draws, Runtime
 
 
@@ -29,9 +35,62 @@ def test_what_goes_wrong_there_is_raised_here():
         workers.submit(int, "seven").result()
 
 
-def test_no_process_is_started_before_there_is_work():
+def test_no_process_is_started_before_there_is_work(monkeypatch):
+    monkeypatch.setattr(workers_module, "_executor", lambda count: pytest.fail("started"))
+    with Workers(2):
+        pass
+
+
+def test_a_process_that_dies_is_told_of_and_the_next_work_has_another():
     with Workers(2) as workers:
-        assert workers._executor is None
+        with pytest.raises(BrokenExecutor):
+            workers.submit(os._exit, 1).result()
+        assert workers.submit(abs, -3).result() == 3
+
+
+def test_joblib_has_processes_of_its_own():
+    with Workers(2) as workers:
+        assert workers.submit(abs, -3).result() == 3
+        assert Parallel(n_jobs=2)(delayed(abs)(n) for n in (-1, -2)) == [1, 2]
+        assert workers.submit(abs, -4).result() == 4
+
+
+def test_work_that_nobody_waits_for_is_ended():
+    start = time.monotonic()
+    with Workers(2) as workers:
+        workers.submit(time.sleep, 60)
+    assert time.monotonic() - start < 30
+    assert not workers_module._ready
+
+
+def test_an_encoder_whose_process_dies_is_named_and_the_others_finish(monkeypatch, tmp_path):
+    def lost(self, function, *arguments):
+        future = at_once(function, *arguments)
+        if arguments[0].shape[1] == 16:
+            future = Future()
+            future.set_exception(BrokenExecutor("gone"))
+        return future
+
+    monkeypatch.setattr(localization, "LIGHT", 0)
+    monkeypatch.setattr(Workers, "submit", lost)
+    plan = prepare(["random,dim=16", "hashing"], ["paraphrases"], ["localization"], runtime=Runtime(), baselines=False)
+    outcome = execute(plan, Draws(resamples=50))
+    assert list(outcome.failures) == ["random"]
+    assert "a worker process was ended from outside" in outcome.failures["random"]
+    assert {e.name for e in outcome.result.encoders} == {"hashing"}
+
+
+def test_what_is_ready_is_kept_when_a_later_encoder_is_interrupted(monkeypatch, tmp_path):
+    def interrupted(self, texts, role="text"):
+        raise KeyboardInterrupt
+
+    plan = prepare(["bow", "hashing"], ["paraphrases"], ["localization"], runtime=Runtime(), baselines=False)
+    monkeypatch.setattr(type(plan.entries[1].encoder), "encode", interrupted)
+    folder = RunFolder(tmp_path / "RUN")
+    folder.open({}, overwrite=False)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, Draws(resamples=50), folder=folder)
+    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 1
 
 
 def test_a_run_gives_the_same_bytes_with_one_process_and_with_two(monkeypatch):

@@ -1,4 +1,4 @@
-"""How far annotators agree: Krippendorff's alpha for interval data."""
+"""How far annotators agree: Krippendorff's alpha for interval and ordinal data."""
 
 from __future__ import annotations
 
@@ -41,8 +41,44 @@ def loop(ratings):
     return 1 - observed / expected
 
 
+def ordinal_loop(ratings):
+    """The same with (Σ n_g − (n_c + n_k)/2)² over the values g from c to k, n_g how often g counts."""
+    items = [[v for v in row if v == v] for row in ratings]
+    items = [row for row in items if len(row) > 1]
+    everything = [v for row in items for v in row]
+    n = len(everything)
+    if not n or len(set(everything)) == 1:
+        return NAN
+
+    def metric(a, b):
+        between = sum(min(a, b) <= v <= max(a, b) for v in everything)
+        return (between - (everything.count(a) + everything.count(b)) / 2) ** 2
+
+    observed = sum(sum(metric(a, b) for a, b in permutations(row, 2)) / (len(row) - 1) for row in items) / n
+    return 1 - observed / (sum(metric(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1)))
+
+
 def test_golden_alpha_of_krippendorff():
     assert krippendorff(OBSERVERS) == pytest.approx(0.849, abs=5e-4)
+
+
+def test_golden_ordinal_alpha_of_krippendorff():
+    # The same table, section E.
+    assert krippendorff(OBSERVERS, "ordinal") == pytest.approx(0.815, abs=5e-4)
+
+
+def test_ordinal_alpha_by_hand():
+    # (0, 1) and (2, 2): midranks 1, 2 and 3.5, 3.5; observed 2·1/4; over all ordered pairs 2(1 + 6.25·2 + 2.25·2 + 0) =
+    # 36 over 12; 1 − (1/2)/3 = 5/6.
+    assert krippendorff(np.array([[0.0, 1.0], [2.0, 2.0]]), "ordinal") == pytest.approx(5 / 6)
+
+
+@given(tables)
+def test_ordinal_alpha_equals_krippendorffs_metric_and_sees_only_the_order(rows):
+    ratings = np.array(rows)
+    expected = ordinal_loop(rows)
+    assert krippendorff(ratings, "ordinal") == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert krippendorff(np.exp(ratings), "ordinal") == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_alpha_by_hand():

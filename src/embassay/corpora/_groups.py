@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from embassay.corpora._jsonl import counted, listed
 from embassay.corpora._retrieval import entries
 from embassay.corpora._tables import Row, even, table_rows
@@ -27,36 +25,6 @@ MSRP_FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
 OPINOSIS_FILES = ("phrases.txt", "phrase_groups.csv")
 """Files of the released folders."""
 _WHOLE = re.compile(r"[0-9]{1,18}")
-
-
-def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Return the group of each sentence that stands in a pair: the smallest number among those that it is joined to.
-
-    Groups are the connected components of the pairs, their symmetric and transitive closure (White et al. 2015,
-    section 4.1). A pair that stands twice, or joins a sentence with itself, adds nothing.
-
-    Parameters
-    ----------
-    pairs
-        Numbers of sentences that mean the same, from 0 and below 2**63.
-
-    Returns
-    -------
-    The number of the group by the number of the sentence, ascending.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    if not pairs:
-        return {}
-    numbers, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
-    first, second = places.reshape(-1, 2).T
-    shape = (len(numbers), len(numbers))
-    graph = coo_array((np.ones(len(first), dtype=np.int32), (first, second)), shape=shape)
-    component = connected_components(graph, directed=False)[1]
-    # The numbers ascend, so the first of a component is its smallest.
-    smallest = np.unique(component, return_index=True)[1]
-    return dict(zip(numbers.tolist(), numbers[smallest[component]].tolist(), strict=True))
 
 
 def corpus_of(

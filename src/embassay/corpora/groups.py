@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._groups import closure, corpus_of
+from embassay.corpora._groups import corpus_of
 from embassay.corpora._jsonl import Ids, counted, first_fields, key_field, text_field
 from embassay.corpora._records import Table, read_table
 from embassay.corpora._tables import first_line
 from embassay.errors import SourceError, SpecError
-from embassay.samples import Grouped
+from embassay.samples import Grouped, closure
 from embassay.types import Corpus
 
 SHAPE = "groups"

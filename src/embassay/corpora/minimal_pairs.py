@@ -8,7 +8,7 @@ from typing import Any
 
 from embassay.corpora._jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.errors import SourceError, nearest
-from embassay.samples import EDITS, MinimalPairs
+from embassay.samples import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
@@ -59,10 +59,10 @@ def _sample(row: dict[str, Any], path: Path, line: int) -> MinimalPairs:
     if not isinstance(given, dict) or not given:
         raise SourceError("must be an object with a text for each edit", path, line, "edits")
     for name in given:
-        if name not in EDITS:
-            guess = f"; did you mean {near!r}?" if (near := nearest(name, EDITS)) else ""
-            raise SourceError(f"unknown edit {name!r}; known: {', '.join(EDITS)}{guess}", path, line, "edits")
-    edits = {name: text_field(given[name], path, line, f"edits.{name}") for name in EDITS if name in given}
+        if name not in ALL_EDITS:
+            guess = f"; did you mean {near!r}?" if (near := nearest(name, ALL_EDITS)) else ""
+            raise SourceError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}", path, line, "edits")
+    edits = {name: text_field(given[name], path, line, f"edits.{name}") for name in ALL_EDITS if name in given}
     for name, text in edits.items():
         if text == original:
             raise SourceError("is the original itself", path, line, f"edits.{name}")
@@ -91,5 +91,5 @@ def _told(made: Counter[tuple[str, str]]) -> str:
     ways = dict.fromkeys(way for _, way in made)
     if len(ways) < 2:
         return "".join(ways)
-    of_edit = {name: dict.fromkeys(way for edit, way in made if edit == name) for name in EDITS}
+    of_edit = {name: dict.fromkeys(way for edit, way in made if edit == name) for name in ALL_EDITS}
     return "; ".join(f"{name}: {', '.join(found)}" for name, found in of_edit.items() if found)

@@ -30,6 +30,10 @@ LABELS = {
     "random_mlm": "random word",
     "negation_main": "main verb negated",
     "negation_antonym": "chosen word negated",
+    "random_word": "random word of the corpus",
+    "number": "number changed",
+    "entity": "name changed",
+    "role_swap": "subject and object exchanged",
 }
 _CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number")
 LAYOUT = Layout(
@@ -48,6 +52,7 @@ LAYOUT = Layout(
                     "antonym": "antonym",
                     "typo": "typo",
                     "random_mlm": "random word",
+                    "random_word": "corpus word",
                 }.items()
             ),
             Column("cos_avg", "baseline", "all", "number"),

@@ -120,8 +120,8 @@ class Localization:
         labels = codes([s.group for s in samples])
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
-        classifiers = tuple(_classifiers(vectors, rows, labels, fold, submit))
         matrix = vectors.matrix[rows]
+        classifiers = tuple(_classifiers(matrix, vectors, rows, labels, fold, submit))
         companions = {
             "centroid_accuracy": nearest_centroid(matrix, labels),
             "map_at_r": precision_at_r(matrix, labels, vectors.search),
@@ -184,21 +184,27 @@ class Localization:
 
 
 def _classifiers(
-    vectors: Vectors, rows: NDArray[np.int64], labels: NDArray[np.int64], fold: NDArray[np.int64], submit: Submit
+    matrix: Any,
+    vectors: Vectors,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    fold: NDArray[np.int64],
+    submit: Submit,
 ) -> Iterator[Future[tuple[NDArray[np.int64], bool]]]:
     """Yield what will hold the group that each test sentence of a fold is placed in; small ones are worked out here.
 
     Parameters
     ----------
+    matrix
+        (n, d) the vectors of the sentences.
     rows
         (n,) the row of the vectors that each sentence has.
     """
     for number in range(FOLDS):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        learnt: Any = vectors.learn(np.unique(rows[train])) if vectors.learn else vectors.matrix
-        matrix = learnt[rows]
-        work = (matrix.nnz if issparse(matrix) else matrix.size) * int(labels.max(initial=0))
-        yield (at_once if work < LIGHT else submit)(named, matrix, labels, train, test)
+        learnt: Any = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+        work = (learnt.nnz if issparse(learnt) else learnt.size) * int(labels.max(initial=0))
+        yield (at_once if work < LIGHT else submit)(named, learnt, labels, train, test)
 
 
 def _compared(

@@ -26,7 +26,7 @@ from embassay.diagnostics._rows import comparisons, row, unranked, verdict
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Estimate, Example, Result, Row, Series, Verdict
-from embassay.samples import EDITS
+from embassay.samples import ALL_EDITS
 from embassay.samples import MinimalPairs as Sample
 from embassay.stats.compare import Difference
 from embassay.stats.compare import compare as compare_pairs
@@ -78,9 +78,9 @@ class MinimalPairsDiagnostic:
         """Compute the cosine of each original with its edits, and with other originals."""
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
-        cosine = np.full((len(samples), len(EDITS)), ABSENT)
-        lexical = np.full((len(samples), len(EDITS) * len(QUANTITIES)), ABSENT)
-        for place, edit in enumerate(EDITS):
+        cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
+        lexical = np.full((len(samples), len(ALL_EDITS) * len(QUANTITIES)), ABSENT)
+        for place, edit in enumerate(ALL_EDITS):
             rows = [i for i, s in enumerate(samples) if edit in dict(s.edits)]
             texts = [dict(samples[i].edits)[edit] for i in rows]
             if not rows:
@@ -151,11 +151,11 @@ class _View:
     def edits(self) -> tuple[str, ...]:
         """The edits that some original has."""
         there = (self.scores.values["cosine"] != ABSENT).any(axis=0)
-        return tuple(edit for edit, is_there in zip(EDITS, there, strict=True) if is_there)
+        return tuple(edit for edit, is_there in zip(ALL_EDITS, there, strict=True) if is_there)
 
     def cosine(self, edit: str) -> Floats:
         """(n,) cosine of the originals with an edit."""
-        return self.scores.values["cosine"][:, EDITS.index(edit)]
+        return self.scores.values["cosine"][:, ALL_EDITS.index(edit)]
 
     def similarity(self, edit: str) -> Floats:
         """(n,) the same, normalised."""
@@ -163,7 +163,7 @@ class _View:
 
     def percentile(self, edit: str) -> Floats:
         """(n,) the share of random pairs that are less near."""
-        return self.scores.values["percentile"][:, EDITS.index(edit)]
+        return self.scores.values["percentile"][:, ALL_EDITS.index(edit)]
 
     def contrast(self, first: str, second: str, raw: bool = False) -> Floats:
         """(n,) how much nearer the first edit is; no item where the original lacks one of them."""
@@ -283,7 +283,7 @@ def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, tuple
     """Return the overlap of all pairs, and of each edit's."""
     width = len(QUANTITIES)
     values = scores.values["lexical"]
-    of_edit = {e: values[:, EDITS.index(e) * width : (EDITS.index(e) + 1) * width] for e in edits}
+    of_edit = {e: values[:, ALL_EDITS.index(e) * width : (ALL_EDITS.index(e) + 1) * width] for e in edits}
     units = np.tile(scores.unit, len(edits))
     return {"all": (np.concatenate(list(of_edit.values())), units), **{e: (v, scores.unit) for e, v in of_edit.items()}}
 
@@ -320,7 +320,7 @@ def _examples(views: Sequence[_View]) -> Iterator[Example]:
     for index in order[:SHOWN]:
         for view in views:
             cosine = view.scores.values["cosine"][index]
-            values = {e: float(c) for e, c in zip(EDITS, cosine, strict=True) if np.isfinite(c)}
+            values = {e: float(c) for e, c in zip(ALL_EDITS, cosine, strict=True) if np.isfinite(c)}
             origin = view.scores.origin
             item = str(view.scores.item[index])
             yield Example(NAME, origin.corpus, view.encoder, item, "negation nearer", {}, values)

@@ -14,7 +14,7 @@ Three routes, of which the fastest that a model allows is taken:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -40,7 +40,8 @@ TOKENS_ON_DEVICE = 16_384
 """Tokens of a batch; halved where memory does not suffice."""
 LEAST = 128
 """Tokens of a batch that is worth a core of its own."""
-PROBES = ("No.", "It is not open.", "A longer sentence, of rather more words than the two that stand before it here.")
+LONGER = "A longer sentence, of rather more words than the two that stand before it here."
+PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 """How far a route may be from the model itself: 1 − cosine."""
 KEYS = {"input_ids", "attention_mask", "token_type_ids"}
@@ -110,7 +111,8 @@ class Runner:
                 raise EncoderError(
                     f"a text of {len(ids[0]):,} tokens does not fit into memory; say max_length="
                 ) from None
-        self.tokens = max(1, self.tokens // 2)
+        # By what this batch was: of several threads that fail together each comes to the same.
+        self.tokens = max(1, min(self.tokens, len(ids) * max(map(len, ids)) // 2))
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         middle = len(ids) // 2
@@ -128,7 +130,7 @@ class Runner:
         return self._finished(rows)
 
     def _works(self, dtype: str, prompts: Sequence[str]) -> bool:
-        """Say whether the route gives what the model itself gives, on three texts with each prompt."""
+        """Say whether the route gives what the model itself gives, on four texts with each prompt."""
         if self.route == "sentence-transformers":
             return True
         try:
@@ -224,9 +226,14 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[NDA
         for number, runner in enumerate(crew):
             _hand_out(pool, busy, number, runner, todo, ids)
         while busy:
-            number = next((n for n, (_, future) in busy.items() if future.done()), next(iter(busy)))
+            wait([future for _, future in busy.values()], return_when=FIRST_COMPLETED)
+            number = next(n for n, (_, future) in busy.items() if future.done())
             places, future = busy.pop(number)
-            rows = future.result()
+            try:
+                rows = future.result()
+            finally:
+                # What went wrong would hold this frame, and this frame the model, until the next collection.
+                del future
             _hand_out(pool, busy, number, crew[number], todo, ids)
             yield places, rows
 

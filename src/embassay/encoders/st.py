@@ -268,7 +268,7 @@ class SentenceTransformersEncoder:
         from transformers.utils import logging
 
         bar = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         try:
             model = SentenceTransformer(
                 str(self.found.folder),
@@ -282,7 +282,7 @@ class SentenceTransformersEncoder:
             raise EncoderError(f"it cannot be loaded: {_reason(error)}") from error
         finally:
             if bar:
-                logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+                logging.enable_progress_bar()
         if "max_length" in self.given:
             model.max_seq_length = self._max_tokens
         return model

@@ -141,4 +141,5 @@ def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:
 
 def down(values: Floats, dtype: Any) -> NDArray[Any]:
     """Return values in another precision, not above what they were."""
-    return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
+    with np.errstate(over="ignore"):
+        return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))

@@ -6,6 +6,8 @@ would depend on who comes first.
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -16,31 +18,53 @@ from embassay.pending import at_once
 T = TypeVar("T")
 IDLE = 60
 """Seconds after which processes without work end; a run that comes before finds them ready."""
+_ready: dict[tuple[object, ...], Any] = {}
+"""The processes that are there, by how many they are and where they look for modules: one entry at most."""
 
 
 class Workers:
-    """As many processes as there are cores; with one core, this process."""
+    """As many processes as there are cores; with one core, and where none may be started, this process."""
 
     def __init__(self, count: int | None = None):
-        self._count = cores() if count is None else count
-        self._executor: Any = None
+        alone = multiprocessing.current_process().daemon
+        self._count = 1 if alone else cores() if count is None else count
+        self._handed_out: list[Future[Any]] = []
 
     def __enter__(self) -> Workers:
         """Start none yet."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Leave them for the next run; after an error end them, and drop what is not finished."""
-        if self._executor is not None and kind is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
+        """Leave them for the next run; where something is not finished, nobody waits for it: end them."""
+        if not all(future.done() for future in self._handed_out):
+            while _ready:
+                _end(_ready.popitem()[1])
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
         """Hand out a call; what it raises is raised where its result is asked for."""
         if self._count < 2:
             return at_once(function, *arguments)
-        if self._executor is None:
-            from joblib.externals.loky import get_reusable_executor
-
-            self._executor = get_reusable_executor(max_workers=self._count, timeout=IDLE)
-        future: Future[T] = self._executor.submit(function, *arguments)
+        future: Future[T] = _executor(self._count).submit(function, *arguments)
+        self._handed_out.append(future)
         return future
+
+
+def _executor(count: int) -> Any:
+    """Return so many processes; joblib's own are another lot, which a user's code may want at the same time."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    key = (count, *sys.path)
+    found = _ready.get(key)
+    if found is None or found._flags.broken or found._flags.shutdown:
+        for other in _ready.values():
+            other.shutdown(wait=False)
+        _ready.clear()
+        found = _ready[key] = ProcessPoolExecutor(count, timeout=IDLE)
+    return found
+
+
+def _end(executor: Any) -> None:
+    """End processes in the middle of their work: to loky they have died, which it knows how to deal with."""
+    for process in list(executor._processes.values()):
+        process.terminate()
+    executor.shutdown(wait=True)

@@ -1,0 +1,175 @@
+"""From a user's file to a test set on disk: read, refuse, build, write corpus, card and sheet."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from embassay.builders._built import Advance, Built
+from embassay.builders._card import Origin, card_of
+from embassay.builders._files import Places, write_all
+from embassay.builders._language import ANY, language_of, refuse_other
+from embassay.builders._reading import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
+from embassay.builders._review import entries, read_review, review_of
+from embassay.builders._samples import content_of, json_lines, name_of
+from embassay.builders._sheet import rows_of, sheet_of
+from embassay.errors import InputError, SpecError, nearest
+from embassay.folder import BUILDERS
+
+ENGLISH = "en"
+COMMON = ("seed", "count", "advance")
+"""Parameters that every builder has."""
+
+
+def make(
+    kind: str,
+    sources: Path | Sequence[Any],
+    *,
+    column: str,
+    count: int | None,
+    seed: int,
+    licence: str,
+    language: str,
+    advance: Advance,
+    options: Mapping[str, Any],
+    review: str = "",
+) -> tuple[Built, Origin]:
+    """Read the sources, refuse what cannot be used, build.
+
+    Parameters
+    ----------
+    kind
+        The builder: ``minimal_pairs`` or ``minimal-pairs``.
+    sources
+        A file, or sentences.
+    options
+        Of the builder, and of its way of reading.
+    review
+        The sheet of an earlier build: what people confirmed on it joins the test set. Empty for none.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be read, are in another language, or nothing can be built of them.
+    """
+    _check(count, seed, language)
+    module = BUILDERS.module(kind.replace("-", "_"))
+    reading, building = _options(module, kind, options)
+    begun = time.perf_counter()
+    found = _read(module, sources, column, reading)
+    name, read = str(sources) if isinstance(sources, Path) else "the sentences given", len(found)
+    found, rejected = _kept(found, name, module, language)
+    built: Built = module.build(found, seed=seed, count=count, advance=advance, **building)
+    more = tuple(entries(built.doubtful, read_review(Path(review)))) if review else ()
+    built = replace(
+        built,
+        samples=(*built.samples, *more),
+        rejected=rejected + built.rejected,
+        seconds=time.perf_counter() - begun,
+        read=read,
+    )
+    if not built.samples:
+        raise InputError(_nothing(name, read, built.rejected))
+    asked = {"column": column, "count": count, "language": language, "review": review, **options}
+    return built, Origin(kind.replace("_", "-"), name, _sha256(sources), licence, seed, asked)
+
+
+def put(out: Path, built: Built, origin: Origin) -> Places:
+    """Write a test set with its card and its sheet.
+
+    Raises
+    ------
+    OutputError
+        If a place cannot be written to.
+    """
+    lines = json_lines(built)
+    corpus = name_of(out.name, content_of(lines))
+    sheet = sheet_of(corpus, rows_of(built.samples, origin.seed))
+    card = card_of(corpus, origin, built, Places(out).sheet.name)
+    return write_all(out, lines, card, sheet, review_of(built.doubtful) if built.doubtful else b"")
+
+
+def _check(count: int | None, seed: int, language: str) -> None:
+    if seed < 0:
+        raise SpecError(f"seed must be 0 or more, is {seed}")
+    if count is not None and count < 1:
+        raise SpecError(f"count must be 1 or more, is {count}")
+    if language not in {ENGLISH, ANY}:
+        raise SpecError(f"language must be {ENGLISH} (others are refused) or {ANY}, is {language!r}")
+
+
+def _options(module: ModuleType, kind: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Divide the options into those of reading and those of building."""
+    reading, building = _keywords(getattr(module, "read", None)), _keywords(module.build)
+    for name in options:
+        if name not in reading + building:
+            guess = f"; did you mean {near!r}?" if (near := nearest(name, reading + building)) else ""
+            known = ", ".join(reading + building) or "none"
+            raise SpecError(f"builder {kind!r} has no option {name!r}{guess} Known: {known}")
+    return {n: v for n, v in options.items() if n in reading}, {n: v for n, v in options.items() if n in building}
+
+
+def _keywords(function: Any) -> tuple[str, ...]:
+    if function is None:
+        return ()
+    found = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in COMMON)
+
+
+def _read(module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any]) -> Sequence[Any]:
+    if not isinstance(sources, Path):
+        return [Source(s.strip(), n) if isinstance(s, str) else s for n, s in enumerate(sources, 1)]
+    if not hasattr(module, "read"):
+        pairs = not column and _takes_pairs(module) and is_of_pairs(sources)
+        return read_pairs(sources) if pairs else read_sentences(sources, column)
+    if column and "column" not in _keywords(module.read):
+        raise SpecError("--column names a column of sentences, which this builder does not read from a table of pairs")
+    given = {"column": column} if column else {}
+    found: Sequence[Any] = module.read(sources, **given, **options)
+    return found
+
+
+def _takes_pairs(module: ModuleType) -> bool:
+    """Say whether a builder's sources may be pairs, by their type."""
+    return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
+
+
+def _kept(sources: Sequence[Any], name: str, module: ModuleType, language: str) -> tuple[Sequence[Any], Counter[str]]:
+    """Leave out what cannot be used; refuse another language where the builder's rules know English only."""
+    rejected = Counter[str]()
+    if all(isinstance(source, Source) for source in sources):
+        sources, rejected = usable(sources)
+    elif _takes_pairs(module) and not hasattr(module, "read"):
+        same = tuple(source for source in sources if source.same)
+        rejected["pair that does not mean the same"] += len(sources) - len(same)
+        sources, rejected = same, +rejected
+    if ANY in (language, getattr(module, "LANGUAGES", ENGLISH)):
+        return sources, rejected
+    refuse_other((text for source in sources for text in _texts(source)), name)
+    english = tuple(source for source in sources if all(language_of(t) in {"English", ""} for t in _texts(source)))
+    if other := len(sources) - len(english):
+        rejected["not English"] += other
+    return english, rejected
+
+
+def _texts(source: Any) -> tuple[str, ...]:
+    return (source.first.text, source.second.text) if isinstance(source, SourcePair) else (source.text,)
+
+
+def _nothing(name: str, read: int, rejected: Counter[str]) -> str:
+    why = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
+    return f"{name}: nothing can be built of its {read:,} rows" + (f" ({why})" if why else "")
+
+
+def _sha256(sources: Path | Sequence[Any]) -> str:
+    if isinstance(sources, Path):
+        with sources.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256("\n".join(map(str, sources)).encode("utf-8", "surrogatepass")).hexdigest()

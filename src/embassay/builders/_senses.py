@@ -1,0 +1,189 @@
+"""Which synonym and which antonym of a word fit in its sentence.
+
+HEROS's authors chose them by hand, 72 hours long (Chiang et al. 2023, section 2.2.3): fit for the context, of the same
+sense, with the same preposition. Here a list of ours says for 500 words and frames which do (``replacements.tsv``); for
+other words WordNet decides, where the word has one sense that outweighs the rest and a direct antonym in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from embassay.builders._frames import Around, around_adjective, around_verb
+from embassay.builders._tagger import possible
+from embassay.builders._wordnet import Lexicon, Sense
+from embassay.builders._words import Tagged, Word, inflected
+
+_PARTS = {"adjective": "a", "verb": "v"}
+_SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
+_OTHERS = frozenset({"be", "make", "deg", "nodeg"})
+SHARE = 0.75
+"""What share of a word's uses the sense must have for WordNet to decide (each sense counted once more than met)."""
+MET = 2
+"""How often a synonym from WordNet must have been met in SemCor, at least."""
+BLOCKED = frozenset(
+    "let make help get set minimum maximum minimal maximal first last other same many few much past".split()
+)
+"""Words that WordNet does not decide on: verbs of causing, words that count."""
+_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "de")
+_STOP = frozenset(
+    "a an the of or and to in on for with by as at from be is are being not that which it one's having".split()
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the list: a word, what may replace it, and where."""
+
+    part: str
+    word: str
+    synonym: str
+    antonym: str
+    frames: frozenset[str]
+    only: frozenset[str]
+    never: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A word of a sentence and what replaces it, inflected.
+
+    Attributes
+    ----------
+    index
+        The word's index in the sentence.
+    part
+        ``a`` for an adjective, ``v`` for a verb.
+    synonym, antonym
+        In the form that the sentence asks for.
+    lemmas
+        Base forms of synonym and antonym.
+    way
+        Where they come from, for the data card: ``"list"`` or ``"WordNet"``.
+    """
+
+    index: int
+    part: str
+    synonym: str
+    antonym: str
+    lemmas: tuple[str, str]
+    way: str
+
+
+def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
+    """Return every way to replace one adjective or verb of a sentence, those of the list before those of WordNet."""
+    found: list[Replacement] = []
+    for index, word in enumerate(tagged.words):
+        part = {"JJ": "a", "VB": "v"}.get(word.tag[:2])
+        if part is None or word.tag in {"JJR", "JJS"} or word.lemma in {"be", "have", "do"}:
+            continue
+        if word.text[0].isupper() and index and tagged.words[index - 1].tag != ".":
+            continue
+        around = (around_adjective if part == "a" else around_verb)(tagged.words, index)
+        if around is None and word.tag in {"VBN", "VBG"}:
+            part, around = "a", around_adjective(tagged.words, index)
+        if around is None:
+            continue
+        lemma = word.text.lower() if part == "a" else word.lemma
+        pairs = [(entry.synonym, entry.antonym) for entry in entries().get((part, lemma), ()) if fits(entry, around)]
+        way = "list"
+        if not pairs and (part, lemma) not in entries():
+            pairs, way = list(_of_wordnet(tagged, index, lemma, part, around, lexicon)), "WordNet"
+        found += [made for pair in pairs[:1] if (made := _made(tagged.words, index, part, pair, way))]
+    return tuple(sorted(found, key=lambda replacement: replacement.way != "list"))
+
+
+def fits(entry: Entry, around: Around) -> bool:
+    """Say whether what stands around a word is what a line of the list asks for."""
+    if around.frames.isdisjoint(entry.frames) or not around.near.isdisjoint(entry.never):
+        return False
+    if entry.only and "at" in around.frames | {"at"} and around.head not in entry.only:
+        return False
+    if around.marks & entry.never:
+        return False
+    if "at" in around.frames:
+        return not ({"deg", "nodeg"} & entry.frames) - around.marks
+    subjects = entry.frames & _SUBJECTS
+    if subjects and subjects.isdisjoint(around.marks):
+        return False
+    if "make" in around.marks and "be" in entry.frames and "make" not in entry.frames:
+        return False
+    return not ({"be", "deg", "nodeg"} & entry.frames) - around.marks - ({"be"} if "make" in around.marks else set())
+
+
+@cache
+def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
+    """Return the list, by part of speech and word."""
+    text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
+        part, sets = _PARTS[row["part"]], [frozenset(row[name].split()) for name in ("frames", "only", "never")]
+        entry = Entry(part, row["word"], row["synonym"], row["antonym"], *sets)
+        found.setdefault((part, row["word"]), []).append(entry)
+    return {key: tuple(entries) for key, entries in found.items()}
+
+
+def _made(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], way: str) -> Replacement | None:
+    """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
+    if {word.lemma for word in words} & set(pair) or {word.text.lower() for word in words} & set(pair):
+        return None
+    tag, low = words[index].tag if part == "v" else "JJ", words[index].text.lower()
+    if part == "v" and ("VB" if tag == "VBP" else tag) not in possible(low):
+        return None
+    forms = [inflected(lemma, tag) for lemma in pair]
+    if not forms[0] or not forms[1]:
+        return None
+    return Replacement(index, part, forms[0], forms[1], pair, way)
+
+
+def _of_wordnet(
+    tagged: Tagged, index: int, lemma: str, part: str, around: Around, lexicon: Lexicon
+) -> Iterator[tuple[str, str]]:
+    """Yield the synonym and antonym that WordNet has for a word whose sense is beyond doubt."""
+    plain = {"at", "end"} if part == "a" else {"np", "npe"}
+    if around.frames.isdisjoint(plain) or lemma in BLOCKED:
+        return
+    for opposite in lexicon.antonyms(lemma, part):
+        sense = opposite.sense
+        if not _sure(lemma, part, sense, tagged, index, lexicon) or not _opposed(lemma, opposite.lemma, part, lexicon):
+            continue
+        for synonym in lexicon.synonyms(lemma, part, sense.number):
+            if synonym.isalpha() and _main(synonym, part, sense, lexicon) and not _opposed_form(lemma, synonym):
+                yield synonym, opposite.lemma
+                return
+
+
+def _sure(lemma: str, part: str, sense: Sense, tagged: Tagged, index: int, lexicon: Lexicon) -> bool:
+    """Say whether a word is used in a sense: by its share of all uses, or a lesser one and words of its gloss."""
+    share = lexicon.share(lemma, part, sense.number)
+    if share >= SHARE:
+        return True
+    context = {word.lemma for place, word in enumerate(tagged.words) if place != index} - _STOP
+    overlap = [
+        len(context & set(re.findall(r"[a-z]+", f"{other.gloss} {other.examples}".lower())))
+        for other in lexicon.senses(lemma, part)
+    ]
+    return share >= SHARE / 1.5 and overlap[sense.number - 1] > max(
+        [0, *overlap[: sense.number - 1], *overlap[sense.number :]]
+    )
+
+
+def _main(lemma: str, part: str, sense: Sense, lexicon: Lexicon) -> bool:
+    """Say whether a synonym is well attested and means first of all what the set means."""
+    first = lexicon.senses(lemma, part)[:1]
+    return bool(first) and first[0].synset == sense.synset and first[0].count >= MET
+
+
+def _opposed(lemma: str, other: str, part: str, lexicon: Lexicon) -> bool:
+    """Say whether an antonym is one word that is well attested, or the word itself with a prefix."""
+    return other.isalpha() and (_opposed_form(lemma, other) or lexicon.count(other, part) >= MET)
+
+
+def _opposed_form(lemma: str, other: str) -> bool:
+    longer, shorter = sorted((lemma, other), key=len, reverse=True)
+    return any(longer == prefix + shorter for prefix in _PREFIXES)

@@ -1,0 +1,81 @@
+"""The data card says where a test set comes from and how it was made."""
+
+from collections import Counter
+
+from embassay.builders._built import Built, Material, library
+from embassay.builders._card import READ, Origin, card_of, counts_of, with_reading
+from embassay.samples import Choice, Grouped, MinimalPairs
+
+PAIRS = (
+    MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
+    MinimalPairs("2", "Prices rose.", (("typo", "Pricse rose."),)),
+)
+ORIGIN = Origin("minimal-pairs", "my|file.txt", "ab" * 32, "CC0", 7, {"column": "", "count": 2, "mlm": None})
+BUILT = Built(
+    PAIRS,
+    Counter({"a question": 1_200, "profanity": 3}),
+    ("A note.",),
+    2.0,
+    3_000,
+    (Material("WordNet", "3.0", "WordNet licence", "antonyms"),),
+)
+CARD = card_of("pairs.jsonl@0123456789abcdef", ORIGIN, BUILT, "pairs-sheet.csv")
+
+
+def row(*cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def test_it_says_where_the_test_set_comes_from():
+    lines = CARD.splitlines()
+    assert lines[0] == "# Data card: pairs.jsonl"
+    for expected in (
+        row("test set", "pairs.jsonl@0123456789abcdef, 2 samples of shape minimal_pairs"),
+        row("made from", "my\\|file.txt, 3,000 rows"),
+        row("its SHA-256", "ab" * 32),
+        row("its licence", "CC0"),
+        row("seed", "7"),
+        row("options", "count=2"),
+        row("time", "2.0 s, 1,500 rows a second"),
+        row("WordNet", "3.0", "WordNet licence", "antonyms"),
+        "- A note.",
+    ):
+        assert expected in lines
+
+
+def test_it_counts_what_was_built_and_what_was_left_out():
+    built, left = CARD.index("## Built"), CARD.index("## Left out")
+    assert row("originals", "2") in CARD[built:left]
+    assert row("typo", "2") in CARD[built:left]
+    assert row("antonym", "1") in CARD[built:left]
+    assert row("a question", "1,200") in CARD[left:]
+    assert row("left out", "1,203") in CARD
+
+
+def test_a_licence_that_was_not_given_is_asked_for():
+    origin = Origin("groups", "f.csv", "", "", 0)
+    assert row("its licence", "not said; give it with --licence") in card_of("g@0", origin, BUILT, "s")
+
+
+def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
+    choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
+    assert counts_of((choice,)) == {"entries": 1, "verb, never": 1}
+    groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
+    assert counts_of(groups) == {"sentences": 3, "groups": 2}
+
+
+def test_what_people_found_replaces_the_last_section_only():
+    once = with_reading(CARD, "Found this.")
+    assert once == with_reading(once, "Found this.")
+    assert once.startswith(CARD.partition(READ)[0])
+    assert once.endswith(f"{READ}\n\nFound this.\n")
+    other = with_reading(CARD, "Found this.", "rest.jsonl")
+    assert other.splitlines()[0] == "# Data card: rest.jsonl"
+    assert other.splitlines()[1:] == once.splitlines()[1:]
+
+
+def test_a_library_is_described_by_its_own_metadata():
+    found = library("numpy", "arrays")
+    assert found.version[0].isdigit()
+    assert "BSD" in found.licence
+    assert library("no-such-package-here", "nothing").version == ""

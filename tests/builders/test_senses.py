@@ -1,0 +1,82 @@
+"""Which word of a sentence can be replaced, and by what."""
+
+import pytest
+
+pytest.importorskip("textblob")
+pytest.importorskip("lemminflect")
+
+from embassay.builders._senses import entries, replacements
+from embassay.builders._wordnet import places, wordnet
+from embassay.builders._words import inflected, tag
+
+pytestmark = pytest.mark.skipif(
+    not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
+    reason="WordNet is not installed: apt-get install wordnet-base",
+)
+
+
+def found(text):
+    tagged = tag(text)
+    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged, wordnet())}
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "pair"),
+    [
+        ("I loved the soup.", "loved", ("adored", "hated")),
+        ("She is buying a car.", "buying", ("purchasing", "selling")),
+        ("He has accepted the offer.", "accepted", ("embraced", "rejected")),
+        ("We think it is late.", "think", ("believe", "doubt")),
+        ("They started to sing.", "started", ("began", "ceased")),
+        ("They started singing.", "started", ("began", "stopped")),
+        ("He agrees with us.", "agrees", ("concurs", "disagrees")),
+        ("It was a huge house.", "huge", ("enormous", "tiny")),
+        ("I am happy to help.", "happy", ("glad", "sad")),
+        ("They are happy children.", "happy", ("joyful", "sad")),
+        ("It is hard to hear you.", "hard", ("difficult", "easy")),
+        ("I am afraid of dogs.", "afraid", ("scared", "unafraid")),
+    ],
+)
+def test_a_word_is_replaced_in_its_form_where_its_frame_fits(text, word, pair):
+    assert found(text)[word] == pair
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("They started up the engine.", "started"),  # a particle follows
+        ("I would love to come.", "love"),  # an infinitive: "adore to come"
+        ("Good morning to you all.", "Good"),  # a fixed phrase
+        ("It is as good as new.", "good"),  # compared
+        ("The wall was built by monks.", "built"),  # passive
+        ("I keep reading books.", "read"),
+        ("I'm afraid that we are late.", "afraid"),  # polite, not afraid
+        ("To be honest with you, it rained.", "honest"),
+        ("He found it funny.", "found"),
+        ("That is too bad.", "bad"),
+        ("Enjoy your day at the lake.", "Enjoy"),
+    ],
+)
+def test_a_word_stays_where_its_frame_does_not_fit(text, word):
+    assert word not in found(text)
+
+
+def test_a_replacement_that_is_in_the_sentence_already_is_none():
+    assert "good" not in found("It was a good day after a bad week.")
+
+
+def test_wordnet_decides_on_a_word_that_the_list_lacks():
+    tagged = tag("The nurse relaxed the tense muscle.")
+    assert all(each.way in ("list", "WordNet") for each in replacements(tagged, wordnet()))
+    assert ("v", "mitigate") not in entries()
+
+
+def test_every_word_of_the_list_can_be_inflected_and_says_something_else():
+    for (part, word), lines in entries().items():
+        for entry in lines:
+            assert len({word, entry.synonym, entry.antonym}) == 3, entry
+            assert entry.frames, entry
+            if part == "v":
+                assert all(inflected(w, t) for w in (entry.synonym, entry.antonym) for t in ("VBD", "VBG", "VBZ")), (
+                    entry
+                )

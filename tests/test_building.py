@@ -1,0 +1,309 @@
+"""``embassay build``: what is asked for reaches the builder, and what comes out is written, said and read back."""
+
+import importlib.util
+import inspect
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+import embassay as ea
+from embassay import building
+from embassay.builders._built import Built, silent
+from embassay.builders._reading import Source, SourcePair
+from embassay.cli import _guarded
+from embassay.errors import InputError, SpecError
+from embassay.folder import BUILDERS, Folder
+from embassay.resolve import load_corpus
+from embassay.samples import Choice, MinimalPairs
+
+SENTENCES = (
+    "The ferry was late again.",
+    "Nobody waited for us.",
+    "The ferry was late again.",
+    "The bell rang at noon.",
+)
+
+
+def build_fake(sources, *, seed=0, count=None, mlm="", misspellings="", advance=silent):
+    """A builder that makes a typo of each sentence."""
+    advance(len(sources), len(sources))
+    made = tuple(MinimalPairs(str(s.line), s.text, (("typo", f"{s.text[:-1]}!"),)) for s in sources[:count])
+    return Built(made, Counter({"too long": 1}), (f"seed {seed}, mlm {mlm or 'none'}",))
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Put a builder in the place of every other; it may be changed."""
+    module = SimpleNamespace(build=build_fake)
+    real = Folder.module
+    monkeypatch.setattr(Folder, "module", lambda self, name: module if self is BUILDERS else real(self, name))
+    return module
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("\n".join(SENTENCES))
+    return path
+
+
+def lines_of(capsys):
+    return capsys.readouterr().err.splitlines()
+
+
+def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
+    out = tmp_path / "set.jsonl"
+    asked = ["--from", text, "-o", out, "--licence", "CC0", "--seed", "7", "--count", "2", "--mlm", "folder"]
+    assert _guarded(["build", "minimal-pairs", *map(str, asked)]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = said.err.splitlines()
+    assert lines[0] == "seed 7, mlm folder"
+    assert lines[1].startswith("built: 2 samples of 4 rows in ")
+    assert lines[1].endswith(" rows a second")
+    assert lines[2:] == [
+        "left out: 1 × the same sentence again",
+        "left out: 1 × too long",
+        f"test set: {out}",
+        f"data card: {tmp_path / 'set-card.md'}",
+        f"sheet for rating: {tmp_path / 'set-sheet.csv'}",
+        f"assay it with: embassay run -c {out}",
+    ]
+    corpus = load_corpus(str(out))
+    assert [sample.original for sample in corpus.samples] == [SENTENCES[0], SENTENCES[1]]
+    card = (tmp_path / "set-card.md").read_text()
+    for expected in ("| its licence | CC0 |", "| seed | 7 |", "count=2, language=en, mlm=folder", "| too long | 1 |"):
+        assert expected in card
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", "set-card.md", "set-sheet.csv", "set.jsonl"]
+
+
+def test_the_same_seed_gives_the_same_bytes(fake, text, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        ea.build("minimal-pairs", text, tmp_path / name / "set.jsonl", seed=3)
+    for file in ("set.jsonl", "set-sheet.csv"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+@pytest.mark.parametrize("there", ["set.jsonl", "set-card.md", "set-sheet.csv"])
+def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
+    (tmp_path / there).write_text("mine")
+    asked = ["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]
+    assert _guarded(asked) == 2
+    assert lines_of(capsys) == [
+        f"embassay: {tmp_path / there}: is there already; choose another name with -o, or --overwrite"
+    ]
+    assert (tmp_path / there).read_text() == "mine"
+    assert _guarded([*asked, "--overwrite"]) == 0
+    assert (tmp_path / there).read_text() != "mine"
+
+
+def test_no_file_is_half_written(fake, text, tmp_path, monkeypatch):
+    import os
+
+    calls = []
+
+    def fails_late(number):
+        calls.append(number)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails_late)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        ea.build("minimal-pairs", text, tmp_path / "set.jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_sentences_of_python_are_built_from_and_assayed(fake):
+    built = ea.build("minimal_pairs", list(SENTENCES), seed=5)
+    assert [sample.id for sample in built.samples] == ["1", "2", "4"]
+    assert built.rejected == {"the same sentence again": 1, "too long": 1}
+    corpus = built.corpus("mine", "CC0")
+    assert (corpus.name, corpus.shape, corpus.licence) == ("mine", "minimal_pairs", "CC0")
+    assert ea.assay(["bow"], corpus, ["minimal_pairs"], resamples=10, baselines=False, cache=None).rows
+
+
+def test_another_language_is_refused_unless_asked(fake, tmp_path, capsys):
+    path = tmp_path / "deutsch.txt"
+    path.write_text("Die Fähre war wieder zu spät und wir sind nicht gefahren.\nDas ist nicht der Hund von mir.\n")
+    asked = ["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]
+    assert _guarded(asked) == 2
+    (line,) = lines_of(capsys)
+    assert line.startswith(f"embassay: {path}: 0% of its sentences look English, most look German")
+    assert not (tmp_path / "set.jsonl").exists()
+    assert _guarded([*asked, "--language", "any"]) == 0
+    fake.LANGUAGES = "any"
+    assert _guarded([*asked, "--overwrite"]) == 0
+
+
+def test_some_sentences_of_another_language_are_left_out(fake):
+    built = ea.build("minimal-pairs", [*SENTENCES, "Das ist nicht der Hund von mir."])
+    assert built.rejected["not English"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "has no sentence"),
+        (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
+        (b"It\0rained.\n", "line 1: holds the character NUL"),
+        (b"\xff\xfe", "line 1: not UTF-8"),
+        (b"It \x07rained.\n", "nothing can be built of its 1 rows (1 × control characters; 1 × too long)"),
+    ],
+)
+def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    assert _guarded(["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]) == 2
+    (line,) = lines_of(capsys)
+    assert line.startswith(f"embassay: {path}")
+    assert message in line
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["groups", "--from", "none.txt", "-o", "x"], "none.txt: no such file"),
+        (["minimal-pairs", "-o", "x"], "--from"),
+        (["minimal-pairs", "--from", "none.txt"], "-o"),
+        (["pairs", "--from", "none.txt", "-o", "x"], "pairs"),
+        (["groups", "--from", "none.txt", "-o", "x", "-e", "bow"], "none.txt: no such file"),
+    ],
+)
+def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _guarded(["build", *arguments]) == 2
+    (line,) = lines_of(capsys)
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"count": 0}, "count must be 1 or more"),
+        ({"language": "de"}, "language must be en"),
+        ({"misspelings": "x"}, "did you mean 'misspellings'"),
+    ],
+)
+def test_wrong_options_are_refused(fake, options, message):
+    with pytest.raises(SpecError, match=message):
+        ea.build("minimal-pairs", list(SENTENCES), **options)
+
+
+def test_an_unknown_builder_is_refused():
+    with pytest.raises(InputError, match="unknown builder 'group'; did you mean 'groups'"):
+        ea.build("group", list(SENTENCES))
+
+
+def doubtful(sources, *, seed=0, count=None, advance=silent):
+    made = Choice("0", "He is in.", "He is out.", "He is not in.", "He is not out.", "adverb", "in–out", "not")
+    unsure = Choice("0", "I am full.", "I am hungry.", "I'm not full.", "I'm not hungry.", "adjective", "full–hungry")
+    return Built((made,), Counter(), doubtful=(unsure,))
+
+
+def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, capsys):
+    fake.build = doubtful
+    asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
+    assert _guarded([*asked, str(tmp_path / "set.jsonl")]) == 0
+    review = tmp_path / "set-review.csv"
+    assert f"sheet for review: {review}: 1 to confirm with yes or no; --review reads it" in lines_of(capsys)
+    review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
+    assert _guarded([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
+    corpus = load_corpus(str(tmp_path / "more.jsonl"))
+    assert corpus.loader == "semantoneg"
+    assert sorted(sample.input for sample in corpus.samples) == [
+        "He is in.",
+        "I am full.",
+        "I am hungry.",
+        "I'm not full.",
+        "I'm not hungry.",
+    ]
+
+
+def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
+    path = tmp_path / "pairs.csv"
+    rows = ("The door is open.,The door is not shut.,1", "The door is open.,The bell rang at noon.,0")
+    path.write_text("\n".join(["sentence1,sentence2,label", *rows]))
+    with pytest.raises(InputError, match="no column of sentences"):
+        ea.build("minimal-pairs", path)
+
+    def build_pairs(sources: Source | SourcePair, *, seed=0, count=None, advance=silent):
+        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources)
+        return Built(made, Counter())
+
+    fake.build = build_pairs
+    built = ea.build("minimal-pairs", path)
+    assert [sample.texts() for sample in built.samples] == [
+        (("text", "The door is open."), ("text", "The door is not shut."))
+    ]
+    assert built.rejected == {"pair that does not mean the same": 1}
+
+
+def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
+    again = ("The ferry was late again.", "The ferry was late, again.", "the ferry was late again!")
+    (tmp_path / "mine.txt").write_text("\n".join([*again, "Nobody waited for us."]))
+    sheet, out = tmp_path / "sheet.csv", tmp_path / "groups.jsonl"
+    asked = ["build", "groups", "--from", str(tmp_path / "mine.txt"), "-e", "bow", "--threshold", "0.5"]
+    assert _guarded([*asked, "-o", str(sheet)]) == 0
+    said = lines_of(capsys)
+    assert said[0] == "1 group with 3 of 4 sentences proposed"
+    assert said[-1] == f"embassay build groups --from {sheet} -o FILE"
+    assert _guarded([*asked, "-o", str(sheet)]) == 2
+    assert "--overwrite" in lines_of(capsys)[0]
+    rows = sheet.read_bytes().decode("utf-8-sig").splitlines()
+    sheet.write_text("\n".join([rows[0], *(f"{row}yes" for row in rows[1:])]))
+    assert _guarded(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
+    assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
+    asked[-1] = "0.999"
+    assert _guarded([*asked, "-o", str(tmp_path / "none.csv")]) == 2
+    assert "name a lower --threshold" in "".join(lines_of(capsys))
+
+
+def test_builders_are_listed(capsys):
+    assert _guarded(["list", "builders"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("builders\n")
+    assert "groups" in said
+    assert "function" not in said
+
+
+@pytest.mark.parametrize("kind", BUILDERS.names())
+def test_a_command_has_the_options_of_its_builder(kind):
+    module = BUILDERS.module(kind)
+    command = getattr(building, f"build_{kind}")
+    given = set(inspect.signature(command).parameters)
+    taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
+    if hasattr(module, "read"):
+        taken |= set(inspect.signature(module.read).parameters) - {"path"}
+    assert taken <= given
+    assert set(inspect.signature(ea.build).parameters) - {"kind", "sources", "options", "advance"} <= given | {
+        "language",
+        "review",
+    }
+
+
+def needs_wordnet():
+    from embassay.builders._wordnet import wordnet
+
+    for package in ("nltk", "textblob", "lemminflect"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    try:
+        wordnet()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+OWN = ("The old bridge is not safe.", "The new teacher is friendly.")
+
+
+def test_a_builder_writes_what_is_read_back(tmp_path):
+    needs_wordnet()
+    out = tmp_path / "set.jsonl"
+    built = ea.build("negated-antonyms", list(OWN), out)
+    corpus = load_corpus(str(out))
+    assert len(corpus.samples) == len(built.samples) == 8
+    assert corpus.samples == built.samples
