@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.builders._senses import entries, replacements
+from embassay.builders._senses import LISTED, entries, replacements
 from embassay.builders._wordnet import places, wordnet
 from embassay.builders._words import inflected, tag
 
@@ -66,9 +66,13 @@ def test_a_replacement_that_is_in_the_sentence_already_is_none():
 
 
 def test_wordnet_decides_on_a_word_that_the_list_lacks():
-    tagged = tag("The nurse relaxed the tense muscle.")
-    assert all(each.way in ("list", "WordNet") for each in replacements(tagged, wordnet()))
-    assert ("v", "mitigate") not in entries()
+    (made,) = replacements(tag("The financial report came late."), wordnet())
+    assert (made.synonym, made.antonym, made.way) == ("fiscal", "nonfinancial", "WordNet")
+
+
+def test_the_list_is_said_to_be_the_source():
+    (made,) = replacements(tag("I loved the soup."), wordnet())
+    assert made.way == LISTED
 
 
 def test_every_word_of_the_list_can_be_inflected_and_says_something_else():

@@ -24,7 +24,8 @@ _FIXED = re.compile(r"(?i)24|7|9|11|100|101|180|360|404|420|50|69|1")
 """Numbers that often mean something else than a count."""
 _SYMMETRIC = frozenset(
     "be become remain seem resemble equal marry date meet fight match have mean include involve contain join divorce "
-    "know need want like get cost take total weigh last kiss hug".split()
+    "know need want like get cost take total weigh last kiss hug begin start create "
+    "establish found open".split()
 )
 """Verbs that say the same the other way around, or hardly anything."""
 _WITH_ARTICLE = frozenset("republic states kingdom islands emirates netherlands philippines midwest cali".split())
@@ -127,7 +128,8 @@ def role_swap(tagged: Tagged) -> str | None:
     ):
         return None
     first, second = _phrase(tagged, 0, subject[1]), _phrase(tagged, verb + 1, goal[1])
-    first = first if words[0].tag in {"NNP", "NNPS"} else first[0].lower() + first[1:]
+    named = any(word.text[0].isupper() for word in words[1 : subject[1]]) or words[0].tag in {"NNP", "NNPS"}
+    first = first if named else first[0].lower() + first[1:]
     middle = tagged.text[words[subject[1] - 1].end : words[verb + 1].start]
     return second[0].upper() + second[1:] + middle + first + tagged.text[words[goal[1] - 1].end :]
 
@@ -137,7 +139,8 @@ def _swappable(words: Sequence[Word], one: int, other: int) -> bool:
     kinds = []
     for place in (one, other):
         word = words[place]
-        if word.tag in {"NNP", "NNPS"} and not word.text.isupper():
+        before = words[place - 1].tag if place else ""
+        if word.tag == "NNP" and not word.text.isupper() and before not in {"NNP", "DT", "JJ", "NN"}:
             kinds.append("name")
         elif word.tag in {"NN", "NNS"} and (word.lemma in PERSONS or word.text.lower() in PERSONS):
             kinds.append("person")

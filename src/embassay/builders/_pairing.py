@@ -17,7 +17,7 @@ from embassay.builders._grammar import Checker
 from embassay.builders._negation import main_verb, negated, unnegated
 from embassay.builders._randoms import Guess, Vocabulary, random_words
 from embassay.builders._reading import Source
-from embassay.builders._senses import Replacement
+from embassay.builders._senses import LISTED, Replacement
 from embassay.builders._typos import misspelt
 from embassay.builders._wordnet import Lexicon
 from embassay.builders._words import Tagged, substituted
@@ -160,7 +160,7 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     if not tools.checker.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
     why = Left("its words have been replaced often enough in others")
-    for each in sorted(original.tries, key=lambda t: (t.choice.way != "list", used[words[t.choice.index].lemma])):
+    for each in sorted(original.tries, key=lambda t: (t.choice.way != LISTED, used[words[t.choice.index].lemma])):
         lemma = words[each.choice.index].lemma
         if used[lemma] >= quota:
             continue

@@ -33,8 +33,8 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs that may stand in a frame with another verb; they serve where the corpus has none."""
-INTRANSITIVE, TRANSITIVE = frozenset({1, 2, 3}), frozenset({8, 9, 11})
-"""WordNet's verb frames: "somebody ----s", "somebody ----s something"."""
+TRANSITIVE = frozenset({8, 9, 11})
+"""WordNet's verb frames with an object: "somebody ----s something"; 2 is "somebody ----s"."""
 Guess = Callable[[str, str], Iterable[str]]
 """Returns the words that a masked language model would put between two texts, the likeliest first."""
 SHARE = 0.2
@@ -118,7 +118,9 @@ class Vocabulary:
         if frame in COMPLEMENTS:
             return lemma in COMPLEMENTS[frame].split()
         frames = self._wordnet.verb_frames(lemma)
-        return not frames.isdisjoint(INTRANSITIVE if frame == "end" else TRANSITIVE)
+        if frame == "end":
+            return 2 in frames and lemma not in {"see", "hear", "make"}
+        return not frames.isdisjoint(TRANSITIVE)
 
 
 @lru_cache(maxsize=1_000)

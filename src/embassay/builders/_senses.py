@@ -22,6 +22,7 @@ from embassay.builders._words import Tagged, Word, inflected
 _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _OTHERS = frozenset({"be", "make", "deg", "nodeg"})
+LISTED = "list of replacements"
 SHARE = 0.75
 """What share of a word's uses the sense must have for WordNet to decide (each sense counted once more than met)."""
 MET = 2
@@ -64,7 +65,7 @@ class Replacement:
     lemmas
         Base forms of synonym and antonym.
     way
-        Where they come from, for the data card: ``"list"`` or ``"WordNet"``.
+        Where they come from, for the data card: :data:`LISTED` or ``"WordNet"``.
     """
 
     index: int
@@ -91,11 +92,11 @@ def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
             continue
         lemma = word.text.lower() if part == "a" else word.lemma
         pairs = [(entry.synonym, entry.antonym) for entry in entries().get((part, lemma), ()) if fits(entry, around)]
-        way = "list"
+        way = LISTED
         if not pairs and (part, lemma) not in entries():
             pairs, way = list(_of_wordnet(tagged, index, lemma, part, around, lexicon)), "WordNet"
         found += [made for pair in pairs[:1] if (made := _made(tagged.words, index, part, pair, way))]
-    return tuple(sorted(found, key=lambda replacement: replacement.way != "list"))
+    return tuple(sorted(found, key=lambda replacement: replacement.way != LISTED))
 
 
 def fits(entry: Entry, around: Around) -> bool:
@@ -133,8 +134,9 @@ def _made(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], w
     if {word.lemma for word in words} & set(pair) or {word.text.lower() for word in words} & set(pair):
         return None
     tag, low = words[index].tag if part == "v" else "JJ", words[index].text.lower()
-    if part == "v" and ("VB" if tag == "VBP" else tag) not in possible(low):
-        return None
+    can = possible(low)
+    if part == "v" and (("VB" if tag == "VBP" else tag) not in can or (tag in {"VBP", "VBD"} and {"VB", "VBD"} <= can)):
+        return None  # "they hurt it": now or then?
     forms = [inflected(lemma, tag) for lemma in pair]
     if not forms[0] or not forms[1]:
         return None
