@@ -81,6 +81,18 @@ def test_typo_and_random_word_change_that_word_alone(built):
             assert len(changed) == 1, (name, changed)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The neighbors just enjoy the happy evening in the garden.",
+        "The happy neighbors had to leave the garden in the evening.",
+    ],
+)
+def test_a_negation_never_falls_on_another_word(sentence):
+    texts = [text for sample in build([Source(sentence, 1)]).samples for _, text in sample.edits]
+    assert not any(wrong in text for text in texts for wrong in ("not just", "had not to"))
+
+
 def test_what_is_left_out_is_counted(built):
     assert built.rejected["a question"] == 1
     assert built.rejected["fewer than 9 words"] == 1

@@ -136,6 +136,8 @@ def test_parts_of_speech_and_pairs_are_named():
         ("The rule is not very fair.", "an adverb before the adjective"),
         ("The rule is really fair.", "a degree or focus word at the negation"),
         ("He really agrees with us.", "a degree or focus word at the negation"),
+        ("I saw how quickly they agreed with us.", "a degree or focus word at the negation"),
+        ("We like things to stay fair.", "like with an infinitive, which dislike does not take"),
         ("Is the rule fair?", "a question"),
         ("The rule is so strict that it is unfair.", "so … that"),
         ("If the rule is fair, we stay.", "a condition or a wish"),

@@ -35,8 +35,8 @@ def unfit(tagged: Tagged) -> str:
     lows = {lower(word) for word in words}
     if lows & {"always", "sometimes"} or "all the time" in tagged.text.lower():
         return "a frequency"
-    if any(lower(after) == "so" and lower(word) in BE for word, after in pairwise(words)):
-        return "so … that"
+    if reason := _unfit_around(words):
+        return reason
     if lows & HYPOTHETICAL or {"either", "or"} <= lows:
         return "a condition or a wish"
     if words[0].tag in ("WRB", "WP") and len(words) > 1 and lower(words[1]) in BE | HAVE | DO | MODALS:
@@ -44,6 +44,24 @@ def unfit(tagged: Tagged) -> str:
     if lower(words[0]) in ("yes", "no", "yeah", "yep", "nope", "nah"):
         return "an answer"
     return "there is, there are" if any(word.tag == "EX" for word in words) else ""
+
+
+def _unfit_around(words: tuple[Word, ...]) -> str:
+    """Return why two words together rule a sentence out; empty if none do."""
+    pairs = [(lower(word), after) for word, after in pairwise(words)]
+    if any(word in BE and lower(after) == "so" for word, after in pairs):
+        return "so … that"
+    if any(word == "how" and after.tag == "RB" for word, after in pairs):
+        return "a degree or focus word at the negation"
+    likes = (at for at, word in enumerate(words) if word.lemma in ("like", "dislike") and word.tag.startswith("VB"))
+    if any(_to_after(words, at) for at in likes):
+        return "like with an infinitive, which dislike does not take"
+    return ""
+
+
+def _to_after(words: tuple[Word, ...], index: int) -> bool:
+    """Say whether an infinitive follows a verb, at once or after its object."""
+    return any(lower(word) == "to" and after.tag == "VB" for word, after in pairwise(words[index + 1 :]))
 
 
 def unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:

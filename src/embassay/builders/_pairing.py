@@ -5,6 +5,7 @@ An original whose edits cannot all be made is :class:`Left` out, with the reason
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ class Tools:
     seed: int
 
 
+_ELSEWHERE = re.compile(
+    r"(?i)(?:\bnot|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
+    r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b"
+)
+
+
 @dataclass(frozen=True)
 class Try:
     """One word of an original: the edits that rules make around it."""
@@ -106,16 +113,21 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
     if at is None:
         raise Left(NO_MAIN_VERB)
     main = _first(unnegated(tagged, at), negated(tagged))
-    if main is None or not has_subject(tagged, at):
+    if main is None or not has_subject(tagged, at) or _falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, source, tagged, main, tries)
+
+
+def _falls_elsewhere(tagged: Tagged, text: str) -> bool:
+    """Say whether a new negation falls on another word ("not just"), or is no English ("has not to")."""
+    return len(_ELSEWHERE.findall(text)) > len(_ELSEWHERE.findall(tagged.text))
 
 
 def _tries(tagged: Tagged, choices: Iterable[Replacement]) -> Iterator[Try]:
     for choice in choices:
         index = choice.index
         negation = _word_negated(tagged, index)
-        if negation is not None:
+        if negation is not None and not _falls_elsewhere(tagged, negation):
             synonym, antonym = (substituted(tagged, {index: word}) for word in (choice.synonym, choice.antonym))
             yield Try(choice, synonym, antonym, negation)
 

@@ -71,8 +71,12 @@ NEAR = (
     "weird odd strange bizarre crazy funny creepy silly different interesting embarrassing unusual",
     "weak poor cheap lame soft",
     "strong solid tough hard",
+    "glad happy afraid sorry sad",
+    "ruin destroy spoil create build make improve save fix",
+    "appreciate respect value hate ignore dislike despise",
+    "possible difficult hard easy impossible",
 )
-"""Words that may mean nearly the same, though neither WordNet nor the list of replacements says so."""
+"""Words that may mean nearly the same, or the contrary, though neither WordNet nor the list of replacements says so."""
 
 
 class Vocabulary:

@@ -33,6 +33,11 @@ _FRAGMENT = re.compile(
     r"didn't|put|given|based|compared)\b"
 )
 """Beginnings of what is no clause, or one without its subject."""
+_ASKS = re.compile(
+    r"(?i)(?:and |but |so |or |well,? )*(?:(?:do|does|did) (?:you|he|she|they|we|i|anyone|people)|(?:is|are|was|were|"
+    r"can|could|would|will|should|have|has|had|am) (?:you|he|she|they|we|i|it|this|that|there|anyone)|don['’]t you)\b"
+)
+"""Beginnings of a question, also of one without its mark."""
 _LOUD = re.compile(r"[A-Z]{5,}|(\w)\1{3,}|\.\.|…|!!|--")
 
 
@@ -47,7 +52,7 @@ def unfit(text: str) -> str:
         (size > LONGEST, f"more than {LONGEST} words"),
         (any(name != "[NAME]" for name in names), "a placeholder other than [NAME]"),
         (len(names) > 1, "more than one [NAME]"),
-        ("?" in text, "a question"),
+        ("?" in text or bool(_ASKS.match(text)), "a question"),
         (not _PLAIN.fullmatch(text) or bool(_WEBBY.search(text)), "quotation, markup, emoticon or address"),
         (bool(_INNER.search(text)), "several sentences"),
         (bool(_FRAGMENT.match(text)), "no subject, or a subordinate clause alone"),
