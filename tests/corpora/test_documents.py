@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.corpora._passages import cutter
 from embassay.corpora.documents import load
 from embassay.errors import SourceError, SpecError
+from embassay.reading.passages import cutter
 from embassay.resolve import load_corpus
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import counted, text_field
 from embassay.errors import SourceError
+from embassay.reading.jsonl import counted, text_field
 from embassay.samples import Composition, Operator
 
 SENTENCES = ("S1", "S2", "S3", "F12", "F23")

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora._jsonl import counted, listed
-from embassay.corpora._retrieval import entries
-from embassay.corpora._tables import Row, even, table_rows
 from embassay.errors import SourceError
+from embassay.reading.folders import entries
+from embassay.reading.jsonl import counted, listed
+from embassay.reading.tables import Row, even, table_rows
 from embassay.samples import Grouped
 from embassay.types import Corpus
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import key_field, text_field
-from embassay.corpora._records import Table, read_table
 from embassay.corpora._retrieval import Unit, guess, units
 from embassay.errors import SourceError
+from embassay.reading.jsonl import key_field, text_field
+from embassay.reading.records import Table, read_table
 from embassay.samples import Question
 
 QUESTION = ("question", "query", "text")

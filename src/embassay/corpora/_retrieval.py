@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora._jsonl import counted
-from embassay.corpora._passages import Cut
 from embassay.errors import SourceError, nearest
+from embassay.reading.folders import entries
+from embassay.reading.jsonl import counted
+from embassay.reading.passages import Cut
 from embassay.samples import Document, Question
 from embassay.types import Corpus
 
@@ -22,21 +23,6 @@ JUDGED = "each question is a unit of its own: judged collections share documents
 GUESSED = 50_000
 """Ids among which the nearest to a wrong one is looked for."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
-
-
-class Once:
-    """Names that stand once each in a file, with the line of each."""
-
-    def __init__(self, path: Path, field: str):
-        """Start with none."""
-        self.path, self.field, self.lines = path, field, dict[str, int]()
-
-    def add(self, name: str, line: int) -> str:
-        """Return the name, or raise SourceError where it stands on an earlier line."""
-        if name in self.lines:
-            raise SourceError(f"{name!r} stands on line {self.lines[name]} already", self.path, line, self.field)
-        self.lines[name] = line
-        return name
 
 
 @dataclass
@@ -186,24 +172,6 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
 
 def _of(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
-
-
-def entries(path: Path) -> list[Path]:
-    """Return what lies in a folder and is not hidden, sorted by name.
-
-    Raises
-    ------
-    SourceError
-        For what is no folder, or cannot be read.
-    """
-    try:
-        return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
-    except FileNotFoundError:
-        raise SourceError("no such folder", path) from None
-    except NotADirectoryError:
-        raise SourceError("a file, where a folder is needed", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
 
 def is_beir(path: Path) -> bool:

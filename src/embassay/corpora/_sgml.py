@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora._passages import collapsed
 from embassay.errors import SourceError
+from embassay.reading.passages import collapsed
 
 _LABEL = re.compile(r"\A\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
 """What stands before the number, the title and the description of a topic, and is none of it."""

@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.corpora._jsonl import json_lines, key_field, listed, require, text_field
-from embassay.corpora._passages import cutter
 from embassay.corpora._retrieval import (
     JUDGED,
     Judgements,
     Left,
-    Once,
     Unit,
     corpus_of,
     cut_all,
-    entries,
     grade_of,
     is_beir,
 )
-from embassay.corpora._tables import even, filled, table_rows
 from embassay.errors import SourceError, SpecError
+from embassay.reading.folders import Once, entries
+from embassay.reading.jsonl import json_lines, key_field, listed, require, text_field
+from embassay.reading.passages import cutter
+from embassay.reading.tables import even, filled, table_rows
 from embassay.samples import Question
 from embassay.types import Corpus
 

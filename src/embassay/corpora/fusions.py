@@ -21,8 +21,8 @@ from embassay.corpora._composition import (
     rated_text,
     without_repeats,
 )
-from embassay.corpora._jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.errors import SourceError
+from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.samples import Composition
 from embassay.types import Corpus
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora._groups import corpus_of
-from embassay.corpora._jsonl import Ids, counted, first_fields, key_field, text_field
-from embassay.corpora._records import Table, read_table
-from embassay.corpora._tables import first_line
 from embassay.errors import SourceError, SpecError
+from embassay.reading.jsonl import Ids, counted, first_fields, key_field, text_field
+from embassay.reading.records import Table, read_table
+from embassay.reading.tables import first_line
 from embassay.samples import Grouped, closure
 from embassay.types import Corpus
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.corpora._jsonl import LONGEST, listed
-from embassay.corpora._tables import even, filled, first_line, table_rows
 from embassay.errors import SourceError
+from embassay.reading.jsonl import LONGEST, listed
+from embassay.reading.tables import even, filled, first_line, table_rows
 from embassay.samples import EDITS, MinimalPairs
 from embassay.types import Corpus
 

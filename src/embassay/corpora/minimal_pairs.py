@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.errors import SourceError, nearest
+from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.samples import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from embassay.corpora._groups import MSRP_FILES, corpus_of, is_msrp, rows_of, whole
-from embassay.corpora._jsonl import counted, text_field
-from embassay.corpora._retrieval import entries
-from embassay.corpora._tables import first_line
 from embassay.data import MSRP
 from embassay.errors import SourceError
+from embassay.reading.folders import entries
+from embassay.reading.jsonl import counted, text_field
+from embassay.reading.tables import first_line
 from embassay.samples import Grouped, closure
 from embassay.types import Corpus
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.corpora._groups import OPINOSIS_FILES, corpus_of, is_opinosis, rows_of, whole
-from embassay.corpora._jsonl import counted
-from embassay.corpora._retrieval import entries
 from embassay.errors import SourceError
+from embassay.reading.folders import entries
+from embassay.reading.jsonl import counted
 from embassay.samples import Grouped
 from embassay.types import Corpus
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import counted, first_fields, json_lines, key_field, listed, text_field
-from embassay.corpora._tables import even, filled, first_line, header, table_rows
 from embassay.errors import SourceError
+from embassay.reading.jsonl import counted, first_fields, json_lines, key_field, listed, text_field
+from embassay.reading.tables import even, filled, first_line, header, table_rows
 from embassay.samples import Pair
 from embassay.types import Corpus
 

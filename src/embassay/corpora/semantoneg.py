@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError
+from embassay.reading.jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
 from embassay.samples import Choice
 from embassay.types import Corpus
 

@@ -7,31 +7,26 @@ what is unanswerable, whatever answers stand beside it.
 
 from __future__ import annotations
 
-import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.corpora._jsonl import KINDS, counted, key_field, listed, text_field
-from embassay.corpora._passages import sentences
 from embassay.corpora._retrieval import Left, corpus_of
 from embassay.errors import SourceError
+from embassay.reading.jsonl import KINDS, counted, key_field, text_field
+from embassay.reading.passages import sentences
+from embassay.reading.squad import is_squad, json_object, list_of, value_of
 from embassay.samples import Document, Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
-HEAD = 65_536
-_DATA = re.compile(r'"data"\s*:\s*\[')
-_INSIDE = re.compile(r'"(?:paragraphs|qas|context)"\s*:')
 
 
 def recognises(head: str) -> bool:
     """Say whether a file looks like this format, by its beginning."""
-    start = head.lstrip("\ufeff \t\r\n")[:HEAD]
-    return start.startswith("{") and bool(_DATA.search(start) and _INSIDE.search(start))
+    return is_squad(head)
 
 
 def load(
@@ -62,7 +57,7 @@ def load(
     """
     path = Path(source)
     reader = _Reader(path, documents == "sentences", language)
-    for number, article in enumerate(_list(_object(path), "data", path, "")):
+    for number, article in enumerate(list_of(json_object(path), "data", path, "")):
         reader.article(number, article)
     if not reader.questions:
         raise SourceError("the file has no question that can be used", path)
@@ -104,15 +99,15 @@ class _Reader:
         """Take in an article."""
         self.articles += 1
         where = f"data[{number}]"
-        for index, paragraph in enumerate(_list(article, "paragraphs", self.path, where)):
+        for index, paragraph in enumerate(list_of(article, "paragraphs", self.path, where)):
             self.paragraphs += 1
             inside = f"{where}.paragraphs[{index}]"
             context = self._context(paragraph, f"{number}-{index}", f"article:{number}", inside)
-            for place, question in enumerate(_list(paragraph, "qas", self.path, inside)):
+            for place, question in enumerate(list_of(paragraph, "qas", self.path, inside)):
                 self._question(question, context, f"{inside}.qas[{place}]")
 
     def _context(self, paragraph: Any, name: str, unit: str, where: str) -> _Context:
-        text = text_field(_value(paragraph, "context", self.path, where), self.path, None, f"{where}.context")
+        text = text_field(value_of(paragraph, "context", self.path, where), self.path, None, f"{where}.context")
         if not self.sentences:
             self.documents.append(Document(name, (text.strip(),)))
             return _Context(text, [name], [0], unit)
@@ -122,7 +117,7 @@ class _Reader:
         return _Context(text, ids, [start for start, _ in found], unit)
 
     def _question(self, value: Any, context: _Context, where: str) -> None:
-        text = text_field(_value(value, "question", self.path, where), self.path, None, f"{where}.question").strip()
+        text = text_field(value_of(value, "question", self.path, where), self.path, None, f"{where}.question").strip()
         key = self._id(value, where)
         impossible = value.get("is_impossible", False)
         if not isinstance(impossible, bool):
@@ -135,7 +130,7 @@ class _Reader:
             self.unanswered.add(where)
 
     def _id(self, value: Any, where: str) -> str:
-        _value(value, "id", self.path, where)
+        value_of(value, "id", self.path, where)
         # The place of the field is longer than its name, so it is looked up under the place.
         key = key_field({f"{where}.id": value["id"]}, f"{where}.id", "", self.path, None).strip()
         if not key:
@@ -147,13 +142,13 @@ class _Reader:
 
     def _right(self, value: Any, context: _Context, where: str) -> tuple[str, ...]:
         """Return the documents in which the annotators' answers begin, in their order in the text."""
-        answers = enumerate(_list(value, "answers", self.path, where))
+        answers = enumerate(list_of(value, "answers", self.path, where))
         places = (self._place(answer, context.text, f"{where}.answers[{index}]") for index, answer in answers)
         return tuple(dict.fromkeys(context.document(place) for place in sorted(p for p in places if p is not None)))
 
     def _place(self, answer: Any, context: str, where: str) -> int | None:
         """Return where an answer's first letter stands; None where that cannot be told."""
-        text, start = (_value(answer, name, self.path, where) for name in ("text", "answer_start"))
+        text, start = (value_of(answer, name, self.path, where) for name in ("text", "answer_start"))
         if not isinstance(text, str):
             raise SourceError(f"must be a text, is {KINDS[type(text)]}", self.path, None, f"{where}.text")
         if not isinstance(start, int) or isinstance(start, bool):
@@ -186,37 +181,3 @@ class _Reader:
         yield from self.unanswered.told(
             "question left out: no answer that can be placed", "questions left out: no answer that can be placed"
         )
-
-
-def _object(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"not UTF-8 text ({error.reason})", path, line) from None
-    except json.JSONDecodeError as error:
-        empty = error.pos >= len(error.doc) and not error.doc.strip()
-        raise SourceError("the file is empty" if empty else f"not JSON: {error.msg}", path, error.lineno) from None
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"not JSON: {error}", path) from None
-
-
-def _value(value: Any, name: str, path: Path, where: str) -> Any:
-    """Return a field of an object."""
-    if not isinstance(value, dict):
-        raise SourceError(f"must be an object, is {KINDS[type(value)]}", path, None, where or None)
-    if name not in value:
-        raise SourceError(f"missing; found {listed(sorted(value))}", path, None, f"{where}.{name}".lstrip("."))
-    return value[name]
-
-
-def _list(value: Any, name: str, path: Path, where: str) -> list[Any]:
-    """Return a field of an object that must be a list."""
-    found = _value(value, name, path, where)
-    if not isinstance(found, list):
-        raise SourceError(f"must be a list, is {KINDS[type(found)]}", path, None, f"{where}.{name}".lstrip("."))
-    return found

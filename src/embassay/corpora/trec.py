@@ -12,17 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora._jsonl import listed
-from embassay.corpora._passages import collapsed, cutter
 from embassay.corpora._retrieval import (
     JUDGED,
     Judgements,
     Left,
-    Once,
     Unit,
     corpus_of,
     cut_all,
-    entries,
     grade_of,
     is_trec,
     judgement_files,
@@ -30,6 +26,9 @@ from embassay.corpora._retrieval import (
 )
 from embassay.corpora._sgml import has_topics, sgml_documents, sgml_topics, text_lines
 from embassay.errors import SourceError, SpecError
+from embassay.reading.folders import Once, entries
+from embassay.reading.jsonl import listed
+from embassay.reading.passages import collapsed, cutter
 from embassay.samples import Question
 from embassay.types import Corpus
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora._composition import filter_field, in_order, rated_text
-from embassay.corpora._jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.errors import SourceError
+from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.samples import Composition, Operator
 from embassay.types import Corpus
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.corpora._composition import dropped_notes, without_repeats
-from embassay.corpora._jsonl import counted
-from embassay.corpora._tables import filled, first_line, table_rows
 from embassay.errors import SourceError
+from embassay.reading.jsonl import counted
+from embassay.reading.tables import filled, first_line, table_rows
 from embassay.samples import Composition
 from embassay.types import Corpus
 

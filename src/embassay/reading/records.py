@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._jsonl import first_fields, json_lines, listed
-from embassay.corpora._tables import even, first_line, header, table_rows
 from embassay.errors import SourceError
+from embassay.reading.jsonl import first_fields, json_lines, listed
+from embassay.reading.tables import even, first_line, header, table_rows
 
 PARQUET = "PAR1"
 """What a Parquet file begins with."""

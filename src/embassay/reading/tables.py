@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora._jsonl import LONGEST, counted
 from embassay.errors import SourceError
+from embassay.reading.jsonl import LONGEST, counted
 
 Row = tuple[int, list[str]]
 
