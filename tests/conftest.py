@@ -163,3 +163,28 @@ def lasting_service():
     found = Service()
     yield found
     found.close()
+
+
+def _chat_server():
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("chat_server", Path(__file__).parent / "chat_server.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def behaviours():
+    """What a chat service can be told to do: ``behaviours.fails(500)``, ``behaviours.FRENCH`` …"""
+    return _chat_server()
+
+
+@pytest.fixture
+def chat(behaviours, monkeypatch):
+    """A chat service on loopback, and no key or address of the user in the environment."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    found = behaviours.ChatServer()
+    yield found
+    found.close()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import embassay as ea
-from embassay import building
+from embassay import building, generating
 from embassay.builders._built import Built, silent
 from embassay.builders._reading import Source, SourcePair
 from embassay.cli import _guarded
@@ -273,8 +273,8 @@ def test_builders_are_listed(capsys):
 @pytest.mark.parametrize("kind", BUILDERS.names())
 def test_a_command_has_the_options_of_its_builder(kind):
     module = BUILDERS.module(kind)
-    command = getattr(building, f"build_{kind}")
-    given = set(inspect.signature(command).parameters)
+    command = getattr(generating if hasattr(module, "requests") else building, f"build_{kind}")
+    given = {name.rstrip("_") for name in inspect.signature(command).parameters}
     taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
     if hasattr(module, "read"):
         taken |= set(inspect.signature(module.read).parameters) - {"path"}

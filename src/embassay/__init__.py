@@ -23,6 +23,8 @@ _HOME = {
     "read": "embassay.api:read",
     "build": "embassay.api:build",
     "rate": "embassay.rating:rate",
+    "adapt_encoder": "embassay.api:adapt_encoder",
+    "evaluator": "embassay.watching:evaluator",
     "Corpus": "embassay.types:Corpus",
     "Encoder": "embassay.types:Encoder",
     "Vectors": "embassay.types:Vectors",
@@ -41,7 +43,7 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from embassay.api import assay, build, read, report
+    from embassay.api import adapt_encoder, assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.rating import rate
     from embassay.resolve import load_corpus as load
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from embassay.samples import Choice, Composition, MinimalPairs, Pair
     from embassay.types import Corpus, Encoder, ItemScores
     from embassay.vectors import Vectors
+    from embassay.watching import evaluator
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,17 @@
-"""The Python surface: assay, report, read, build. What the command line does, as functions."""
+"""The Python surface: assay, report, read, build, adapt. What the command line does, as functions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, SpecError
 from embassay.plan import prepare
+from embassay.resolve import load_encoder
 from embassay.result import Result
 from embassay.run import execute, layouts
 from embassay.store import results
@@ -18,7 +20,11 @@ from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
 if TYPE_CHECKING:
+    from embassay.adapt.splits import By
+    from embassay.adapt.variants import Loss, Objective
+    from embassay.adaptation import Adapted
     from embassay.builders._built import Advance, Built
+    from embassay.builders._generator import Request
 
 
 def assay(
@@ -114,6 +120,97 @@ def read(path: str | Path) -> Result:
     return results.read(path / "result.json" if path.is_dir() else path)
 
 
+def adapt_encoder(
+    base: str,
+    corpora: str | Corpus[Any] | Sequence[str | Corpus[Any]],
+    out: str | Path,
+    *,
+    pretrain: bool = False,
+    finetune: bool = False,
+    objective: Objective = "mlm",
+    loss: Loss = "mnr",
+    by: By = "question",
+    test: float = 0.2,
+    general: Sequence[str | Corpus[Any]] = (),
+    epochs: float | None = None,
+    batch: int | None = None,
+    rate: float | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    device: str = "auto",
+    limit: int | None = None,
+    overwrite: bool = False,
+) -> Adapted:
+    """Adapt a sentence-transformers model to a domain, as ``embassay adapt`` does.
+
+    Parameters
+    ----------
+    base
+        A model by name, or ``./folder``.
+    corpora
+        Questions and documents: sources, or corpora from :func:`embassay.load`; learnt from together, tested each.
+    out
+        Folder of the variants, their run and the verdict. What it holds already of the same adaptation is taken.
+    pretrain, finetune
+        Learn from the documents' sentences, from questions and their right documents; with neither, both.
+    objective
+        Of pre-training: ``mlm``, ``tsdae`` or ``simcse``.
+    loss
+        Of fine-tuning: ``mnr`` or ``triplet``.
+    by
+        What training and test do not share: the ``question``, or also its ``context``.
+    test
+        Share of the questions that is held out, above 0 and below 1.
+    general
+        General corpora, to see what is lost; built-in ones for the shapes that none is given of.
+    epochs, batch, rate
+        Of each stage; its own by default.
+    seed, resamples
+        Of every random draw, and how many resamples a bootstrap takes.
+    device
+        ``auto``, ``cpu``, ``cuda`` or ``mps``.
+    limit
+        Keep so many whole units of each corpus, drawn by the seed.
+    overwrite
+        Replace another adaptation that the folder holds.
+
+    Returns
+    -------
+    The result of all variants on the test questions and on general corpora, the verdict, and each variant's spec.
+
+    Raises
+    ------
+    InputError
+        If something given cannot be used; nothing has been trained by then.
+    EncoderError
+        If a training fails; what was finished is kept, and the same call goes on from there.
+    """
+    from embassay.adapt.order import Order
+    from embassay.adaptation import Adaptation
+
+    order = Order(
+        base,
+        [corpora] if isinstance(corpora, (str, Corpus)) else corpora,
+        Path(out),
+        pretrain=pretrain,
+        finetune=finetune,
+        objective=objective,
+        loss=loss,
+        by=by,
+        test=test,
+        general=general,
+        epochs=epochs,
+        batch=batch,
+        rate=rate,
+        seed=seed,
+        resamples=resamples,
+        device=device,
+        limit=limit,
+        overwrite=overwrite,
+    )
+    return Adaptation.of(order).carry_out()
+
+
 def build(
     kind: str,
     sources: str | Path | Sequence[str],
@@ -129,14 +226,14 @@ def build(
     advance: Advance | None = None,
     **options: Any,
 ) -> Built:
-    """Build a test set from sentences of your own, as ``embassay build`` does.
+    """Build a test set from sentences or documents of your own, as ``embassay build`` does.
 
     Parameters
     ----------
     kind
-        The builder: ``minimal-pairs``, ``negated-antonyms`` or ``groups``.
+        The builder: ``minimal-pairs``, ``negated-antonyms``, ``groups``, ``composition`` or ``retrieval``.
     sources
-        A file, or the sentences themselves.
+        A file or a folder, or the texts themselves.
     out
         File of the test set, JSON lines; its data card and its sheets are written beside it. None: no file.
     column
@@ -154,7 +251,7 @@ def build(
     overwrite
         Replace files that are there.
     options
-        Of the builder (``embassay list builders``).
+        Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs.
 
     Returns
     -------
@@ -164,14 +261,21 @@ def build(
     ------
     InputError
         If the sources cannot be used, nothing can be built of them, or a file cannot be written.
+    EncoderError
+        If a generator or a filter fails; what it answered is kept, and the same call goes on from there.
     """
     from embassay.builders._built import silent
     from embassay.builders._files import Places, check_free
+    from embassay.builders._generator import generator
     from embassay.builders._making import make, put
 
-    if out is not None:
-        places = Places(Path(out))
+    places = None if out is None else Places(Path(out))
+    if places is not None:
         check_free((places.corpus, places.card, places.sheet, places.review), overwrite)
+    if isinstance(spec := options.get("generator"), str):
+        options["generator"] = generator(spec, None if places is None else places.answers)
+    if "filters" in options:
+        options["filters"] = tuple(load_encoder(e) if isinstance(e, str) else e for e in options["filters"])
     built, origin = make(
         kind,
         Path(sources) if isinstance(sources, (str, Path)) else sources,
@@ -184,6 +288,57 @@ def build(
         options=options,
         review=str(review),
     )
-    if out is not None:
-        put(Path(out), built, origin)
+    if places is not None:
+        put(places.corpus, built, origin)
     return built
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a generator would be asked.
+
+    Attributes
+    ----------
+    generator
+        Its model and where it is.
+    tokens, cost
+        About how many, and what they cost in the price's currency; None without a price.
+    """
+
+    requests: tuple[Request, ...]
+    generator: str
+    tokens: int
+    cost: float | None
+
+
+def estimate(
+    kind: str,
+    sources: str | Path | Sequence[str],
+    generator: str,
+    out: str | Path | None = None,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    language: str = "en",
+    **options: Any,
+) -> Estimate:
+    """Say what :func:`build` would ask a generator, and what that would cost; nothing is sent.
+
+    What was answered to an earlier build of ``out`` costs nothing.
+
+    Raises
+    ------
+    InputError
+        If the sources or the generator cannot be used, or the builder asks none.
+    """
+    from embassay.builders._files import Places
+    from embassay.builders._generator import generator as make_generator
+    from embassay.builders._making import requests_of
+
+    if not generator:
+        raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
+    asked = make_generator(generator, None if out is None else Places(Path(out)).answers)
+    given = Path(sources) if isinstance(sources, (str, Path)) else sources
+    how: dict[str, Any] = {"count": count, "seed": seed, "language": language, "options": options}
+    found = requests_of(kind, given, column="", **how)
+    return Estimate(found, asked.name, *asked.estimate(found))

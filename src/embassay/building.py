@@ -69,7 +69,7 @@ def build_minimal_pairs(
         Replace files that are there.
     """
     common: dict[str, Any] = {"column": column, "count": count, "seed": seed, "licence": licence, "language": language}
-    return _build("minimal-pairs", source, out, overwrite, **common, misspellings=misspellings, mlm=mlm)
+    return run_build("minimal-pairs", source, out, overwrite, **common, misspellings=misspellings, mlm=mlm)
 
 
 @build.command(name="negated-antonyms")
@@ -109,7 +109,7 @@ def build_negated_antonyms(
         Replace files that are there.
     """
     common: dict[str, Any] = {"column": column, "count": count, "seed": seed, "licence": licence, "language": language}
-    return _build("negated-antonyms", source, out, overwrite, **common, review=review)
+    return run_build("negated-antonyms", source, out, overwrite, **common, review=review)
 
 
 @build.command(name="groups")
@@ -160,7 +160,7 @@ def build_groups(
     if encoder:
         return _propose(source, out, column, encoder, threshold, overwrite)
     pairs = {"first": first, "second": second, "label": label}
-    return _build("groups", source, out, overwrite, column=column, count=count, seed=seed, licence=licence, **pairs)
+    return run_build("groups", source, out, overwrite, column=column, count=count, seed=seed, licence=licence, **pairs)
 
 
 def rate(
@@ -189,25 +189,27 @@ def rate(
 
     found = read(sheets, bar=bar, out=out, corpus=corpus, overwrite=overwrite)
     _show(found)
-    _say(*found.notes)
+    say(*found.notes)
     return FINE
 
 
-def _build(kind: str, source: Path, out: Path, overwrite: bool, **options: Any) -> int:
+def run_build(kind: str, source: Path, out: Path, overwrite: bool, **options: Any) -> int:
     """Build, and say what there is now and how it is used; options that are empty were not given."""
     from embassay.api import build as make
     from embassay.builders._files import Places
     from embassay.progress import Bar
 
-    given = {name: value for name, value in options.items() if value not in (None, "")}
+    given = {name: value for name, value in options.items() if value not in (None, "", ())}
     with Bar().training(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **given)
     places = Places(out)
-    _say(*built.notes, *_amounts(built))
-    _say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
+    say(*built.notes, *_amounts(built))
+    say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
+    if places.answers.exists():
+        say(f"what the generator answered: {places.answers}")
     if built.doubtful:
-        _say(f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; --review reads it")
-    _say(f"assay it with: embassay run -c {_source(out)}")
+        say(f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; --review reads it")
+    say(f"assay it with: embassay run -c {_source(out)}")
     return FINE
 
 
@@ -229,10 +231,10 @@ def _propose(source: Path, out: Path, column: str, encoder: str, threshold: floa
         raise InputError(f"{source}: {told}; name a lower --threshold")
     write_files({out: sheet_of(candidates)})
     groups = len({candidate.group for candidate in candidates})
-    _say(f"{groups:,} group{'s' * (groups != 1)} with {len(candidates):,} of {len(sentences):,} sentences proposed")
-    _say(*(f"left out: {number:,} × {reason}" for reason, number in rejected.most_common()))
-    _say(f"sheet to confirm: {out}: write yes or no beside each sentence; then")
-    _say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
+    say(f"{groups:,} group{'s' * (groups != 1)} with {len(candidates):,} of {len(sentences):,} sentences proposed")
+    say(*(f"left out: {number:,} × {reason}" for reason, number in rejected.most_common()))
+    say(f"sheet to confirm: {out}: write yes or no beside each sentence; then")
+    say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
 
@@ -270,6 +272,7 @@ def _show(found: Rated) -> None:
     stdout().print(table)
 
 
-def _say(*lines: str) -> None:
+def say(*lines: str) -> None:
+    """Print lines for people, beside the output."""
     for line in lines:
         print(line, file=sys.stderr)  # noqa: T201

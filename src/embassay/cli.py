@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from embassay._version import __version__
-from embassay.building import build, rate
+from embassay.adapting import adapt
+from embassay.building import rate
 from embassay.errors import EmbassayError, EncoderError, InputError
+from embassay.generating import build
 from embassay.training import train
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(train)
+app.command(adapt)
 app.command(build)
 app.command(rate)
 Repeated = Parameter(consume_multiple=False, negative="")

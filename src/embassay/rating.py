@@ -1,7 +1,7 @@
 """Human ratings of a built test set: how far people agree, how much is wrong, and the test set without that.
 
 Annotators fill copies of the sheet that ``embassay build`` wrote. Ratings are 0 to 4, as in Bansal et al. (2025,
-section 3); a row whose mean rating is under the bar counts as an error.
+section 5); a row whose mean rating is under the bar counts as an error.
 """
 
 from __future__ import annotations
@@ -248,19 +248,22 @@ def _drop(
     lost = {(item, row.edit) for row, bad in zip(sheet.rows, below, strict=True) if bad for item in row.items}
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     rest = [row for line in lines if (row := _without(line, lost))]
-    if not rest:
+    left, there = (sum("document" not in row for row in rows) for rows in (rest, lines))
+    if not left:
         raise InputError(f"nothing is left of {path} over the bar of {found.bar:g}; {out} is not written")
     card = Places(path).card
     before = card.read_text(encoding="utf-8") if card.is_file() else "# Data card\n"
-    told = f"{found.dropped:,} rows under {found.bar:g} were taken out of {path.name}: {len(rest):,} samples are left."
+    told = f"{found.dropped:,} rows under {found.bar:g} were taken out of {path.name}: {left:,} samples are left."
     content = content_of(json.dumps(row, ensure_ascii=False) for row in rest)
     named = name_of(out.name, content)
     write_files({places.card: with_reading(before, f"{told}\n\n{markdown(found)}", named).encode(), out: content})
-    return (f"test set: {out}, {len(rest):,} of {len(lines):,} samples", f"its data card: {places.card}")
+    return (f"test set: {out}, {left:,} of {there:,} samples", f"its data card: {places.card}")
 
 
 def _without(row: dict[str, Any], lost: set[tuple[str, str]]) -> dict[str, Any] | None:
-    """Return a line without its edits that are lost; None where nothing is left of it."""
+    """Return a line without its edits that are lost, a document as it is; None where nothing is left of it."""
+    if "document" in row:
+        return row
     name = str(row.get("id", row.get("idx")))
     if "edits" not in row:
         return None if any(item == name for item, _ in lost) else row

@@ -1,10 +1,11 @@
 """The data card says where a test set comes from and how it was made."""
 
 from collections import Counter
+from dataclasses import replace
 
 from embassay.builders._built import Built, Material, library
 from embassay.builders._card import READ, Origin, card_of, counts_of, with_reading
-from embassay.samples import Choice, Grouped, MinimalPairs
+from embassay.samples import Choice, Composition, Document, Grouped, MinimalPairs, Question
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
@@ -59,9 +60,25 @@ def test_a_licence_that_was_not_given_is_asked_for():
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
     choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
-    assert counts_of((choice,)) == {"entries": 1, "verb, never": 1}
+    assert counts_of(Built((choice,), Counter())) == {"entries": 1, "verb, never": 1}
     groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
-    assert counts_of(groups) == {"sentences": 3, "groups": 2}
+    assert counts_of(Built(groups, Counter())) == {"sentences": 3, "groups": 2}
+
+
+def test_operators_and_questions_are_counted():
+    composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
+    assert counts_of(Built(composed, Counter())) == {"union": 2}
+    asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
+    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
+    expected = {"documents": 1, "questions": 2, "questions without an answer": 1}
+    assert counts_of(built) == expected | {"questions to train with": 1, "questions to test with": 1}
+
+
+def test_what_a_generator_was_told_stands_there_as_it_was():
+    card = card_of("m@0", ORIGIN, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "sheet.csv")
+    told = card[card.index("## What the generator was told") : card.index(READ)]
+    assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
+    assert "What the generator was told" not in CARD
 
 
 def test_what_people_found_replaces_the_last_section_only():

@@ -223,6 +223,30 @@ def test_count_draws_by_the_seed():
     assert {sample.input for sample in first} <= {sample.input for sample in built(*SOME).samples}
 
 
+def test_count_goes_round_the_pairs():
+    plenty = [f"The {noun} is fair." for noun in ("rule", "plan", "price", "deal", "game", "law", "test", "vote")]
+    made = built(*plenty, "The plan is legal.", "The plan is useful.", count=5, seed=3)
+    assert Counter(sample.pair for sample in made.samples[::4]) == {
+        "fair–unfair": 3,
+        "illegal–legal": 1,
+        "useful–useless": 1,
+    }
+    assert any("one of each pair of antonyms in turn" in note for note in made.notes)
+    assert any("fair–unfair, makes 60%" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I see you know your trade well.",  # "do not see" denies something else
+        "They write poems and get rejected by it.",  # "get didn't accept"
+        "I'm liking the new garden.",  # "disliking"
+    ],
+)
+def test_a_word_that_the_negation_does_not_deny_is_left_out(sentence):
+    assert built(sentence).samples == ()
+
+
 def test_all_are_told():
     told = []
     built(*SOME, advance=lambda done, total: told.append((done, total)))

@@ -146,6 +146,9 @@ def test_other_patterns(sentence, pattern, plain):
         "Nobody came.",
         "It is cheap.",
         "Never have I seen such a house.",
+        "Don't worry about the rain.",
+        "I don't mind the rain.",
+        "He does not like it at all.",
     ],
 )
 def test_a_negation_that_cannot_go_stays(sentence):
@@ -159,7 +162,7 @@ def test_a_negation_that_cannot_go_stays(sentence):
         ("You know how much that boosted my mood.", "boosted", "You know how much that did not boost my mood."),
         ("She is an honest woman.", "honest", "She is a not honest woman."),
         ("I met a very happy man.", "happy", "I met a not very happy man."),
-        ("I want to leave.", "leave", "I want not to leave."),
+        ("I want to leave.", "leave", "I do not want to leave."),
         ("It looks easy.", "easy", "It does not look easy."),
     ],
 )
@@ -167,6 +170,83 @@ def test_a_word_is_negated(sentence, word, negative):
     tagged = tag(sentence)
     index = next(place for place, found in enumerate(tagged.words) if found.text == word)
     assert negated(tagged, index) == negative
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "negative"),
+    [
+        ("You need to allow more time.", "allow", "You do not need to allow more time."),
+        ("She has to leave the room.", "leave", "She does not have to leave the room."),
+        ("They are going to close the shop.", "close", "They are not going to close the shop."),
+        ("I'm gonna love this trip.", "love", "I'm not gonna love this trip."),
+        ("He seemed to like the soup.", "like", "He did not seem to like the soup."),
+        ("We used to enjoy the walk.", "enjoy", "We did not use to enjoy the walk."),
+        ("I want him to open the box.", "open", "I do not want him to open the box."),
+        ("We tried to wake the baby.", "wake", "We tried not to wake the baby."),
+        ("They told me to close the gate.", "close", "They told me not to close the gate."),
+        ("The trip is going to be expensive.", "expensive", "The trip is not going to be expensive."),
+        ("I went home and slept.", "slept", "I went home and did not sleep."),
+    ],
+)
+def test_an_infinitive_is_negated_at_the_verb_that_it_depends_on(sentence, word, negative):
+    tagged = tag(sentence)
+    index = next(place for place, found in enumerate(tagged.words) if found.text == word)
+    assert negated(tagged, index) == negative
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("You should go home and sleep.", "sleep"),  # "and not sleep"
+        ("He found a way to improve the engine.", "improve"),  # "a way not to improve"
+        ("This makes the room cold.", "cold"),
+        ("They seem not to like the soup.", "like"),
+        ("We hope for a ship to enter the port.", "enter"),
+        ("It makes him look bad.", "bad"),
+    ],
+)
+def test_a_word_that_takes_no_not_stays(sentence, word):
+    tagged = tag(sentence)
+    index = next(place for place, found in enumerate(tagged.words) if found.text == word)
+    assert negated(tagged, index) is None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You had better leave now.",
+        "I would rather stay at home.",
+        "We might as well stay at home.",
+        "They have got to leave now.",
+        "Let me add a spoon of salt.",
+        "Anyone can open the box.",
+        "Everyone likes the soup.",
+        "The only thing is it's late.",
+    ],
+)
+def test_what_takes_no_not_has_no_negation(sentence):
+    assert negated(tag(sentence)) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "negative"),
+    [
+        ("Every time the bell rings, she opens the door.", "Every time the bell rings, she does not open the door."),
+        ("Man I love the smell of rain.", "Man I do not love the smell of rain."),
+        ("I guess the shop is open.", "I guess the shop is not open."),
+        ("I'd be giving too much away.", "I would not be giving too much away."),
+        ("She says I have, and she is right.", "She does not say I have, and she is right."),
+        ("I have, and she knows it.", "I have not, and she knows it."),
+        ("I am trying to wake him.", "I am not trying to wake him."),
+    ],
+)
+def test_the_main_verb_again(sentence, negative):
+    assert negated(tag(sentence)) == negative
+
+
+def test_a_not_that_belongs_to_an_infinitive_is_not_the_main_verbs():
+    tagged = tag("I am trying not to wake him.")
+    assert unnegated(tagged, main_verb(tagged)) is None
 
 
 def test_the_negation_of_another_clause_does_not_matter():

@@ -46,6 +46,12 @@ EXAMPLES = {
     "msrp": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
     '1\t12\t7\tIt rained.\tRain "fell.\n0\t12\t8\tIt rained.\tWe ran.\n1\t9\t7\tIt was wet.\tRain "fell.\n',
     "pairs": 'sentence1,sentence2,score\nIt rained.,It poured.,4.5\n"Well, no.","He said ""no"".",1\n',
+    "retrieval": lines(
+        {"document": "r", "passages": ["It rained in “May”."], "unit": "diary"},
+        {"document": "s", "passages": ["We ran.", "She sang."], "unit": "letters"},
+        {"id": "a", "question": "When did it rain?", "right": ["r"], "unit": "diary", "split": "train"},
+        {"id": "b", "question": "What did we do?", "right": ["s"], "unit": "letters", "split": "test", "answer": "ran"},
+    ),
     "semantoneg": lines(
         {"idx": 0, "label": 2, "input": "It's on.", "sentences": ["It's off.", "It's not on.", "It's not off."]},
         {"idx": 1, "label": 0, "input": "He's in.", "sentences": ["He's not out.", "He's out.", "He's not in."]},

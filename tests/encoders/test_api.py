@@ -11,9 +11,10 @@ import pytest
 import embassay as ea
 from embassay.cli import _guarded
 from embassay.encoders import api
-from embassay.encoders._embeddings import guess, is_too_large, packed
+from embassay.encoders._embeddings import is_too_large, packed
 from embassay.encoders._probe import PROBES, remembered, settled
 from embassay.endpoint import Retries
+from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.folder import ENCODERS
 from embassay.resolve import load_encoder

@@ -2,7 +2,8 @@
 
 A builder is a file of this folder with ``build(sources, *, seed, count, advance, OPTIONS) -> Built``. The type of its
 sources says whether it takes pairs of sentences as well (``SourcePair``); with ``read(path, *, OPTIONS)`` it reads its
-file by itself; with ``LANGUAGES = "any"`` it takes other languages than English.
+file by itself and returns what it read, or a ``Reading``; with ``LANGUAGES = "any"`` it takes other languages than
+English.
 """
 
 from __future__ import annotations
@@ -13,10 +14,16 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, Protocol
 
-from embassay.samples import Choice, Grouped, MinimalPairs, Sample
+from embassay.samples import Choice, Composition, Document, Grouped, MinimalPairs, Question, Sample
 from embassay.types import Corpus
 
-SHAPES: Mapping[type, str] = {Choice: "choice", Grouped: "groups", MinimalPairs: "minimal_pairs"}
+SHAPES: Mapping[type, str] = {
+    Choice: "choice",
+    Composition: "composition",
+    Grouped: "groups",
+    MinimalPairs: "minimal_pairs",
+    Question: "retrieval",
+}
 """What a corpus of such samples is called."""
 
 
@@ -63,6 +70,14 @@ def library(distribution: str, purpose: str, licence: str = "") -> Material:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What a builder's own ``read`` found in a file, and what it had to assume."""
+
+    sources: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Built:
     """What a builder made of its sources.
 
@@ -83,7 +98,16 @@ class Built:
     materials
         What it was made with, for the data card.
     ways
-        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``. Written as ``source``.
+        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``; of a question or a
+        composition under the name ``question`` or that of its operator. Written as ``source``.
+    documents
+        Where the samples are questions: what is to be found.
+    splits, answers
+        Of questions, by their ids: ``train`` or ``test``; the words of the document that answer it.
+    filtered_with
+        Specs of the encoders that samples were chosen by, which they favour.
+    prompt
+        What a generator was told, with places for what it was given; empty where there was none.
     """
 
     samples: tuple[Sample, ...]
@@ -94,12 +118,26 @@ class Built:
     materials: tuple[Material, ...] = ()
     doubtful: tuple[Choice, ...] = ()
     ways: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
+    splits: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    filtered_with: tuple[str, ...] = ()
+    prompt: str = ""
 
     @property
     def shape(self) -> str:
-        """What its corpus is: ``minimal_pairs``, ``choice``, ``groups``; empty where nothing was built."""
+        """What its corpus is: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty where nothing was built."""
         return SHAPES[type(self.samples[0])] if self.samples else ""
 
     def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Any]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""
-        return Corpus(name, self.shape, self.samples, licence=licence, source="built by rules", notes=self.notes)
+        return Corpus(
+            name,
+            self.shape,
+            self.samples,
+            licence=licence,
+            source="built from the user's own text",
+            notes=self.notes,
+            filtered_with=self.filtered_with,
+            documents=self.documents,
+        )

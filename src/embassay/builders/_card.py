@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from embassay._version import __version__
 from embassay.builders._built import Built, Material
 from embassay.builders._sheet import SCALE
-from embassay.samples import Choice, Grouped, MinimalPairs, Sample
+from embassay.samples import Choice, Composition, Grouped, MinimalPairs, Question
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` writes anew."""
@@ -55,11 +55,12 @@ def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
         _table(("", ""), _facts(corpus, origin, built)),
         *(f"- {note}" for note in built.notes),
         "## Built",
-        _table(("what", "how many"), _numbers(counts_of(built.samples))),
+        _table(("what", "how many"), _numbers(counts_of(built))),
         "## Left out",
         _table(("reason", "how many"), _numbers(built.rejected)) if built.rejected else "Nothing.",
         "## Made with",
         _table(("what", "version", "licence", "for"), _materials(built.materials)),
+        *(("## What the generator was told", _quoted(built.prompt)) if built.prompt else ()),
         READ,
         f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {'; '.join(SCALE)}.",
     ]
@@ -74,10 +75,12 @@ def with_reading(card: str, found: str, corpus: str = "") -> str:
     return f"{head}\n\n{READ}\n\n{found}\n"
 
 
-def counts_of(samples: Sequence[Sample]) -> Counter[str]:
-    """Count what was built: samples, and edits, parts of speech with their negation, or groups."""
+def counts_of(built: Built) -> Counter[str]:
+    """Count what was built: samples, and edits, parts of speech with their negation, operators, groups, splits."""
     counts = Counter[str]()
-    for sample in samples:
+    if built.documents:
+        counts["documents"] = len(built.documents)
+    for sample in built.samples:
         if isinstance(sample, MinimalPairs):
             counts["originals"] += 1
             counts.update(name for name, _ in sample.edits)
@@ -86,9 +89,15 @@ def counts_of(samples: Sequence[Sample]) -> Counter[str]:
             counts[f"{sample.part_of_speech}, {sample.negation or 'negated'}"] += 1
         elif isinstance(sample, Grouped):
             counts["sentences"] += 1
-    if groups := {sample.group for sample in samples if isinstance(sample, Grouped)}:
+        elif isinstance(sample, Composition):
+            counts[sample.operator] += 1
+        elif isinstance(sample, Question):
+            counts["questions"] += 1
+            counts["questions without an answer"] += not sample.right
+            counts[f"questions to {built.splits.get(sample.id, 'test')} with"] += 1
+    if groups := {sample.group for sample in built.samples if isinstance(sample, Grouped)}:
         counts["groups"] = len(groups)
-    return counts
+    return +counts
 
 
 def _facts(corpus: str, origin: Origin, built: Built) -> Iterator[tuple[str, str]]:
@@ -114,6 +123,11 @@ def _materials(materials: Iterable[Material]) -> Iterator[tuple[str, ...]]:
     yield from ((m.name, m.version, m.licence, m.purpose) for m in found)
     if not found:
         yield "embassay", __version__, "Apache-2.0", "all of it"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a block of Markdown in which nothing means anything."""
+    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

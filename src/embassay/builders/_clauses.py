@@ -85,7 +85,9 @@ def main_group(tagged: Tagged) -> Group | None:
             owed, maybe = max(owed - 1, 0), 0
         elif _opens_clause(words, index, at):
             owed, maybe = owed + 1, maybe + (lower(word) in PREPOSITIONS_TOO)
-            waiting = waiting or (lower(word) in ADVERBIAL and starts_clause(words, index))
+            waiting = waiting or (
+                (lower(word) in ADVERBIAL or _names_time(words, index)) and starts_clause(words, index)
+            )
     return None
 
 
@@ -113,19 +115,35 @@ def _asks(words: tuple[Word, ...], first: str) -> bool:
 def _opens_clause(words: tuple[Word, ...], index: int, at: dict[int, Group]) -> bool:
     """Say whether a subordinate clause with its own finite verb begins at a word."""
     low, before = lower(words[index]), words[index - 1] if index else None
+    if _names_time(words, index):
+        return True
     if low in SUBORDINATORS:
         return not (index + 1 < len(words) and lower(words[index + 1]) in ("of", "for", "well", "usual", "such"))
     if low == "that":
         return before is not None and before.tag.startswith(("NN", "VB"))
+    if index > 1 and _names_time(words, index - 2):
+        return False
     if low in SUBJECTS and before is not None and before.tag in ("NN", "NNS", "NNP") and index > 1:
         return lower(before) not in TIMES or lower(words[index - 2]) in ("every", "the", "first")
     return False
+
+
+def _names_time(words: tuple[Word, ...], index: int) -> bool:
+    """Say whether a time opens a clause at a word, before its subject: ``every time the bell rings``."""
+    if index + 2 >= len(words) or lower(words[index + 1]) not in ("time", "moment", "minute", "second", "instant"):
+        return False
+    after = words[index + 2]
+    return lower(words[index]) in ("every", "each", "any", "next", "first", "last", "the") and (
+        after.tag in ("PRP", "NNP", "PRP$", "NNS") or lower(after) in ("a", "the", "this", "someone", "somebody")
+    )
 
 
 def _group(words: tuple[Word, ...], first: int) -> Group:
     last, negator = first, None
     for at in range(first + 1, len(words)):
         if lower(words[at]) in NEGATORS or is_no_longer(words, at):
+            if lower(words[last]) not in BE | HAVE | DO | MODALS | {"be", "been", "being"}:
+                break
             negator = at if negator is None else negator
         elif _continues(words, last, at):
             last = at

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from embassay.builders._frames import PERSONS, noun_phrase
+from embassay.builders._nouns import PERSONS, noun_phrase
 from embassay.builders._wordnet import Lexicon
 from embassay.builders._words import Tagged, Word, substituted
 

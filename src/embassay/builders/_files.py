@@ -15,7 +15,7 @@ from embassay.errors import OutputError
 
 @dataclass(frozen=True)
 class Places:
-    """Where a test set and what belongs to it lie: ``NAME-card.md``, ``NAME-sheet.csv``, ``NAME-review.csv``."""
+    """Where a test set and what belongs to it lie: ``NAME-card.md``, ``NAME-sheet.csv``, ``NAME-review.csv`` …"""
 
     corpus: Path
 
@@ -33,6 +33,11 @@ class Places:
     def review(self) -> Path:
         """The sheet of what rules cannot decide, where there is any."""
         return self.corpus.with_name(f"{self.corpus.stem}-review.csv")
+
+    @property
+    def answers(self) -> Path:
+        """What a generator answered, where there was one: a build that was stopped goes on from it."""
+        return self.corpus.with_name(f"{self.corpus.stem}-answers.jsonl")
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:

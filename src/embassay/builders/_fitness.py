@@ -41,7 +41,7 @@ def unfit(tagged: Tagged) -> str:
         return "a condition or a wish"
     if words[0].tag in ("WRB", "WP") and len(words) > 1 and lower(words[1]) in BE | HAVE | DO | MODALS:
         return "a question"
-    if lower(words[0]) in ("yes", "no", "yeah", "yep", "nope", "nah"):
+    if lower(words[0]).rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
         return "an answer"
     return "there is, there are" if any(word.tag == "EX" for word in words) else ""
 

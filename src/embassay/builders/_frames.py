@@ -3,7 +3,7 @@
 A frame is a short name. Of adjectives: ``at`` (before its noun) or, after a copula, what follows: ``end`` (of the
 clause), ``inf``, ``to``, ``that``, ``cl`` (a clause without "that"), or a preposition. Of verbs: ``np`` (an object),
 ``npe`` (an object that ends the clause), ``npto`` (an object and an infinitive), ``ger``, ``inf``, ``that``, ``cl``,
-``wh``, ``end``, or a preposition. ``at_`` is the preposition "at".
+``wh``, ``end``, ``pas`` (passive), or a preposition. ``at_`` is the preposition "at".
 """
 
 from __future__ import annotations
@@ -11,26 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from embassay.builders._nouns import NOUNS, OBJECTS, SELVES, ends, is_noun, low, noun_phrase, subject_marks
 from embassay.builders._tagger import possible
 from embassay.builders._words import Tagged, Word
 
 COPULAS = frozenset({"be", "seem", "look", "feel", "sound", "become", "stay", "remain"})
 DEGREES = frozenset("very so too as how more most less least that this".split())
 COMPARING = frozenset("as more most less least".split())
-PERSONS = frozenset(
-    "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
-    "husband parent doctor teacher student player coach boss lady everyone everybody someone somebody anyone nobody "
-    "family team neighbor men women children guys girls boys kids friends parents fans fan driver customer".split()
-)
 _PREPOSITIONS = frozenset("on in at to of for with about by from into over".split())
-PARTICLES = frozenset("up out off down away back over around along apart together through by".split())
-_SUBORDINATORS = frozenset("because if when while though although since unless until but before after".split())
-_ENDS = frozenset({".", ",", ":", "CC"})
+PARTICLES = frozenset("up out off down away back over around along apart together through".split())
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _LATER = frozenset("now today here there anyway though then again yesterday tonight tomorrow right too either".split())
-_OBJECTS = frozenset("me you him her it them us".split())
-_SELVES = frozenset("myself yourself himself herself itself ourselves yourselves themselves".split())
+_TIMES = frozenset("night week month year day morning evening afternoon time times summer winter spring fall".split())
+_WHEN = frozenset("last next this that every each all some one any the".split())
 
 
 @dataclass(frozen=True)
@@ -58,29 +51,31 @@ class Around:
 
 def around_adjective(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of an adjective; None where the rules do not decide."""
-    before, after = _low(words, place - 1), _low(words, place + 1)
+    before, after = low(words, place - 1), low(words, place + 1)
     if before in COMPARING or after in {"-", "enough", "as"}:
         return None
     degree = {"deg"} if before in DEGREES else {"nodeg"}
-    if place + 1 < len(words) and words[place + 1].tag in {"NN", "NNS"} and not _is_noun(words, place - 1):
+    if place + 1 < len(words) and words[place + 1].tag in {"NN", "NNS"} and not is_noun(words, place - 1):
         last = place + 1
         while last + 1 < len(words) and words[last + 1].tag in {"NN", "NNS"}:
             last += 1
-        head = _low(words, last)
+        head = low(words, last)
         return Around(frozenset({"at"}), frozenset({before, after, head}), head, frozenset(degree))
     copula = _copula(words, place)
     if copula is None:
         return None
     at, marks = copula
-    near = {before, after, *({"tobe"} if _low(words, at) == "be" and _low(words, at - 1) == "to" else ())}
+    near = {before, after, *({"tobe"} if low(words, at) == "be" and low(words, at - 1) == "to" else ())}
     return Around(frozenset(_after_adjective(words, place + 1)), frozenset(near), "", frozenset(degree | marks))
 
 
 def around_verb(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of a verb in a finite group or an infinitive; None where the rules do not decide."""
-    tag, after, auxiliaries = words[place].tag, _low(words, place + 1), _auxiliaries(words, place)
+    tag, after, auxiliaries = words[place].tag, low(words, place + 1), _auxiliaries(words, place)
     lemmas = {word.lemma for word in auxiliaries}
-    if (tag == "VBN" and ("have" not in lemmas or "be" in lemmas)) or (tag == "VBG" and "be" not in lemmas):
+    if tag == "VBN" and "be" in lemmas:
+        return _around_passive(words, place, auxiliaries)
+    if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
         return None
     bare = all(word.tag == "RB" for word in auxiliaries)
     if bare and tag in {"VBD", "VBP", "VBZ"} and not _follows_subject(words, place - len(auxiliaries)):
@@ -88,18 +83,32 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
     if after in PARTICLES | {"-"} or (place + 1 < len(words) and words[place + 1].tag == "RP"):
         return None
     frames, head, end = _after_verb(words, place + 1)
-    if tag == "VBG" and "JJ" in possible(words[place].text.lower()):
+    subject = subject_marks(words, place - len(auxiliaries) - 1)
+    if tag == "VBG" and ("JJ" in possible(words[place].text.lower()) or "prs" not in subject):
         frames -= {"end"}  # "it is relaxing": an adjective
-    if not frames or _low(words, end) in PARTICLES:
+    if not frames or low(words, end) in PARTICLES:
         return None
     marks = {"progressive"} if tag == "VBG" else set()
     if bare and tag == "VB" and place and words[place - 1].tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}:
         return None
-    alone = bare and not _is_noun(words, place - len(auxiliaries) - 1)
+    alone = (bare or lemmas <= {"do", "not"}) and not is_noun(words, place - len(auxiliaries) - 1)
     marks |= {"imperative"} if tag == "VB" and alone else set()
-    near = {_low(words, place - 1), after, head, *(word.lemma for word in auxiliaries), *marks}
-    subject = _subject(words, place - len(auxiliaries) - 1)
+    if words[end - 1].tag == "NNP" and frames & {"np", "npe"}:
+        marks.add("proper")
+    near = {low(words, place - 1), after, head, low(words, end), *(word.lemma for word in auxiliaries), *marks}
     return Around(frozenset(frames), frozenset(near), head, frozenset(marks | subject))
+
+
+def _around_passive(words: Sequence[Word], place: int, auxiliaries: Sequence[Word]) -> Around | None:
+    """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective."""
+    at, after = place - len(auxiliaries) - 1, low(words, place + 1)
+    degree = any(word.tag == "RB" and word.text.lower() in DEGREES for word in auxiliaries)
+    closed = ends(words, place + 1) or words[place + 1].tag in {"IN", "RB", "CD"}
+    if degree or not closed or after in PARTICLES or not is_noun(words, at):
+        return None
+    head = low(words, at)
+    near = frozenset({low(words, place - 1), after, head})
+    return Around(frozenset({"pas"}), near, head, frozenset(subject_marks(words, at)))
 
 
 def has_subject(tagged: Tagged, place: int | None) -> bool:
@@ -115,14 +124,14 @@ def has_subject(tagged: Tagged, place: int | None) -> bool:
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     if start == end:
-        return (words[end].tag == "VB" or _low(words, end) in {"do", "let"}) and _low(words, place + 1) != ","
+        return (words[end].tag == "VB" or low(words, end) in {"do", "let"}) and low(words, place + 1) != ","
     while start < end and words[start].tag == "IN" and (phrase := noun_phrase(words, start + 1)):
         start = phrase[1]
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     if start >= end:
         return False
-    if words[start].tag in {"PRP", "EX"} or _low(words, start) in {"this", "that", "these", "those", "who", "what"}:
+    if words[start].tag in {"PRP", "EX"} or low(words, start) in {"this", "that", "these", "those", "who", "what"}:
         after = start + 1
         if after == end:
             return True
@@ -133,39 +142,13 @@ def has_subject(tagged: Tagged, place: int | None) -> bool:
     return after == end
 
 
-def noun_phrase(words: Sequence[Word], start: int) -> tuple[int, int] | None:
-    """Return (index of the head, index after the end) of the plain noun phrase that starts here; None for none.
-
-    A plain one is a pronoun, a name, or determiner, adjectives and nouns, without what follows a noun.
-    """
-    if start >= len(words):
-        return None
-    first = _low(words, start)
-    if (first in _OBJECTS and not (first == "her" and _is_modifier(words, start + 1))) or first in _SELVES:
-        return start, start + 1
-    at = start
-    while at < len(words) and words[at].tag in {"DT", "PRP$", "CD", "JJ", "JJR", "JJS", "PDT"}:
-        at += 1
-    head = at
-    while head < len(words) and words[head].tag in _NOUNS:
-        head += 1
-    if head > at:
-        if head < len(words) and words[head].tag == "POS":
-            owned = noun_phrase(words, head + 1)
-            return owned if owned and words[owned[0]].tag in _NOUNS else None
-        return head - 1, head
-    if first in {"this", "that", "these", "those"} and at == start + 1 and _ends(words, at):
-        return start, start + 1
-    return None
-
-
 def _after_adjective(words: Sequence[Word], place: int) -> set[str]:
     """Return the frames that what follows a predicative adjective makes."""
-    if _ends(words, place) or (_low(words, place) in _LATER and _ends(words, place + 1)):
+    if ends(words, place) or (low(words, place) in _LATER and ends(words, place + 1)):
         return {"end"}
-    word, tag = _low(words, place), words[place].tag
+    word, tag = low(words, place), words[place].tag
     if word == "to":
-        return {"to", "inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else {"to"}
+        return {"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else {"to"}
     if word == "that":
         return {"that"} if _is_clause(words, place + 1) else set()
     if tag in {"WRB", "WP"}:
@@ -177,11 +160,11 @@ def _after_adjective(words: Sequence[Word], place: int) -> set[str]:
 
 def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
     """Return the frames that what follows a verb makes, the head of its object, and the index after the object."""
-    if _ends(words, place) or (
-        words[place].tag == "RB" and _low(words, place) not in PARTICLES | _PREPOSITIONS and _ends(words, place + 1)
+    if ends(words, place) or (
+        words[place].tag == "RB" and low(words, place) not in PARTICLES | _PREPOSITIONS and ends(words, place + 1)
     ):
         return {"end"}, "", place
-    word, tag = _low(words, place), words[place].tag
+    word, tag = low(words, place), words[place].tag
     if word == "to":
         return ({"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else set()), "", place
     if word == "that" and _is_clause(words, place + 1):
@@ -199,14 +182,16 @@ def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
 
 def _after_object(words: Sequence[Word], head: int, end: int) -> tuple[set[str], str, int]:
     """Return the frames of an object, by what follows it."""
-    name, tag = _low(words, head), words[end].tag if end < len(words) else "."
-    if _ends(words, end) or (_low(words, end) in _LATER and _ends(words, end + 1)):
+    name, tag = low(words, head), words[end].tag if end < len(words) else "."
+    if low(words, end) == "ago" or (name in _TIMES and low(words, head - 1) in _WHEN):
+        return set(), name, end  # "slept last night": no object
+    if ends(words, end) or (low(words, end) in _LATER and ends(words, end + 1)):
         return {"np", "npe"}, name, end
     if tag == "TO" and end + 1 < len(words) and words[end + 1].tag == "VB":
         return {"npto"}, name, end
-    if tag in {"IN", "WDT", "WP", "WRB"} or (tag in {"RB", "RBR"} and _low(words, end) not in PARTICLES):
+    if tag in {"IN", "WDT", "WP", "WRB"} or (tag in {"RB", "RBR"} and low(words, end) not in PARTICLES):
         return {"np"}, name, end
-    relative = tag == "PRP" and words[head].tag in _NOUNS and _is_clause(words, end)
+    relative = tag == "PRP" and words[head].tag in NOUNS and _is_clause(words, end)
     return ({"np"} if relative else set()), name, end
 
 
@@ -217,7 +202,7 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
     subject = words[place]
     phrase = noun_phrase(words, place)
     end = place + 1 if subject.tag in {"PRP", "EX", "DT"} and not phrase else phrase[1] if phrase else 0
-    if end and subject.text.lower() in {"me", "him", "them", "us", *_SELVES}:
+    if end and subject.text.lower() in {"me", "him", "them", "us", *SELVES}:
         return False
     while end and end < len(words) and words[end].tag in {"RB", "RBR"}:
         end += 1
@@ -227,16 +212,16 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
 def _copula(words: Sequence[Word], place: int) -> tuple[int, set[str]] | None:
     """Return the index of the copula of a predicative adjective and what it and its subject are."""
     at = place - 1
-    while at >= 0 and (words[at].tag == "RB" or _low(words, at) in {"that", "this"}):
+    while at >= 0 and (words[at].tag == "RB" or low(words, at) in {"that", "this"}):
         at -= 1
     if at < 0:
         return None
     if words[at].lemma in COPULAS and words[at].tag in {"VB", "VBP", "VBZ", "VBD", "VBN"}:
         verbs = _auxiliaries(words, at)
         marks = {"be"} if words[at].lemma == "be" else {"looks"}
-        return at, marks | _subject(words, at - len(verbs) - 1)
-    if _low(words, at) in _OBJECTS and at and words[at - 1].lemma == "make":
-        return at - 1, {"make", *({"it"} if _low(words, at) == "it" else {"prs", "prs3"})}
+        return at, marks | subject_marks(words, at - len(verbs) - 1)
+    if low(words, at) in OBJECTS and at and words[at - 1].lemma == "make":
+        return at - 1, {"make", *({"it"} if low(words, at) == "it" else {"prs", "prs3"})}
     return None
 
 
@@ -251,50 +236,16 @@ def _auxiliaries(words: Sequence[Word], place: int) -> list[Word]:
     return list(words[at:place])
 
 
-def _subject(words: Sequence[Word], place: int) -> set[str]:
-    """Return what kind of subject a word is."""
-    low, start = _low(words, place), place
-    while start >= 0 and words[start].tag in {*_NOUNS, "JJ", "CD", "DT", "PRP$", "POS"}:
-        start -= 1
-    if place > start >= 0 and words[start].tag in {"IN", "TO"}:
-        return set()  # a noun after a preposition: the subject stands before
-    if low in {"i", "you", "we", "who"}:
-        return {"prs"}
-    if low in {"he", "she"} or (place >= 0 and words[place].tag == "NNP") or low in PERSONS:
-        return {"prs", "prs3"}
-    if low == "they":
-        return {"prs", "prs3", "they"}
-    if low in {"it", "that", "this", "which", "what"}:
-        return {"it"}
-    return {"it", "they"} if place >= 0 and words[place].tag in {"NN", "NNS"} else set()
-
-
-def _ends(words: Sequence[Word], place: int) -> bool:
-    """Say whether a clause ends before this place."""
-    return place >= len(words) or words[place].tag in _ENDS or _low(words, place) in _SUBORDINATORS
-
-
 def _follows_subject(words: Sequence[Word], place: int) -> bool:
     """Say whether what stands before a finite verb can be its subject, or joins it to another verb."""
     before = words[place - 1].tag if place else ""
-    if _low(words, place - 1) in {"me", "him", "them", "us", *_SELVES}:
+    if low(words, place - 1) in {"me", "him", "them", "us", *SELVES}:
         return False
-    return before in {*_NOUNS, "PRP", "WP", "WDT", "CC", "EX"} or _low(words, place - 1) in {
+    if low(words, place - 1) == "that" and place > 1 and words[place - 2].tag == "PRP":
+        return False  # "makes you that worried"
+    return before in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"} or low(words, place - 1) in {
         "this",
         "that",
         "these",
         "those",
     }
-
-
-def _is_noun(words: Sequence[Word], place: int) -> bool:
-    return place >= 0 and words[place].tag in {*_NOUNS, "PRP"}
-
-
-def _is_modifier(words: Sequence[Word], place: int) -> bool:
-    return place < len(words) and words[place].tag in {*_NOUNS, "JJ", "JJR", "JJS", "CD"}
-
-
-def _low(words: Sequence[Word], place: int) -> str:
-    """Return the word at a place in lower case; empty outside the sentence."""
-    return words[place].text.lower() if 0 <= place < len(words) else ""

@@ -1,40 +1,17 @@
-"""Reading a user's file line by line, with the place of every mistake, however the file looks inside."""
+"""A user's file as lines of text or as a table, without what no file of sentences holds."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from embassay.errors import SourceError
+from embassay.reading.records import PARQUET, Table, read_table
 
 LONGEST_LINE = 1_000_000
 """Bytes of a line, at most."""
-SUFFIXES = {
-    ".txt": "text",
-    ".text": "text",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".parquet": "parquet",
-}
+TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
 """The form of a file by the end of its name; another is known by its first line."""
-Row = tuple[int, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Table:
-    """The columns of a file, and what yields (line from 1, value by column); in Parquet the row from 1."""
-
-    path: Path
-    names: tuple[str, ...]
-    rows: Callable[[], Iterator[Row]]
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -63,43 +40,36 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
 
-def form_of(path: Path, column: str = "") -> str:
-    """Return ``text``, ``csv``, ``tsv``, ``json`` or ``parquet``, by name, else by the first line that is not blank.
+def is_text(path: Path, column: str = "") -> bool:
+    """Say whether a file is a text of one sentence a line, by its name, else by its first line that is not blank.
 
     Parameters
     ----------
     column
         What the user says of the sentences' column; a file that has one is no plain text.
     """
-    known = SUFFIXES.get(path.suffix.lower(), "")
-    if known and not (known == "text" and column):
-        return known
-    if _is_parquet(path):
-        return "parquet"
-    first = next((line for _, line in lines_of(path) if line.strip()), "")
-    if first.lstrip().startswith("{"):
-        return "json"
-    return "tsv" if "\t" in first else "csv" if column else "text"
+    ending = path.suffix.lower()
+    if column or ending in TABLES or _is_parquet(path):
+        return False
+    if ending in TEXTS:
+        return True
+    line = next((line for _, line in lines_of(path) if line.strip()), "")
+    return not line.lstrip().startswith("{") and "\t" not in line
 
 
-def open_table(path: Path, form: str) -> Table:
-    """Open a table of a form of :func:`form_of`.
+def open_table(path: Path) -> Table:
+    """Open a table.
 
     Raises
     ------
     SourceError
-        With file and line, for what is no such table, or has no rows.
+        With file and line, for what is no table, and for lines that :func:`lines_of` refuses.
     """
-    if form == "parquet":
-        return _parquet(path)
-    if form == "json":
-        names = dict.fromkeys(name for _, row in _json_rows(path) for name in row)
-        table = Table(path, tuple(names), lambda: _json_rows(path))
-    else:
-        table = _delimited(path, form)
-    if next(table.rows(), None) is None:
-        raise SourceError("has no rows", path)
-    return table
+    if path.is_dir():
+        raise SourceError("a folder; name a file", path)
+    if not _is_parquet(path) and not sum(bool(line.strip()) for _, line in lines_of(path)):
+        raise SourceError("is empty", path)
+    return read_table(path)
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:
@@ -112,77 +82,6 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
 def _is_parquet(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(4) == b"PAR1"
+            return path.suffix.lower() == ".parquet" or file.read(4) == PARQUET.encode()
     except OSError:
         return False  # The reader of lines says why.
-
-
-def _json_rows(path: Path) -> Iterator[Row]:
-    for number, line in lines_of(path):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise SourceError(f"not JSON: {error}; write one JSON object on each line", path, number) from None
-        if not isinstance(row, dict):
-            raise SourceError("must be a JSON object", path, number)
-        yield number, row
-
-
-def _cells(path: Path, form: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of the lines that are not blank; tabs divide without quoting, commas with it."""
-    if form == "tsv":
-        yield from ((number, line.split("\t")) for number, line in lines_of(path) if line.strip())
-        return
-    first = next((line for _, line in lines_of(path) if line.strip()), "")
-    between = "," if "," in first else next((mark for mark in ";\t" if mark in first), ",")
-    reader = csv.reader((f"{line}\n" for _, line in lines_of(path)), delimiter=between, strict=True)
-    before = csv.field_size_limit()
-    while True:
-        # The limit is a global one: it is ours only while a row is read.
-        csv.field_size_limit(LONGEST_LINE)
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise SourceError(f"not a table: {error}", path, reader.line_num) from None
-        finally:
-            csv.field_size_limit(before)
-        if cells is None:
-            return
-        if any(cell.strip() for cell in cells):
-            yield reader.line_num, cells
-
-
-def _delimited(path: Path, form: str) -> Table:
-    head, cells = next(_cells(path, form), (1, list[str]()))
-    if not cells:
-        raise SourceError("is empty", path)
-    names = [cell.strip() for cell in cells]
-    if twice := next((name for name in names if names.count(name) > 1), ""):
-        raise SourceError("this column stands twice", path, head, twice[:100])
-
-    def rows() -> Iterator[Row]:
-        for number, cells in _cells(path, form):
-            if number == head:
-                continue
-            if len(cells) != len(names):
-                told = f"has {len(cells)} columns where the header has {len(names)}"
-                raise SourceError(f"{told}; quote a cell that holds what divides columns", path, number)
-            yield number, dict(zip(names, cells, strict=True))
-
-    return Table(path, tuple(names), rows)
-
-
-def _parquet(path: Path) -> Table:
-    import polars as pl
-
-    # A panic of its reader is no Exception.
-    failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-    try:
-        frame = pl.read_parquet(path)
-    except failures as error:
-        raise SourceError(f"not a Parquet file: {str(error).splitlines()[0][:200]}", path) from None
-    if not len(frame):
-        raise SourceError("has no rows", path)
-    return Table(path, tuple(frame.columns), lambda: iter(enumerate(frame.iter_rows(named=True), 1)))

@@ -7,14 +7,15 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from embassay.builders._built import Advance, Built
+from embassay.builders._built import Advance, Built, Reading
 from embassay.builders._card import Origin, card_of
 from embassay.builders._files import Places, write_all
+from embassay.builders._generator import Request
 from embassay.builders._language import ANY, language_of, refuse_other
 from embassay.builders._reading import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
 from embassay.builders._review import entries, read_review, review_of
@@ -22,6 +23,7 @@ from embassay.builders._samples import content_of, json_lines, name_of
 from embassay.builders._sheet import rows_of, sheet_of
 from embassay.errors import InputError, SpecError, nearest
 from embassay.folder import BUILDERS
+from embassay.reading.documents import documents_in
 
 ENGLISH = "en"
 COMMON = ("seed", "count", "advance")
@@ -59,26 +61,83 @@ def make(
     InputError
         If the sources cannot be read, are in another language, or nothing can be built of them.
     """
-    _check(count, seed, language)
-    module = BUILDERS.module(kind.replace("-", "_"))
-    reading, building = _options(module, kind, options)
     begun = time.perf_counter()
-    found = _read(module, sources, column, reading)
-    name, read = str(sources) if isinstance(sources, Path) else "the sentences given", len(found)
-    found, rejected = _kept(found, name, module, language)
-    built: Built = module.build(found, seed=seed, count=count, advance=advance, **building)
+    gathered = _gather(kind, sources, column, count, seed, language, options)
+    built: Built = gathered.module.build(gathered.sources, seed=seed, count=count, advance=advance, **gathered.options)
     more = tuple(entries(built.doubtful, read_review(Path(review)))) if review else ()
     built = replace(
         built,
         samples=(*built.samples, *more),
-        rejected=rejected + built.rejected,
+        rejected=gathered.rejected + built.rejected,
+        notes=(*gathered.notes, *built.notes),
         seconds=time.perf_counter() - begun,
-        read=read,
+        read=gathered.read,
     )
     if not built.samples:
-        raise InputError(_nothing(name, read, built.rejected))
+        raise InputError(_nothing(gathered.name, gathered.read, built.rejected))
     asked = {"column": column, "count": count, "language": language, "review": review, **options}
-    return built, Origin(kind.replace("_", "-"), name, _sha256(sources), licence, seed, asked)
+    return built, Origin(kind.replace("_", "-"), gathered.name, _sha256(sources), licence, seed, _told(asked))
+
+
+def requests_of(
+    kind: str,
+    sources: Path | Sequence[Any],
+    *,
+    column: str,
+    count: int | None,
+    seed: int,
+    language: str,
+    options: Mapping[str, Any],
+) -> tuple[Request, ...]:
+    """Return what a generator would be asked; nothing is sent.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be read or are in another language.
+    SpecError
+        If the builder asks no generator.
+    """
+    gathered = _gather(kind, sources, column, count, seed, language, options)
+    ask = getattr(gathered.module, "requests", None)
+    if ask is None:
+        raise SpecError(f"builder {kind!r} asks no generator: there is nothing to estimate")
+    taken = inspect.signature(ask).parameters
+    chosen = {name: value for name, value in gathered.options.items() if name in taken}
+    found: tuple[Request, ...] = ask(gathered.sources, seed=seed, count=count, **chosen)
+    return found
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """What a builder is given, and what was left out before."""
+
+    module: ModuleType
+    name: str
+    sources: Sequence[Any]
+    options: Mapping[str, Any]
+    read: int
+    rejected: Counter[str]
+    notes: tuple[str, ...]
+
+
+def _gather(
+    kind: str,
+    sources: Path | Sequence[Any],
+    column: str,
+    count: int | None,
+    seed: int,
+    language: str,
+    options: Mapping[str, Any],
+) -> _Gathered:
+    """Read the sources and leave out what cannot be used."""
+    _check(count, seed, language)
+    module = BUILDERS.module(kind.replace("-", "_"))
+    reading, building = _options(module, kind, options)
+    found = _read(module, sources, column, reading)
+    name = str(sources) if isinstance(sources, Path) else "what was given"
+    kept, rejected = _kept(found.sources, name, module, language)
+    return _Gathered(module, name, kept, building, len(found.sources), rejected, found.notes)
 
 
 def put(out: Path, built: Built, origin: Origin) -> Places:
@@ -91,7 +150,7 @@ def put(out: Path, built: Built, origin: Origin) -> Places:
     """
     lines = json_lines(built)
     corpus = name_of(out.name, content_of(lines))
-    sheet = sheet_of(corpus, rows_of(built.samples, origin.seed))
+    sheet = sheet_of(corpus, rows_of(built.samples, origin.seed, built.documents))
     card = card_of(corpus, origin, built, Places(out).sheet.name)
     return write_all(out, lines, card, sheet, review_of(built.doubtful) if built.doubtful else b"")
 
@@ -123,17 +182,22 @@ def _keywords(function: Any) -> tuple[str, ...]:
     return tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in COMMON)
 
 
-def _read(module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any]) -> Sequence[Any]:
+def _read(module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any]) -> Reading:
     if not isinstance(sources, Path):
-        return [Source(s.strip(), n) if isinstance(s, str) else s for n, s in enumerate(sources, 1)]
+        return Reading(tuple(module.given(sources) if hasattr(module, "given") else _given(sources)))
     if not hasattr(module, "read"):
         pairs = not column and _takes_pairs(module) and is_of_pairs(sources)
-        return read_pairs(sources) if pairs else read_sentences(sources, column)
+        return Reading(read_pairs(sources) if pairs else read_sentences(sources, column))
     if column and "column" not in _keywords(module.read):
         raise SpecError("--column names a column of sentences, which this builder does not read from a table of pairs")
     given = {"column": column} if column else {}
-    found: Sequence[Any] = module.read(sources, **given, **options)
-    return found
+    found = module.read(sources, **given, **options)
+    return found if isinstance(found, Reading) else Reading(tuple(found))
+
+
+def _given(sources: Sequence[Any]) -> Sequence[Any]:
+    """Return sentences that are given in Python as sources."""
+    return [Source(s.strip(), n) if isinstance(s, str) else s for n, s in enumerate(sources, 1)]
 
 
 def _takes_pairs(module: ModuleType) -> bool:
@@ -168,8 +232,23 @@ def _nothing(name: str, read: int, rejected: Counter[str]) -> str:
     return f"{name}: nothing can be built of its {read:,} rows" + (f" ({why})" if why else "")
 
 
+def _told(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return options as a card shows them: a generator or an encoder by what it says of itself."""
+    return {name: _shown(value) for name, value in options.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return " ".join(str(_shown(each)) for each in value)
+    return getattr(getattr(value, "card", None), "spec", None) or getattr(value, "name", None) or value
+
+
 def _sha256(sources: Path | Sequence[Any]) -> str:
-    if isinstance(sources, Path):
+    """Return the hash of a file's content; of a folder's documents those of their places and contents."""
+    if isinstance(sources, Path) and sources.is_file():
         with sources.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    if isinstance(sources, Path):
+        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents_in(sources))
+        return hashlib.sha256(repr(tuple(found)).encode("utf-8", "surrogatepass")).hexdigest()
     return hashlib.sha256("\n".join(map(str, sources)).encode("utf-8", "surrogatepass")).hexdigest()

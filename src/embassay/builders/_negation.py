@@ -15,6 +15,20 @@ from embassay.builders._tagger import possible
 from embassay.builders._verbs import BE, DO, HAVE, MODALS, NEGATORS, SUBJECTS, lower, wordset
 from embassay.builders._words import Tagged, Word, inflected
 
+GOVERNORS = wordset("need have want go gon plan intend expect seem appear tend hope use ought")
+"""Verbs that are negated in place of their infinitive: ``do not need to go`` for ``need not to go``."""
+BEFORE_NOT_TO = wordset(
+    "try decide choose prefer promise learn pretend agree important better best crucial wise tell ask advise warn "
+    "order beg urge"
+)
+"""Words that an infinitive with ``not to`` follows well."""
+TOLD = wordset("tell ask advise warn order beg urge want need expect")
+"""Verbs that may have an object before an infinitive."""
+SAID_BY_THE_WAY = wordset("guess figure presume suppose reckon bet")
+"""Verbs of a mere aside: ``I guess``."""
+ALL = wordset("everyone everybody everything all each both either anyone anybody anything any")
+"""Subjects with which a ``not`` denies something else than the verb."""
+COPULAS = wordset("be look seem feel sound become stay remain")
 SPELLED = {"'ll": "will", "'ve": "have"}
 CONTRACTED = wordset("is are was were do does did have has had could should would must")
 
@@ -48,7 +62,7 @@ def negated(tagged: Tagged, index: int | None = None, *, contracted: bool = Fals
     if any(pattern in QUANTIFIED for pattern, _ in negations(tagged)):
         return None
     if group is None:
-        return None if index is None else _word_negated(tagged, index)
+        return None if index is None else _word_negated(tagged, index, contracted)
     if group.negator is not None:
         return None
     splices = _negation(tagged, group, contracted)
@@ -86,23 +100,49 @@ def _group_of(tagged: Tagged, index: int) -> Group | None:
     return group_at(tagged, at) if at >= 0 else None
 
 
-def _word_negated(tagged: Tagged, index: int) -> str | None:
-    """Put ``not`` before an adjective, an adverb or a verb that is not finite; ``an`` before it becomes ``a``."""
+def _word_negated(tagged: Tagged, index: int, contracted: bool) -> str | None:
+    """Negate a word outside finite verb groups: an infinitive, what follows its copula, else by ``not`` before it."""
     words, at = tagged.words, index
     while at and lower(words[at - 1]) in DEGREES:
         at -= 1
-    if words[index].tag == "VB" and at and lower(words[at - 1]) == "to":
-        at -= 1
     before = words[at - 1] if at else None
-    if before is not None and lower(before) in NEGATORS:
-        return None
+    if words[index].tag.startswith("VB"):
+        return _infinitive_negated(tagged, at - 1, contracted) if words[index].tag == "VB" else None
+    if before is not None and lower(before) in COPULAS:
+        return _infinitive_negated(tagged, at - 2, contracted)
+    if before is not None and (lower(before) in NEGATORS or before.tag in ("PRP", "NN", "NNS", "NNP")):
+        return None  # "makes him happy"
+    return spliced(tagged.text, _not_before(words, at))
+
+
+def _not_before(words: tuple[Word, ...], at: int) -> list[Splice]:
+    """Return what puts ``not`` before a word; ``an`` before it becomes ``a``."""
+    if at == 0 and words[0].text[:1].isupper() and words[0].text != "I":
+        return [(words[0].start, words[0].end, "not " + words[0].text.lower())]
     splices = [(words[at].start, words[at].start, "not ")]
-    if before is not None and lower(before) == "an":
-        splices.append((before.start, before.end, before.text[0]))
-    text = words[at].text
-    if at == 0 and text[:1].isupper() and text != "I":
-        splices[0] = (words[0].start, words[0].end, "not " + text.lower())
-    return spliced(tagged.text, splices)
+    if at and lower(words[at - 1]) == "an":
+        splices.append((words[at - 1].start, words[at - 1].end, words[at - 1].text[0]))
+    return splices
+
+
+def _infinitive_negated(tagged: Tagged, to: int, contracted: bool) -> str | None:
+    """Negate an infinitive whose ``to`` is at an index: by ``not to``, or at the verb that it depends on."""
+    words, at = tagged.words, to - 1
+    if to < 1 or lower(words[to]) not in ("to", "na"):
+        return None
+    if at > 0 and words[at].tag in ("PRP", "NNP") and words[at - 1].lemma in TOLD:
+        at -= 1
+    if at < 0 or (at and lower(words[at - 1]) in NEGATORS):
+        return None
+    if words[at].lemma in GOVERNORS and (words[at].lemma != "use" or lower(words[at]) == "used"):
+        group = group_at(tagged, at)
+        if group is None or group.negator is not None or group.last != at:
+            return None
+        splices = _negation(tagged, group, contracted)
+        return None if splices is None else spliced(tagged.text, splices)
+    if words[at].lemma in BEFORE_NOT_TO and lower(words[to]) == "to":
+        return spliced(tagged.text, [(words[to].start, words[to].start, "not ")])
+    return None
 
 
 def _negation(tagged: Tagged, group: Group, contracted: bool) -> list[Splice] | None:
@@ -111,13 +151,13 @@ def _negation(tagged: Tagged, group: Group, contracted: bool) -> list[Splice] | 
     low = lower(words[group.first])
     if group.first + 1 < len(words) and lower(words[group.first + 1]) == "'s" and low == "let":
         return [(words[group.first + 1].end,) * 2 + (" not",)]
-    if _inverted(words, group):
+    if _inverted(words, group) or _fixed(words, group) or _disagrees(words, group):
         return None
     if low in SPELLED or low == "'d":
         return _spelled(words, group, contracted)
     if low in MODALS | BE or (low in HAVE | DO and group.last > group.first):
         return _after_auxiliary(words, group, contracted)
-    if low in DO and ends_clause(words, group.last + 1):
+    if low in DO | HAVE and ends_clause(words, group.last + 1):
         return _after_auxiliary(words, group, contracted)
     return _supported(words, group, contracted)
 
@@ -126,15 +166,48 @@ def _inverted(words: tuple[Word, ...], group: Group) -> bool:
     """Say whether a subject follows the auxiliary: a question, a wish."""
     after = group.first + 1
     low = lower(words[group.first])
-    return low in MODALS | BE | HAVE | DO and after < len(words) and lower(words[after]) in SUBJECTS - {"it", "you"}
+    if after >= len(words) or low not in MODALS | BE | HAVE | DO or lower(words[after]) not in SUBJECTS:
+        return False
+    clause = low in BE and after + 1 < len(words) and words[after + 1].tag in ("VBZ", "VBP", "VBD", "MD")
+    return clause or lower(words[after]) not in ("it", "you")
+
+
+def _fixed(words: tuple[Word, ...], group: Group) -> bool:
+    """Say whether a verb is in a phrase that takes no ``not``: ``had better``, ``might as well``, ``have got to``."""
+    low, after = lower(words[group.first]), [lower(word) for word in words[group.first + 1 : group.first + 4]]
+    if low == "let" or "got" in after[:2] or words[group.last].lemma in SAID_BY_THE_WAY:
+        return True
+    return low in MODALS | HAVE and (
+        bool({"better", "rather", "sooner", "ever"} & set(after)) or after[:2] == ["as", "well"]
+    )
+
+
+def _disagrees(words: tuple[Word, ...], group: Group) -> bool:
+    """Say whether a bare form has a singular subject, or one that no ``not`` goes with: ``anyone``, ``everyone``."""
+    at = group.first - 1
+    while at >= 0 and words[at].tag.startswith("RB"):
+        at -= 1
+    if at < 0:
+        return (
+            group.first + 1 < len(words)
+            and words[0].tag == "VB"
+            and lower(words[group.first + 1]) in SUBJECTS - {"it", "you"}
+        )
+    low = lower(words[at])
+    if low in ALL:
+        return True
+    joined = any(word.tag == "CC" for word in words[max(0, at - 4) : at])
+    singular = words[at].tag in ("NN", "NNP") or low in ("this", "that", "he", "she", "it")
+    bare = lower(words[group.first]) not in BE | HAVE | DO | MODALS and _support(words, group.first) == "do"
+    return singular and not joined and bare
 
 
 def _spelled(words: tuple[Word, ...], group: Group, contracted: bool) -> list[Splice] | None:
     """Negate after ``'ll``, ``'ve`` and ``'d``, which are written out."""
     word, low = words[group.first], lower(words[group.first])
-    follower = words[group.last]
+    follower = next((other for other in words[group.first + 1 :] if not other.tag.startswith("RB")), word)
     if low == "'d":
-        full = "would" if "VB" in possible(lower(follower)) else "had"
+        full = "would" if "VB" in possible(lower(follower)) or lower(follower) in ("be", "have") else "had"
         if not full or any(lower(w) in ("better", "rather") for w in words[group.first : group.last + 1]):
             return None
     else:

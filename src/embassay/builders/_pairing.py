@@ -59,9 +59,16 @@ class Tools:
 
 
 _ELSEWHERE = re.compile(
-    r"(?i)(?:\bnot|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
-    r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b"
+    r"(?i)(?:not|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
+    r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b|"
+    r"\b(?:already|finally|once|almost|nearly|ever|barely) (?:do|does|did|am|is|are|was|were) not\b|"
+    r"\b(?:already|nearly|ever) not\b|not (?:already|almost|finally|still|rather|once|ever|much rather)\b|"
+    r"\bnow (?:do|does|did) not\b"
 )
+
+
+_BARS_NOT = frozenset({"not", "n't", "such", "no", "what", "so", "how", "too", "been", "being", "never", "as"})
+"""Words that a "not" before an adjective does not stand well after."""
 
 
 @dataclass(frozen=True)
@@ -136,17 +143,24 @@ def _word_negated(tagged: Tagged, index: int) -> str | None:
     """Negate a word, or remove its negation; an adjective before its noun gets "not" before it, as in HEROS."""
     words = tagged.words
     if words[index].tag == "JJ" and index + 1 < len(words) and words[index + 1].tag.startswith("NN"):
-        before = words[index - 1].lemma if index else ""
-        return None if before in {"not", "such"} else _put(tagged, index)
+        return _put(tagged, index)
     return _first(unnegated(tagged, index), negated(tagged, index))
 
 
-def _put(tagged: Tagged, index: int) -> str:
-    """Return the sentence with "not" before a word, and before the adverbs that belong to it."""
-    first = index
-    while first and tagged.words[first - 1].tag == "RB":
+def _put(tagged: Tagged, index: int) -> str | None:
+    """Return the sentence with "not" before an adjective, and before the adverbs that belong to it.
+
+    None where the "not" would be read with something else: at the start, after "and", "have", "no", "such a".
+    """
+    first, words = index, tagged.words
+    while first and words[first - 1].tag == "RB":
         first -= 1
-    word = tagged.words[first]
+    before = words[first - 1] if first else None
+    if before is None or before.tag in {"CC", ",", ":", "."} or before.text.lower() in _BARS_NOT | {"be"}:
+        return None
+    if before.lemma in {"have", "do"} or {word.text.lower() for word in words[max(0, first - 2) : index]} & _BARS_NOT:
+        return None
+    word = words[first]
     text = word.text if word.text[1:2].isupper() or word.tag == "NNP" else word.text[0].lower() + word.text[1:]
     return substituted(tagged, {first: f"not {text}"})
 

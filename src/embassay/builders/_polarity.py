@@ -12,7 +12,7 @@ POLAR = wordset(
     "alone budge"
 )
 """Words that stand somewhere after a negation and hardly without one."""
-FOCUS = wordset("only just even so that all exactly as quite enough necessarily entirely")
+FOCUS = wordset("only just even so that all exactly as quite enough necessarily entirely too simply merely")
 """Words that right after a negation take its place: *not that good*, *not only*."""
 AFTER_NOT = wordset(
     "always only even just necessarily quite exactly ever all often rarely seldom usually frequently "

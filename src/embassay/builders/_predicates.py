@@ -178,8 +178,10 @@ def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str)
     """Return the verb of a group, where it has an opposite: ``agrees``, ``does not agree``."""
     word = words[group.last]
     opposite = judged(lexicon, word.lemma.lower(), "v")
-    if opposite is None or (word.tag == "VBG" and group.first == group.last):
+    if opposite is None or (word.tag == "VBG" and (group.first == group.last or word.lemma == "like")):
         return NOTHING
+    if group.first == group.last and group.first and words[group.first - 1].lemma == "get":
+        return NOTHING  # "get accepted"
     if any(lower(w) in MODALS - {"will", "'ll", "wo"} for w in words[group.first : group.last]):
         return "a modal verb"
     if opposite.verdict == "sure" and (reason := follows(words, group.last, word.lemma.lower(), verb=True)):
@@ -213,6 +215,8 @@ def _adverb(words: tuple[Word, ...], group: Group, every: tuple[Group, ...], lex
         if lower(word) == "badly" or (lower(word) == "well" and lower(words[place - 1]) in ("as", "very", "too")):
             return NOTHING
         if word.tag in ("IN", "CC", "WRB", "TO", ",") or lower(word) in QUANTIFIERS | QUANTIFIED:
+            return NOTHING
+        if word.tag.startswith(("VB", "MD")) or lower(word) in SUBJECTS - {"it", "you"}:
             return NOTHING
         if word.tag == "RB" and (opposite := judged(lexicon, lower(word), "r")) is not None:
             if words[place - 1].tag == "RB" and lower(words[place - 1]) not in ("not", "n't"):

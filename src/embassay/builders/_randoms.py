@@ -33,6 +33,10 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs that may stand in a frame with another verb; they serve where the corpus has none."""
+LINKING = frozenset(
+    "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
+)
+"""Verbs that do not end a clause, or seldom."""
 TRANSITIVE = frozenset({8, 9, 11})
 """WordNet's verb frames with an object: "somebody ----s something"; 2 is "somebody ----s"."""
 Guess = Callable[[str, str], Iterable[str]]
@@ -42,6 +46,8 @@ SHARE = 0.2
 _PLAIN = frozenset(
     "be have do go get let ca wo own only same other such last next first second third few many much several various "
     "say tell ask put spend find become seem remain bring send give show call make mean remind convince inform assure "
+    "capable google outright sheer further utter upper net hyper haired exact little individual golden colored minimum "
+    "maximum foreign-born medical mutual swear bother learn wonder convince tell leftist homeless "
     "multiple numerous comment wish extra actual whole entire sole mere certain sure main former latter super extreme "
     "able due worth like more less least most so racist sexist gay lesbian black white brown asian jewish muslim "
     "christian fat".split()
@@ -75,6 +81,11 @@ NEAR = (
     "ruin destroy spoil create build make improve save fix",
     "appreciate respect value hate ignore dislike despise",
     "possible difficult hard easy impossible",
+    "stop quit avoid finish cease end keep continue start begin pause resist",
+    "afraid scared willing unwilling reluctant eager ready ashamed",
+    "glad happy willing ready eager",
+    "horrible terrible awful scary embarrassing offensive",
+    "know understand see hear notice",
 )
 """Words that may mean nearly the same, or the contrary, though neither WordNet nor the list of replacements says so."""
 
@@ -123,7 +134,7 @@ class Vocabulary:
             return lemma in COMPLEMENTS[frame].split()
         frames = self._wordnet.verb_frames(lemma)
         if frame == "end":
-            return 2 in frames and lemma not in {"see", "hear", "make"}
+            return 2 in frames and lemma not in LINKING
         return not frames.isdisjoint(TRANSITIVE)
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.builders._lines import Table, form_of, lines_of, open_table
+from embassay.builders._lines import is_text, lines_of, open_table
 from embassay.errors import SourceError
+from embassay.reading.records import Table
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
@@ -72,14 +73,15 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
         With file, line and column, for what cannot be read, a column that is not there, and no sentence at all.
     """
     path = Path(path)
-    if (form := form_of(path, column)) == "text":
+    if is_text(path, column):
         found = tuple(Source(line.strip(), number) for number, line in lines_of(path) if line.strip())
     else:
-        table = open_table(path, form)
+        table = open_table(path)
         name = _column(table, column, SENTENCE, "of sentences", "--column")
+        columns = [name, *(["unit"] if name != "unit" and "unit" in table.names else [])]
         found = tuple(
             Source(text, line, str(unit) if (unit := row.get("unit")) is not None and name != "unit" else "")
-            for line, row in table.rows()
+            for line, row in table.rows(columns)
             if (text := _text(row.get(name), table, line, name))
         )
     if not found:
@@ -90,8 +92,7 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
 def is_of_pairs(path: Path | str) -> bool:
     """Say whether a file is a table with two columns of sentences that are known by name."""
     path = Path(path)
-    form = form_of(path)
-    return form != "text" and bool(_couple(open_table(path, form)))
+    return not is_text(path) and bool(_couple(open_table(path)))
 
 
 def read_pairs(path: Path | str, first: str = "", second: str = "", label: str = "") -> tuple[SourcePair, ...]:
@@ -108,10 +109,9 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
         With file, line and column, for columns that are not there, empty cells, and a label that is neither yes nor no.
     """
     path = Path(path)
-    form = form_of(path, first or second or label)
-    if form == "text":
+    if is_text(path, first or second or label):
         raise SourceError("a text; pairs of sentences stand in a table with two columns of them", path, 1)
-    table = open_table(path, form)
+    table = open_table(path)
     couple = _couple(table) or ("", "")
     names = [
         _column(table, first, couple[:1], "of first sentences", "--first"),
@@ -121,11 +121,13 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
         raise SourceError("is the first column and the second; name two", path, 1, names[0])
     says = _named(table, label, [name for name in LABEL if name not in names])
     found = []
-    for line, row in table.rows():
+    for line, row in table.rows([*names, *([says] if says else [])]):
         a, b = (_text(row.get(name), table, line, name) for name in names)
         if not a or not b:
             raise SourceError("an empty cell", path, line, names[bool(a)])
         found.append(SourcePair(Source(a, line), Source(b, line), _is_yes(row.get(says), path, line, says)))
+    if not found:
+        raise SourceError("has no rows", path)
     return tuple(found)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from embassay.builders._clauses import Group, groups
 from embassay.builders._polarity import FOCUS, POLAR
 from embassay.builders._splices import Splice
 from embassay.builders._verbs import BE, DO, HAVE, STOPS, SUBJECTS, lower
 from embassay.builders._words import Tagged, Word, inflected
 
-IDIOMS = frozenset({"help", "stand", "wait", "care", "imagine", "afford", "seem", "dare", "need", "bear"})
+IDIOMS = frozenset(
+    {"help", "stand", "wait", "care", "imagine", "afford", "seem", "dare", "need", "bear", "bothered", "agree"}
+)
 """Verbs that after ``can't`` or ``couldn't`` mean something else than without (``can't wait``)."""
 FULL = {"ca": "can", "wo": "will", "sha": "shall"}
 
@@ -20,7 +24,12 @@ def removal(tagged: Tagged, pattern: str, at: int) -> list[Splice] | None:
     if pattern in ("no longer", "no more"):
         deleted: list[Splice] = [(words[at].start, words[at + 1].end, "")]
         return deleted if pattern == "no longer" and at else None
-    if set(rest[:1]) & FOCUS or any(low in POLAR and rest[place - 1] != "how" for place, low in enumerate(rest)):
+    if (
+        set(rest[:1]) & FOCUS
+        or "mind" in rest[:2]
+        or ("at", "all") in pairwise(rest)
+        or any(low in POLAR and rest[place - 1] != "how" for place, low in enumerate(rest))
+    ):
         return None
     if not at and pattern == "never" and rest[:1] and rest[0] in BE | HAVE | DO:
         return None
@@ -34,6 +43,8 @@ def removal(tagged: Tagged, pattern: str, at: int) -> list[Splice] | None:
 def _removed(words: tuple[Word, ...], group: Group, at: int, deletion: Splice) -> list[Splice] | None:
     """Take ``not`` or ``n't`` out of a verb group, with the ``do`` that it needed."""
     word, low = words[group.first], lower(words[group.first])
+    if lower(words[at + 1]) == "worry" if at + 1 < len(words) and group.first == 0 else False:
+        return None
     if low == "ai" or (low in ("need", "dare") and lower(words[at]) in ("not", "n't")):
         return None
     if low in ("ca", "can", "could") and any(lower(w) in IDIOMS for w in words[at + 1 : at + 3]):

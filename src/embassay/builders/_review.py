@@ -35,12 +35,12 @@ def read_review(path: Path) -> frozenset[tuple[str, ...]]:
     SourceError
         With file, line and column, for what is no such sheet, and cells that are neither yes, no nor empty.
     """
-    table = open_table(path, "csv")
+    table = open_table(path)
     for name in COLUMNS:
         if name not in table.names:
             raise SourceError(f"no such column; found {', '.join(table.names)[:200]}; is it a review?", path, 1, name)
     confirmed = set[tuple[str, ...]]()
-    for line, row in table.rows():
+    for line, row in table.rows(COLUMNS):
         said = row["confirm"].strip().lower()
         if said and said not in YES | NO:
             raise SourceError(f"must be yes or no, is {said[:100]!r}", path, line, "confirm")

@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 
 from embassay.builders._frames import Around, around_adjective, around_verb
+from embassay.builders._phrases import in_phrase
 from embassay.builders._tagger import possible
 from embassay.builders._wordnet import Lexicon, Sense
 from embassay.builders._words import Tagged, Word, inflected
@@ -35,6 +36,11 @@ _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "de")
 _STOP = frozenset(
     "a an the of or and to in on for with by as at from be is are being not that which it one's having".split()
 )
+
+
+_BEFORE_CLAUSES = frozenset("than as way until till before after once lest".split())
+"""Words before a clause that a "not" does not go into well."""
+_WITHIN = frozenset({"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"})
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
         part = {"JJ": "a", "VB": "v"}.get(word.tag[:2])
         if part is None or word.tag in {"JJR", "JJS"} or word.lemma in {"be", "have", "do"}:
             continue
-        if word.text[0].isupper() and index and tagged.words[index - 1].tag != ".":
+        if not _alone(tagged, index) or in_phrase(tagged.words, index) or _compared(tagged.words, index):
             continue
         around = (around_adjective if part == "a" else around_verb)(tagged.words, index)
         if around is None and word.tag in {"VBN", "VBG"}:
@@ -97,6 +103,33 @@ def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
             pairs, way = list(_of_wordnet(tagged, index, lemma, part, around, lexicon)), "WordNet"
         found += [made for pair in pairs[:1] if (made := _made(tagged.words, index, part, pair, way))]
     return tuple(sorted(found, key=lambda replacement: replacement.way != LISTED))
+
+
+def _alone(tagged: Tagged, index: int) -> bool:
+    """Say whether a word is no name, stands once in its sentence, and is not joined to another by a mark."""
+    word, text = tagged.words[index], tagged.text
+    if word.text[0].isupper() and index and tagged.words[index - 1].tag != ".":
+        return False
+    if sum(other.lemma == word.lemma for other in tagged.words) > 1:
+        return False
+    return text[word.start - 1 : word.start] not in {"/", "-", "'"} and text[word.end : word.end + 1] not in {"/", "-"}
+
+
+def _compared(words: Sequence[Word], index: int) -> bool:
+    """Say whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
+    at = index - 1
+    while at >= 0 and words[at].tag in _WITHIN:
+        at -= 1
+    if at >= 0 and words[at].text.lower() in _BEFORE_CLAUSES and at < index - 1:
+        return True
+    verb = words[index].lemma in {"think", "believe"} and index + 1 < len(words)
+    return (
+        verb
+        and index > 1
+        and words[index - 1].tag == "PRP"
+        and words[index - 2].tag.startswith("NN")
+        and (words[index - 2].text.islower())
+    )
 
 
 def fits(entry: Entry, around: Around) -> bool:

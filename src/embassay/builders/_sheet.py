@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from embassay.builders._lines import open_table
 from embassay.errors import SourceError
 from embassay.randomness import generator
-from embassay.samples import Choice, Grouped, MinimalPairs, Sample
+from embassay.samples import OPERATORS, Choice, Composition, Document, Grouped, MinimalPairs, Question, Sample
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
 LOW, HIGH = 0, 4
@@ -29,6 +30,9 @@ SCALE = (
     "1 wrong",
     "0 not to be understood",
 )
+PER_OPERATOR = 400
+"""Compositions of an operator that are rated, as Bansal et al. (2025, section 5) had them."""
+UNANSWERED = "(no document is to answer it)"
 _FORMULA = ("=", "+", "-", "@", "\t")
 """What a cell must not begin with in a spreadsheet, which would compute it."""
 _ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
@@ -63,15 +67,21 @@ class Sheet:
     rows: tuple[RatedRow, ...]
 
 
-def rows_of(samples: Sequence[Sample], seed: int) -> tuple[RatedRow, ...]:
+def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] = ()) -> tuple[RatedRow, ...]:
     """Return what there is to rate, in an order drawn by the seed.
 
     Of minimal pairs each edit; of choices each pair of sentences once, whichever of them is the input; of groups each
-    sentence, beside the others of its group.
+    sentence, beside the others of its group; of compositions at most 400 of each operator, the target beside a and b;
+    of questions each, beside the passage that is to answer it.
     """
-    rows = list(_rows(samples))
+    rows = list(_rows(samples, {document.id: document for document in documents}))
     order = generator(seed, "builders", "sheet").permutation(len(rows))
-    return tuple(rows[place] for place in order)
+    drawn, counts = list[RatedRow](), Counter[str]()
+    for row in (rows[place] for place in order):
+        counts[row.edit] += 1
+        if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
+            drawn.append(row)
+    return tuple(drawn)
 
 
 def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
@@ -106,12 +116,12 @@ def read_sheet(path: Path) -> Sheet:
         With file, line and column, for what is no such sheet, rows of two corpora, missing or repeated rows, and
         ratings that are not from 0 to 4.
     """
-    table = open_table(path, "csv")
+    table = open_table(path)
     for name in COLUMNS[:-1]:
         if name not in table.names:
             raise SourceError(f"no such column; found {', '.join(table.names)[:200]}; is it a sheet?", path, 1, name)
     corpus, size, rows = "", 0, dict[int, RatedRow]()
-    for line, row in table.rows():
+    for line, row in table.rows(COLUMNS):
         number, of = _number(row["row"], path, line)
         corpus, size = corpus or row["corpus"], size or of
         if (row["corpus"], of) != (corpus, size):
@@ -136,12 +146,17 @@ def meant(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
-def _rows(samples: Sequence[Sample]) -> Iterator[RatedRow]:
+def _rows(samples: Sequence[Sample], documents: Mapping[str, Document]) -> Iterator[RatedRow]:
     choices = [sample for sample in samples if isinstance(sample, Choice)]
     grouped = [sample for sample in samples if isinstance(sample, Grouped)]
     for sample in samples:
         if isinstance(sample, MinimalPairs):
             yield from (RatedRow((sample.id,), name, sample.original, text) for name, text in sample.edits)
+        elif isinstance(sample, Composition):
+            yield RatedRow((sample.id,), sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target)
+        elif isinstance(sample, Question):
+            passages = " / ".join(" ".join(documents[name].passages) for name in sample.right[:1] if name in documents)
+            yield RatedRow((sample.id,), "question", passages or UNANSWERED, sample.question)
     yield from _of_choices(choices)
     yield from _of_groups(grouped)
 

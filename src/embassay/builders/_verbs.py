@@ -44,7 +44,10 @@ ADVERBIAL = wordset("because if when while although though since unless until ti
 """Subordinators of a clause that ends at a comma where it comes first."""
 PREPOSITIONS_TOO = frozenset({"since", "until", "till", "as", "after", "before", "once"})
 """Subordinators that may stand before a mere noun."""
-NO_VERBS = wordset("please thank thanks welcome lol lmao wow god damn hey yes no ok okay oh well")
+NO_VERBS = wordset(
+    "please thank thanks welcome man dude bro heck yo hello congrats sure cool guess lol lmao wow god damn hey yes "
+    "no ok okay oh well"
+)
 """Words that open a sentence and are tagged as verbs at times."""
 PERCEIVING = frozenset(
     {"let", "make", "makes", "made", "help", "helps", "helped", "see", "saw", "hear", "heard", "watch"}

@@ -16,7 +16,7 @@ from typing import Any
 
 from embassay.builders._built import Advance, Built, silent
 from embassay.builders._clusters import complete_linkage
-from embassay.builders._lines import form_of, open_table
+from embassay.builders._lines import is_text, open_table
 from embassay.builders._reading import NO, YES, Source, SourcePair, is_of_pairs, read_pairs, read_sentences
 from embassay.builders._sheet import meant, shown, table_of
 from embassay.errors import InputError, SourceError
@@ -55,12 +55,12 @@ def read(
         With file, line and column, for what is neither.
     """
     if not (first or second):
-        if (form := form_of(path)) == "text":
+        if is_text(path):
             read_sentences(path)  # A file that cannot be read is said first.
             raise SourceError(UNGROUPED, path)
-        table = open_table(path, form)
+        table = open_table(path)
         if set(CONFIRM) <= set(table.names):
-            return tuple(_candidate(row, path, line) for line, row in table.rows())
+            return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; columns of pairs are named with --first and --second", path, 1)
     return read_pairs(path, first, second, label)

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from embassay.builders._built import Advance, Built, Material, library, silent
 from embassay.builders._clauses import group_at
@@ -63,7 +64,7 @@ def build(
         Lines, of which each sentence counts for itself; or paraphrase pairs, of which the negated side is taken where
         the other is not negated.
     seed, count
-        At most ``count`` quadruples, drawn by the seed; None for all.
+        At most ``count`` quadruples, drawn by the seed, evenly over the pairs of antonyms; None for all.
     advance
         Is told how many of the sentences have been read.
 
@@ -95,7 +96,7 @@ def build(
     return Built(
         samples=tuple(sample for number, entry in enumerate(chosen) for sample in _choices(number, *entry)),
         rejected=+rejected,
-        notes=_notes(len(kept), len(chosen), len(doubtful)),
+        notes=_notes(len(kept), [made.pair for _, made in chosen], len(doubtful)),
         seconds=time.perf_counter() - begun,
         materials=_materials(),
         doubtful=tuple(_choices(number, *entry)[0] for number, entry in enumerate(doubtful.values())),
@@ -215,10 +216,14 @@ def _with_tags(texts: tuple[str, str, str, str], question: Tag | None) -> tuple[
 
 
 def _drawn(made: list[_Made], seed: int, count: int | None) -> list[_Made]:
+    """Draw quadruples by going round the pairs of antonyms: one of each in turn, in an order drawn by the seed."""
     if count is None or count >= len(made):
         return made
-    order = generator(seed, "builders", "negated_antonyms").permutation(len(made))[:count]
-    return [made[place] for place in sorted(order.tolist())]
+    of_pair: dict[str, list[int]] = {}
+    for place in generator(seed, "builders", "negated_antonyms").permutation(len(made)).tolist():
+        of_pair.setdefault(made[place][1].pair, []).append(place)
+    round_by_round = [place for turn in zip_longest(*of_pair.values()) for place in turn if place is not None]
+    return [made[place] for place in sorted(round_by_round[:count])]
 
 
 def _choices(number: int, source: Source, made: _Quadruple) -> tuple[Choice, ...]:
@@ -238,10 +243,15 @@ def _choices(number: int, source: Source, made: _Quadruple) -> tuple[Choice, ...
     )
 
 
-def _notes(kept: int, chosen: int, doubtful: int) -> tuple[str, ...]:
+def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
     notes = ["Each quadruple gives four choices, which share their sentences: they are one unit."]
-    if chosen < kept:
-        notes.append(f"{chosen:,} of {kept:,} quadruples were drawn by the seed.")
+    if len(pairs) < kept:
+        notes.append(
+            f"{len(pairs):,} of {kept:,} quadruples were drawn by the seed, one of each pair of antonyms in turn."
+        )
+    if pairs:
+        pair, times = Counter(pairs).most_common(1)[0]
+        notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")
     if doubtful:
         notes.append(f"{doubtful:,} quadruples with doubtful opposites are not in the corpus, but on the sheet.")
     return tuple(notes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._composition import dropped_notes, filter_field, in_order, rating_field, without_repeats
+from embassay.composed import without_repeats
+from embassay.corpora._composition import dropped_notes, filter_field, in_order, rating_field
 from embassay.errors import SourceError
 from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.samples import OPERATORS, Composition

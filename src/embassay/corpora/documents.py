@@ -12,7 +12,7 @@ from embassay.corpora._groups import is_msrp, is_opinosis
 from embassay.corpora._questions import QUESTION, RIGHT, read_questions
 from embassay.corpora._retrieval import Unit, corpus_of, cut_all, is_beir, is_trec
 from embassay.errors import SourceError, SpecError
-from embassay.reading.documents import has_documents, read_folder, read_records
+from embassay.reading.documents import documents_in, read_folder, read_records
 from embassay.reading.passages import cutter
 from embassay.samples import Question
 from embassay.types import Corpus
@@ -33,7 +33,7 @@ def recognises(head: str) -> bool:
 def recognises_folder(path: Path) -> bool:
     """Say whether a folder has documents in it, and is no collection with judgements or groups."""
     others = (is_beir, is_trec, is_msrp, is_opinosis)
-    return not any(is_other(path) for is_other in others) and has_documents(path)
+    return not any(is_other(path) for is_other in others) and any(documents_in(path))
 
 
 def load(

@@ -1,6 +1,6 @@
 """Three consecutive sentences and the fusions of neighbours: JSON lines S1, S2, S3, F12, F23.
 
-Bansal et al. (2025), section 3: a document gives nine samples, one overlap, six differences and two unions. Left
+Bansal et al. (2025), section 5: a document gives nine samples, one overlap, six differences and two unions. Left
 out are documents whose neighbouring sentences are equal but for punctuation, and samples that repeat another. The
 paper keeps only differences whose parts hardly overlap, by the cosine of some encoders; a file that was so
 filtered names them in ``filtered_with``.
@@ -11,16 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora._composition import (
-    SENTENCES,
-    degenerate,
-    dropped_notes,
-    filter_field,
-    in_order,
-    of_document,
-    rated_text,
-    without_repeats,
-)
+from embassay.composed import SENTENCES, degenerate, of_document, without_repeats
+from embassay.corpora._composition import dropped_notes, filter_field, in_order, rated_text
 from embassay.errors import SourceError
 from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.samples import Composition

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.corpora._composition import SENTENCES, of_document
+from embassay.composed import SENTENCES, of_document
 from embassay.samples import Composition
 from embassay.types import Corpus
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora._composition import dropped_notes, without_repeats
+from embassay.composed import without_repeats
+from embassay.corpora._composition import dropped_notes
 from embassay.errors import SourceError
 from embassay.reading.jsonl import counted
 from embassay.reading.tables import filled, first_line, table_rows

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.endpoint import Endpoint
+from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
-BYTES = 4
-"""UTF-8 bytes to a token, roughly: right for English, and near enough where letters take two or three bytes."""
 TOO_LARGE = re.compile(
     r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|longer than|limit", re.I
 )
@@ -96,11 +95,6 @@ class Tally:
         with self._lock:
             self._width = self._width or rows.shape[1]
             return self._width
-
-
-def guess(text: str) -> int:
-    """Return about how many tokens a text is."""
-    return max(1, -(-len(text.encode("utf-8", "surrogatepass")) // BYTES))
 
 
 def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:

@@ -234,14 +234,15 @@ def _from_hub(target: str, revision: str) -> Found:
     except HFValidationError:
         raise ModelNotFoundError(f"encoder {target!r}: not a model's name; a local folder starts with ./") from None
     for repository in repositories(target):
-        files = _hub_files(repository, revision, target)
+        files = hub_files(repository, revision, target)
         if files is not None:
-            return _download(repository, revision, files)
+            folder = download(repository, revision, files)
+            return Found(_folder(folder), folder.name)
     which = f"no such model, or no revision {revision!r} of it" if revision else "no such model"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
-def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | None:
+def hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | None:
     """Ask the hub once what a repository holds; None when it has none of that name."""
     from huggingface_hub import constants, get_token
 
@@ -270,15 +271,21 @@ def _hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] |
     return model_files(names)
 
 
-def _download(repository: str, revision: str, files: tuple[str, ...]) -> Found:
+def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
+    """Bring files of a repository into the hub's cache, and return the folder that they are in.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If that fails.
+    """
     from huggingface_hub import snapshot_download
 
     try:
-        folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
+        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
     except (OSError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
         raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
-    return Found(_folder(folder), folder.name)
 
 
 def _unreachable(target: str, why: str) -> ModelNotFoundError:

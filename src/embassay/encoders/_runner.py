@@ -1,4 +1,4 @@
-"""How a sentence-transformers model is run: tokenised once, in batches of so many tokens, without padding where it can.
+"""How a model that reads tokens is run: tokenised once, in batches of so many tokens, without padding where it can.
 
 Three routes, of which the fastest that a model allows is taken:
 
@@ -13,12 +13,12 @@ Three routes, of which the fastest that a model allows is taken:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,26 @@ AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 KEYS = {"input_ids", "attention_mask", "token_type_ids"}
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
+
+
+class Runs(Protocol):
+    """A loaded model on one device that texts can be handed to: what :func:`run` needs of it."""
+
+    model: Any
+    route: Any
+    tokens: int
+
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
+        """Return the token ids of each text, cut to what the model reads, without padding."""
+        ...
+
+    def forward(self, ids: Sequence[Ids]) -> Rows:
+        """Return the (n, d) vectors of tokenised texts."""
+        ...
+
+    def whole(self, texts: Sequence[str], prompt: str) -> Rows:
+        """Return the (n, d) vectors of texts, whatever they are made into."""
+        ...
 
 
 @dataclass
@@ -98,25 +118,7 @@ class Runner:
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
         """Return the (n, d) vectors of tokenised texts; where memory does not suffice, in halves."""
-        import torch
-
-        try:
-            with torch.inference_mode():
-                rows = self._packed(ids) if self.route == "packed" else self._padded(ids)
-                return self._finished(rows)
-        except (RuntimeError, MemoryError) as error:
-            if not _out_of_memory(error):
-                raise
-            if len(ids) < 2:
-                raise EncoderError(
-                    f"a text of {len(ids[0]):,} tokens does not fit into memory; say max_length="
-                ) from None
-        # By what this batch was: of several threads that fail together each comes to the same.
-        self.tokens = max(1, min(self.tokens, len(ids) * max(map(len, ids)) // 2))
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        middle = len(ids) // 2
-        return np.concatenate([self.forward(ids[:middle]), self.forward(ids[middle:])])
+        return within_memory(self, ids, self._rows)
 
     def whole(self, texts: Sequence[str], prompt: str) -> Rows:
         """Return the (n, d) vectors by the model's own ``encode``."""
@@ -144,7 +146,7 @@ class Runner:
                 ids = sorted(self.tokenize(PROBES, prompt), key=len)
                 order = sorted(range(len(PROBES)), key=lambda n: len(self.tokenize([PROBES[n]], prompt)[0]))
                 own = self.whole([PROBES[n] for n in order], prompt)
-                if not _agree(self.forward(ids), own, AGREE[dtype]):
+                if not agree(self.forward(ids), own, AGREE[dtype]):
                     return False
         except (RuntimeError, AttributeError, KeyError, TypeError, NotImplementedError):
             return False
@@ -156,6 +158,9 @@ class Runner:
             return False
         features = self.model.preprocess(list(PROBES), prompt=prompt or None)
         return {name for name, value in features.items() if hasattr(value, "shape")} <= KEYS
+
+    def _rows(self, ids: Sequence[Ids]) -> Rows:
+        return self._finished(self._packed(ids) if self.route == "packed" else self._padded(ids))
 
     def _packed(self, ids: Sequence[Ids]) -> Any:
         import torch
@@ -177,15 +182,10 @@ class Runner:
         return self.model(features)["sentence_embedding"]
 
     def _finished(self, rows: Any) -> Rows:
-        """Cut to the dimensions asked for and scale, as the model's own ``encode`` does."""
-        import torch
-
-        rows = rows[:, : self.dim] if self.dim else rows
-        rows = torch.nn.functional.normalize(rows, p=2, dim=1) if self.normalize else rows
-        return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+        return finished(rows, self.dim, self.normalize)
 
 
-def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+def run(runners: Sequence[Runs], texts: Sequence[str], prompt: str) -> Iterator[tuple[NDArray[np.int64], Rows]]:
     """Yield (places in ``texts``, their vectors) batch by batch, the longest texts first.
 
     Parameters
@@ -211,7 +211,42 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
                 yield np.array(window)[places], rows
 
 
-def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
+def within_memory(runner: Runs, ids: Sequence[Ids], rows_of: Callable[[Sequence[Ids]], Rows]) -> Rows:
+    """Return the (n, d) vectors that a function makes of tokenised texts; where memory does not suffice, in halves.
+
+    Raises
+    ------
+    EncoderError
+        If a single text does not fit.
+    """
+    import torch
+
+    try:
+        with torch.inference_mode():
+            return rows_of(ids)
+    except (RuntimeError, MemoryError) as error:
+        if not _out_of_memory(error):
+            raise
+        if len(ids) < 2:
+            raise EncoderError(f"a text of {len(ids[0]):,} tokens does not fit into memory; say max_length=") from None
+    # By what this batch was: of several threads that fail together each comes to the same.
+    runner.tokens = max(1, min(runner.tokens, len(ids) * max(map(len, ids)) // 2))
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    middle = len(ids) // 2
+    return np.concatenate([within_memory(runner, half, rows_of) for half in (ids[:middle], ids[middle:])])
+
+
+def finished(rows: Any, dim: int | None, normalize: bool) -> Rows:
+    """Cut a tensor to the dimensions asked for and scale it, as sentence-transformers' own ``encode`` does."""
+    import torch
+
+    rows = rows[:, :dim] if dim else rows
+    rows = torch.nn.functional.normalize(rows, p=2, dim=1) if normalize else rows
+    return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+
+
+def _shared(runners: Sequence[Runs], ids: Sequence[Ids]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
     """Yield (places, vectors) of tokenised texts, batches handed out to the runners as they become free."""
     lengths = [len(row) for row in ids]
     crew = _crew(runners, sum(lengths))
@@ -238,7 +273,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[NDA
             yield places, rows
 
 
-def _crew(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
+def _crew(runners: Sequence[Runs], tokens: int) -> Sequence[Runs]:
     """Return who shares the batches: the devices, or one runner once for each core that there is work for."""
     if len(runners) > 1 or runners[0].route != "packed":
         return runners
@@ -246,7 +281,7 @@ def _crew(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
 
 
 @contextmanager
-def _one_thread_each(crew: Sequence[Runner]) -> Iterator[ThreadPoolExecutor]:
+def _one_thread_each(crew: Sequence[Runs]) -> Iterator[ThreadPoolExecutor]:
     """Open a thread for each member; where they share the processor the libraries start no more of their own.
 
     Threads of a library wait for each other after every product, and those of two libraries for the same cores.
@@ -277,7 +312,7 @@ def _hand_out(
     pool: ThreadPoolExecutor,
     busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]],
     number: int,
-    runner: Runner,
+    runner: Runs,
     todo: Iterator[NDArray[np.int64]],
     ids: Sequence[Ids],
 ) -> None:
@@ -300,7 +335,7 @@ def batches(lengths: Sequence[int], budget: Any, most: int | None = None) -> Ite
         start += number
 
 
-def _agree(rows: Rows, own: Rows, within: float) -> bool:
+def agree(rows: Rows, own: Rows, within: float) -> bool:
     """Say whether two sets of vectors are the same at unit length."""
     if rows.shape != own.shape or not np.isfinite(rows).all():
         return False

@@ -6,7 +6,6 @@ spent. Nothing is sent before the first vector or the fingerprint is asked for.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders._checks import OPENAI_KEY, check_amounts, check_key, check_whole
-from embassay.encoders._embeddings import Rows, Service, guess, in_order
+from embassay.encoders._embeddings import Rows, Service, in_order
 from embassay.encoders._probe import PROBES, remembered, settled, steps
-from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint import Retries
+from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.address import Address
-from embassay.endpoint.spending import Spending
+from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
@@ -30,7 +29,6 @@ from embassay.vectors import Similarity
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-OPENAI = "https://api.openai.com/v1"
 MOST = 2048
 """Texts that a request may hold."""
 BLANK = " "
@@ -93,21 +91,10 @@ def create(
         raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
-    endpoint = _endpoint(place, base_url, key_env, timeout=timeout, concurrency=concurrency, price=price, budget=budget)
+    how: dict[str, Any] = {"timeout": timeout, "concurrency": concurrency, "price": price, "budget": budget}
+    endpoint = open_endpoint(place, base_url, key_env, retries=RETRIES, **how)
     prompts: dict[Role, str] = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
     return ApiEncoder(Service(endpoint, target, dim, batch, tokens), runtime, prompts, similarity, max_length)
-
-
-def _endpoint(place: str, base_url: str, key_env: str, **how: Any) -> Endpoint:
-    """Make the client; the key is read from the environment."""
-    address = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
-    key = os.environ.get(key_env, "").strip() if key_env else ""
-    try:
-        endpoint = Endpoint(address, key, key_name=key_env or "the key", retries=RETRIES, **how)
-    except SpecError as error:
-        raise SpecError(f"{place}: {error}") from None
-    check_key(place, key_env, endpoint)
-    return endpoint
 
 
 @dataclass(frozen=True)

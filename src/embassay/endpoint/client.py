@@ -9,7 +9,7 @@ import base64
 import json
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import SystemRandom
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from embassay._version import __version__
 from embassay.endpoint import answers, lanes
 from embassay.endpoint.address import leads_to, read_address
-from embassay.endpoint.spending import Spending
+from embassay.endpoint.spending import KEPT, Spending
 from embassay.errors import EndpointError, SpecError
 
 T = TypeVar("T")
@@ -68,6 +68,7 @@ class Endpoint:
         retries: Retries | None = None,
         price: float | None = None,
         budget: float | None = None,
+        kept: str = KEPT,
     ):
         """Describe the service; nothing is sent yet.
 
@@ -83,6 +84,8 @@ class Endpoint:
             The most requests under way at a time.
         price, budget
             What a million tokens cost, and the most to spend: money where there is a price, else tokens.
+        kept
+            What is not lost where the budget does not suffice, for the message.
 
         Raises
         ------
@@ -90,7 +93,7 @@ class Endpoint:
             If the address is none, or the key would travel unencrypted.
         """
         self.address = read_address(base_url)
-        self.concurrency, self.spending = concurrency, Spending(price, budget)
+        self.concurrency, self.spending = concurrency, Spending(price, budget, kept)
         self._key, self._key_name, self._timeout = "" if self.address.user else key, key_name, timeout
         self._retries = retries or Retries()
         self._stop, self._lock = Event(), Lock()
@@ -106,13 +109,21 @@ class Endpoint:
         """Return the address without anything secret."""
         return f"Endpoint({self.address.shown!r})"
 
-    def post(self, path: str, payload: Mapping[str, Any], tokens: int = 0) -> Any:
+    def post(
+        self,
+        path: str,
+        payload: Mapping[str, Any],
+        tokens: int = 0,
+        used: Callable[[Any], int | None] = answers.used_tokens,
+    ) -> Any:
         """Send JSON to a path and return the JSON of the answer.
 
         Parameters
         ----------
         tokens
             How many it will take, roughly; what the answer says of that is counted instead.
+        used
+            Reads from an answer how many it took; None where it does not say.
 
         Raises
         ------
@@ -127,11 +138,11 @@ class Endpoint:
         except BaseException:
             self.spending.release(tokens)
             raise
-        used = answers.used_tokens(answer)
-        self.spending.settle(tokens, tokens if used is None else used)
+        taken = used(answer)
+        self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
 
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
+    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Generator[tuple[int, R], None, None]:
         """Work on items, several at a time, and yield (place, result) as they are ready.
 
         After a failure nothing new is begun; what was under way is waited for and yielded, then the failure is raised.

@@ -7,12 +7,20 @@ from threading import Lock
 from embassay.errors import EncoderError
 
 MILLION = 1_000_000
+BYTES = 4
+"""UTF-8 bytes to a token, roughly: right for English, and near enough where letters take two or three bytes."""
+KEPT = "with a cache, finished vectors are kept"
+
+
+def guess(text: str) -> int:
+    """Return about how many tokens a text is."""
+    return max(1, -(-len(text.encode("utf-8", "surrogatepass")) // BYTES))
 
 
 class Spending:
     """Counts what is spent; several threads may do so at once."""
 
-    def __init__(self, price: float | None = None, budget: float | None = None):
+    def __init__(self, price: float | None = None, budget: float | None = None, kept: str = KEPT):
         """Start from nothing.
 
         Parameters
@@ -21,8 +29,10 @@ class Spending:
             What a million tokens cost.
         budget
             The most that may be spent: money where there is a price, else tokens.
+        kept
+            What is not lost where the budget does not suffice, for the message; empty for nothing.
         """
-        self.price, self.budget = price, budget
+        self.price, self.budget, self._kept = price, budget, kept
         self.requests = self.tokens = self.retries = 0
         self._reserved = 0
         self._lock = Lock()
@@ -48,10 +58,10 @@ class Spending:
             spent, more = self._amount(self.tokens), self._amount(self._reserved + tokens)
             if self.budget is not None and spent + more > self.budget:
                 unit = "" if self.price is not None else " tokens"
+                kept = f"; {self._kept}, so with a higher budget the same command goes on from there"
                 raise EncoderError(
                     f"the budget of {self.budget:.6g}{unit} does not suffice: {spent:.6g}{unit} spent, "
-                    f"about {more:.6g}{unit} more for the next request; with a cache, finished vectors are kept, "
-                    "so with a higher budget the same command goes on from there"
+                    f"about {more:.6g}{unit} more for the next request" + (kept if self._kept else "")
                 )
             self._reserved += tokens
 

@@ -84,9 +84,9 @@ def read_documents(path: Path, *, id: str = "", text: str = "") -> tuple[tuple[S
     return found, notes
 
 
-def has_documents(path: Path) -> bool:
-    """Say whether there is a text in a folder."""
-    return any(file.suffix.lower() in SUFFIXES for file in _walk(path))
+def documents_in(path: Path) -> Iterator[Path]:
+    """Yield the texts of a folder, and of those in it, sorted."""
+    return (file for file in _walk(path) if file.suffix.lower() in SUFFIXES)
 
 
 def read_folder(path: Path, other: Path | None = None) -> tuple[tuple[SourceDocument, ...], Notes]:

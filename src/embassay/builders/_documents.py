@@ -1,0 +1,32 @@
+"""The documents that a test set is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from embassay.builders._built import Reading
+from embassay.reading.documents import SourceDocument, read_documents
+
+
+def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
+    """Return documents that are given in Python; texts are numbered from 1."""
+    return tuple(SourceDocument(str(n), t) if isinstance(t, str) else t for n, t in enumerate(texts, 1))
+
+
+def read(path: Path, *, id: str = "", text: str = "") -> Reading:  # noqa: A002 - the option's name
+    """Read a folder of .txt and .md files, a table, a file in SQuAD's form, or one text.
+
+    Parameters
+    ----------
+    id, text
+        The columns of ids and of texts in a table, where they are not known ones.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for what cannot be read or has no document.
+    SpecError
+        If columns are named and there is no table.
+    """
+    return Reading(*read_documents(path, id=id, text=text))

@@ -1,0 +1,85 @@
+"""Does a question give its answer away, or repeat its passage?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from embassay.builders._duplicates import tokens
+
+RUN = 6
+"""Words of the passage, one after the other, from which on a question repeats it."""
+ENOUGH = 3
+"""Content words that a shorter run must have to be looked at: a name of two words is none."""
+ANSWER = "a question that has its answer in it"
+REPEATS = "a question that repeats the words of its passage"
+_FUNCTION_WORDS = frozenset(
+    "a about after all also am an and any are as at be been before being between but by can could did do does done "
+    "during each for from had has have having he her him his how i if in into is it its many may me might more most "
+    "much must my no not of on one or our out over own s shall she should so some such t than that the their them then "
+    "there these they this those through to under up used us was we were what when where which while who whom whose "
+    "why will with would you your".split()
+)
+
+
+def leak(question: str, answer: str, passage: str, subject: str = "", share: float = 0.6) -> str:
+    """Return how a question leaks, as a phrase for people; empty if it does not.
+
+    Parameters
+    ----------
+    answer
+        The words of the passage that answer it.
+    subject
+        What is asked about: its words, and names, may stand in both.
+    share
+        Share of the question's content words that stand in one run in the passage, from which on it repeats it;
+        above 0, at most 1. A run has :data:`ENOUGH` content words at least.
+    """
+    asked, wanted = tokens(question), tokens(answer)
+    if wanted and _within(wanted, asked) and not _within(wanted, tokens(subject)):
+        return ANSWER
+    about = {*tokens(subject), *_names(question)}
+    content = _telling(asked, about)
+    for run in _runs(asked, tokens(passage)):
+        told = _telling(run, about)
+        long = sum(word not in about for word in run) >= RUN
+        if told and (long or len(told) >= max(ENOUGH, share * len(content) - 1e-9)):
+            return REPEATS
+    return ""
+
+
+def overlap(question: str, passages: Iterable[str]) -> float:
+    """Return the share of a question's content words that stand in its passages, 0 to 1; 0 where it has none."""
+    known = {word for passage in passages for word in tokens(passage)}
+    content = _telling(tokens(question))
+    return sum(word in known for word in content) / len(content) if content else 0.0
+
+
+def _telling(words: Iterable[str], about: Collection[str] = ()) -> list[str]:
+    """Return the words that tell what a text is about, without those of its subject."""
+    return [word for word in words if word not in _FUNCTION_WORDS and word not in about]
+
+
+def _names(question: str) -> list[str]:
+    """Return the words, lower-cased, that have a capital after the first word of a question."""
+    return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
+
+
+def _runs(asked: Sequence[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the longest run of words, from each word of the question on, that stands in the passage too."""
+    places = dict[str, list[int]]()
+    for place, word in enumerate(words):
+        places.setdefault(word, []).append(place)
+    for at, word in enumerate(asked):
+        yield asked[at : at + max((_same(asked, at, words, place) for place in places.get(word, ())), default=0)]
+
+
+def _same(a: Sequence[str], at: int, b: Sequence[str], place: int) -> int:
+    """Return how many words two texts share from two places on."""
+    length = 0
+    while at + length < len(a) and place + length < len(b) and a[at + length] == b[place + length]:
+        length += 1
+    return length
+
+
+def _within(inner: Sequence[str], outer: Sequence[str]) -> bool:
+    return any(outer[at : at + len(inner)] == inner for at in range(len(outer) - len(inner) + 1))

@@ -1,0 +1,51 @@
+"""From a model's hidden states to one vector for each text, whatever side the padding is on."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+Pooling = Literal["mean", "cls", "max", "last", "mask"]
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
+
+
+def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bool = False) -> Any:
+    """Return the (n, d) float32 vectors of n texts.
+
+    ======  =====================================================================================
+    mean    the mean over the text's own tokens
+    max     the largest of each coordinate over the text's own tokens
+    cls     the text's first token
+    last    the text's last token
+    mask    the mask token of PromptBERT's template (Jiang et al. 2022, section 3): ``marked``
+    ======  =====================================================================================
+
+    Parameters
+    ----------
+    states
+        (n, length, d) hidden states; those of padding may be anything, also NaN.
+    mask
+        (n, length), true where a token is the text's own.
+    marked
+        (n, length), true at mask tokens, of which there is one at least in each text.
+    first
+        Take the first mask token, not the last.
+    """
+    import torch
+
+    states, own = states.float(), mask.bool()
+    if pooling == "mean":
+        total = torch.where(own[..., None], states, 0.0).sum(dim=1)
+        return total / own.sum(dim=1, keepdim=True)
+    if pooling == "max":
+        return torch.where(own[..., None], states, -torch.inf).amax(dim=1)
+    at = own if pooling != "mask" else marked.bool() & own
+    places = _first(at) if pooling == "cls" or (pooling == "mask" and first) else _last(at)
+    return states[torch.arange(len(states), device=states.device), places]
+
+
+def _first(at: Any) -> Any:
+    return at.int().argmax(dim=1)
+
+
+def _last(at: Any) -> Any:
+    return at.shape[1] - 1 - at.flip(1).int().argmax(dim=1)

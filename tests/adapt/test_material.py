@@ -1,0 +1,79 @@
+"""What a model is adapted on: the union of corpora, enough questions, sentences of the documents only."""
+
+import pytest
+
+from embassay.adapt.material import gather, joined
+from embassay.errors import InputError, SpecError
+from embassay.resolve import load_corpus
+from embassay.samples import Document, Question
+from embassay.types import Corpus
+
+
+def corpus(name, number, text="What does pump {} of {} do?"):
+    return Corpus(
+        name,
+        "retrieval",
+        tuple(Question(f"q{i}", text.format(i, name), (f"d{i}",), units=(f"u{i // 2}",)) for i in range(number)),
+        licence=f"licence of {name}",
+        documents=tuple(
+            Document(f"d{i}", (f"Pump {i} lifts water. It is of {name}.", f"A heading {i}")) for i in range(number)
+        ),
+    )
+
+
+def test_several_corpora_are_learnt_from_together_and_tested_each():
+    found = gather([corpus("one", 200), corpus("two", 200)])
+    assert {name.split("/")[0] for name in found.split.train} == {"one", "two"}
+    assert [test.name for test in found.tests] == ["one", "two"]
+    ids = found.ids()
+    for test in found.tests:
+        assert ids[test.name]["test"] == [sample.id for sample in test.samples]
+        assert len(test.documents) == 200
+        assert not set(ids[test.name]["train"]) & set(ids[test.name]["test"])
+    assert sum(len(part["train"]) for part in ids.values()) == len(found.train)
+    right = {document.id for document in found.union.documents}
+    assert all(set(question.right) <= right for question in (*found.train, *found.dev))
+
+
+def test_a_question_of_two_corpora_is_on_one_side():
+    found = gather([corpus("one", 200, "What is {0}?"), corpus("two", 200, "what is {0}")])
+    texts = {q.question.lower().rstrip("?") for q in (*found.train, *found.dev)}
+    assert not texts & {q.question.lower().rstrip("?") for test in found.tests for q in test.samples}
+
+
+def test_the_sentences_are_those_of_the_documents():
+    found = gather([corpus("one", 200)])
+    assert found.sentences[:3] == ("Pump 0 lifts water.", "It is of one.", "A heading 0")
+    assert len(found.sentences) == 200 + 1 + 200  # one sentence stands in all of them
+    assert not [s for s in found.sentences if s.endswith("?")]
+
+
+def test_the_union_keeps_licences_and_tells_units_apart():
+    union = joined([corpus("one", 3), corpus("two", 3)])
+    assert union.licence == "licence of one / licence of two"
+    assert union.samples[3].units == ("two/u0",)
+    assert joined([mine := corpus("one", 3)]) is mine
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ([corpus("one", 60)], {}, "43 questions are left to learn from; at least 50"),
+        (
+            [corpus("one", 100)],
+            {"test": 0.2},
+            r"20 answered questions are left to test with \(--test 0.2\); at least 30",
+        ),
+        ([corpus("one", 300), corpus("two", 20)], {}, "'two'.*answered questions are left to test with"),
+        ([corpus("one", 200), corpus("one", 200)], {}, "two corpora have the label 'one'"),
+        ([], {}, "no corpus is given"),
+    ],
+)
+def test_too_little_is_said_with_what_is_needed(given, options, message):
+    with pytest.raises(InputError, match=message):
+        gather(given, **options)
+
+
+def test_a_corpus_without_questions_is_refused():
+    with pytest.raises(SpecError, match="'opposites' is of shape choice; adaptation learns from questions"):
+        gather([load_corpus("opposites")])

@@ -1,0 +1,149 @@
+"""Splits of questions: shares, whole groups, the seed, and the check that nothing tested was learnt from."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.adapt.splits import Split, check_apart, normalised, split
+from embassay.errors import InputError, SpecError
+from embassay.resolve import load_corpus
+from embassay.samples import Document, Question
+from embassay.types import Corpus
+
+
+def corpus(questions, documents=()):
+    ids = dict.fromkeys(name for question in questions for name in question.right)
+    made = {d.id: d for d in documents}
+    there = tuple(made.get(name) or Document(name, (f"Text of document {name}.",)) for name in ids)
+    return Corpus("mine", "retrieval", tuple(questions), documents=there)
+
+
+def plain(number, per_document=1, per_unit=1):
+    return [
+        Question(f"q{i}", f"What is thing number {i}?", (f"d{i // per_document}",), units=(f"u{i // per_unit}",))
+        for i in range(number)
+    ]
+
+
+def test_the_shares_are_those_asked_for_and_every_question_has_one_side():
+    mine = corpus(plain(100))
+    found = split(mine)
+    assert (len(found.train), len(found.dev), len(found.test)) == (72, 8, 20)
+    assert sorted((*found.train, *found.dev, *found.test)) == sorted(s.id for s in mine.samples)
+
+
+def test_the_seed_decides():
+    mine = corpus(plain(100))
+    assert split(mine, seed=1) == split(mine, seed=1)
+    assert split(mine, seed=1) != split(mine, seed=2)
+
+
+def test_questions_of_one_text_stay_together():
+    asked = [Question(f"q{i}", f"{'Where' if i % 2 else 'WHERE'}  is it, {i // 2}?", ("d",)) for i in range(60)]
+    found = split(corpus(asked))
+    side = {name: part for part in ("train", "dev", "test") for name in getattr(found, part)}
+    assert all(side[f"q{i}"] == side[f"q{i + 1}"] for i in range(0, 60, 2))
+
+
+def test_by_question_shares_documents_and_by_context_does_not():
+    mine = corpus(plain(200, per_document=4))
+    with pytest.raises(InputError, match="share a right document"):
+        check_apart(mine, split(mine), by="context")
+    found = split(mine, by="context")
+    check_apart(mine, found, by="context")
+    assert len(found.test) == 40
+
+
+def test_by_context_keeps_units_and_equal_documents_together():
+    twins = [Document(f"d{i}", (f"The pump number {i // 2}  stands still.",)) for i in range(100)]
+    mine = corpus([Question(f"q{i}", f"Which {i}?", (f"d{i}",)) for i in range(100)], twins)
+    found = split(mine, by="context")
+    check_apart(mine, found, by="context")
+    assert all((f"q{i}" in found.test) == (f"q{i + 1}" in found.test) for i in range(0, 100, 2))
+    units = corpus(plain(100, per_unit=5))
+    check_apart(units, split(units, by="context"), by="context")
+
+
+def test_questions_without_an_answer_are_tested_in_their_share_and_never_learnt_from():
+    mine = corpus([*plain(80), *(Question(f"n{i}", f"And what of {i}?", ()) for i in range(80))])
+    found = split(mine)
+    assert 5 < sum(name.startswith("n") for name in found.test) < 27
+    assert not [name for name in (*found.train, *found.dev) if name.startswith("n")]
+
+
+def test_a_large_group_goes_to_training():
+    large = [Question(f"q{i}", f"What is thing number {i}?", ("one",)) for i in range(60)]
+    found = split(corpus([*large, *plain_others(40)]), by="context", test=0.2)
+    assert not [name for name in found.test if name.startswith("q")]
+
+
+def plain_others(number):
+    return [Question(f"o{i}", f"What else is there, {i}?", (f"e{i}",)) for i in range(number)]
+
+
+def test_what_hangs_together_cannot_be_divided():
+    mine = corpus([Question(f"q{i}", f"What is thing number {i}?", ("one",)) for i in range(60)])
+    with pytest.raises(InputError, match=r"60 answered questions cannot be divided.*1 groups, the largest of 60"):
+        split(mine, by="context")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"test": 0.0}, "above 0 and below 1"),
+        ({"test": float("nan")}, "above 0 and below 1"),
+        ({"dev": 1.0}, "dev must be"),
+        ({"by": "page"}, "question or context"),
+    ],
+)
+def test_what_is_no_share_is_refused(given, message):
+    with pytest.raises(SpecError, match=message):
+        split(corpus(plain(10)), **given)
+
+
+@pytest.mark.parametrize(
+    ("found", "by", "message"),
+    [
+        (Split(("a", "b"), (), ("a",)), "question", "'a' is both learnt from and tested"),
+        (Split(("a",), (), ("twin",)), "question", "'twin' and question 'a'.*share a text"),
+        (Split(("b",), ("a",), ("twin",)), "question", "share a text"),
+        (Split(("a",), (), ("b",)), "context", "share a right document"),
+        (Split(("a",), (), ("c",)), "context", "share a unit"),
+        (Split(("a",), (), ("other",)), "question", "has no question 'other'"),
+    ],
+)
+def test_what_is_not_apart_is_refused(found, by, message):
+    mine = corpus(
+        [
+            Question("a", "Where is the valve?", ("d1",), units=("page",)),
+            Question("b", "Who closes it?", ("d1",), units=("page 2",)),
+            Question("c", "When?", ("d2",), units=("page",)),
+            Question("twin", "where is the valve", ("d3",)),
+        ]
+    )
+    with pytest.raises(InputError, match=message):
+        check_apart(mine, found, by=by)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), min_size=30, max_size=60))
+def test_a_split_is_apart_however_questions_hang_together(links):
+    mine = corpus(
+        [Question(f"q{i}", f"Question {text}?", (f"d{d}",), units=(f"u{u}",)) for i, (text, d, u) in enumerate(links)]
+    )
+    for by in ("question", "context"):
+        try:
+            found = split(mine, by=by, test=0.3)
+        except InputError:
+            continue
+        check_apart(mine, found, by=by)
+
+
+def test_normalised_texts():
+    assert normalised(" Where's the  VALVE?! ") == "where s the valve"
+    assert normalised("???") == "???"
+
+
+def test_the_built_in_corpus_is_divided():
+    found = split(load_corpus("handbook"), test=0.2)
+    check_apart(load_corpus("handbook"), found)
+    assert len(found.test) == 27

@@ -1,0 +1,124 @@
+"""The folder of an adaptation: what it takes up, what it refuses, what goes with --overwrite."""
+
+import json
+
+import pytest
+
+from embassay.adapt.order import Order
+from embassay.adapt.settings import FINETUNE, PRETRAIN
+from embassay.adapt.variants import AdaptationFolder
+from embassay.errors import OutputError, SpecError
+
+ASKED = {"base": "aaaa", "corpora": [["mine", "bbbb"]], "split": {"by": "question", "test": 0.2}, "seed": 0}
+
+
+def order(tmp_path, **given):
+    return Order("base", ["mine"], tmp_path / "a", **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({}, ["pretrained", "finetuned", "pretrained+finetuned"]),
+        ({"pretrain": True, "finetune": True}, ["pretrained", "finetuned", "pretrained+finetuned"]),
+        ({"pretrain": True}, ["pretrained"]),
+        ({"finetune": True}, ["finetuned"]),
+    ],
+)
+def test_the_variants_that_are_asked_for(tmp_path, given, names):
+    assert [stage.variant for stage in order(tmp_path, **given).stages()] == names
+
+
+def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tuning(tmp_path):
+    first, second, third = order(tmp_path, rate=1e-4, seed=3, loss="triplet", objective="tsdae").stages()
+    assert (first.start, second.start, third.start) == ("base", "base", "pretrained")
+    assert third.settings == second.settings
+    assert third.options == second.options == {"loss": "triplet", "per_question": 4}
+    assert first.options == {"objective": "tsdae"}
+    assert (first.settings.rate, first.settings.seed, first.settings.epochs) == (1e-4, 3, PRETRAIN.epochs)
+    assert (second.settings.rate, second.settings.batch) == (1e-4, FINETUNE.batch)
+
+
+def test_a_wrong_setting_is_named(tmp_path):
+    with pytest.raises(SpecError, match="epochs"):
+        order(tmp_path, epochs=0).stages()
+
+
+def test_the_steps_of_a_stage(tmp_path):
+    (stage,) = order(tmp_path, finetune=True, batch=32, epochs=2).stages()
+    assert stage.steps(100) == 8
+    (half,) = order(tmp_path, finetune=True, batch=10, epochs=0.5).stages()
+    assert half.steps(100) == 5
+
+
+def test_what_is_finished_is_taken_up_and_what_was_begun_is_not(tmp_path):
+    stages = order(tmp_path).stages()
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, stages)
+    assert [folder.finished(stage) for stage in stages] == [None] * 3
+    folder.start(stages[0])
+    assert folder.finished(stages[0]) is None
+    folder.finish(stages[0], {"steps": 7})
+    again = AdaptationFolder(tmp_path / "a")
+    again.open(ASKED, stages)
+    assert again.finished(stages[0]) == {"steps": 7}
+    assert again.finished(stages[1]) is None
+
+
+def test_the_device_makes_no_other_variant(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, order(tmp_path).stages())
+    folder.finish(order(tmp_path).stages()[0], {"steps": 7})
+    assert folder.finished(order(tmp_path, device="cpu").stages()[0]) == {"steps": 7}
+
+
+def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path):
+    stages = order(tmp_path).stages()
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, stages)
+    folder.finish(stages[0], {})
+    model = folder.place(stages[0])
+    for made in (model, tmp_path / "a" / "pretrained.training", tmp_path / "a" / "mine"):
+        made.mkdir()
+        (made / "file").write_text("x")
+    other = {**ASKED, "base": "cccc", "seed": 1}
+    with pytest.raises(OutputError, match=r"holds another adaptation \(base, seed\)"):
+        folder.open(other, stages)
+    assert (model / "file").exists()
+    folder.open(other, stages, overwrite=True)
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["adaptation.json", "mine"]
+    assert folder.finished(stages[0]) is None
+
+
+def test_a_variant_of_other_settings_is_refused(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, stages := order(tmp_path).stages())
+    folder.start(stages[1])
+    with pytest.raises(OutputError, match=r"variant 'finetuned' of other settings \(batch, loss\)"):
+        folder.check(ASKED, order(tmp_path, loss="triplet", batch=8).stages())
+    folder.check(ASKED, order(tmp_path, pretrain=True, objective="simcse").stages())  # none of that is there yet
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "thesis.txt").write_text("x")
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match="not an adaptation"):
+            AdaptationFolder(tmp_path / "a").open(ASKED, (), overwrite)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="cannot be used as a folder"):
+        AdaptationFolder(tmp_path / "file").check(ASKED, ())
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["thesis.txt"]
+
+
+def test_a_damaged_record_is_no_adaptation(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "adaptation.json").write_text("{")
+    with pytest.raises(OutputError, match="not an adaptation"):
+        AdaptationFolder(tmp_path / "a").check(ASKED, ())
+
+
+def test_the_record_reads_back(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, order(tmp_path).stages())
+    assert json.loads((tmp_path / "a" / "adaptation.json").read_text())["asked"] == ASKED

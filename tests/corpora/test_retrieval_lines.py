@@ -1,0 +1,160 @@
+"""Documents and questions in one file: what is read, and what is said of every mistake."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from embassay.corpora.retrieval import load, recognises
+from embassay.errors import SourceError, SpecError
+from embassay.resolve import load_corpus
+from embassay.samples import Document, Question
+
+FAN = {"document": "fan", "passages": ["The fan cools the oven."], "unit": "oven"}
+DRUM = {"document": "drum", "passages": ["The drum turns.", "It holds 8 kg."], "unit": "washer"}
+COOLS = {"id": "q1", "question": "What cools an oven?", "right": ["fan"], "unit": "oven", "split": "train"}
+HOLDS = {
+    "id": "q2",
+    "question": "How much does a drum hold?",
+    "right": ["drum"],
+    "unit": "washer",
+    "split": "test",
+    "answer": "8 kg",
+    "source": "template: number",
+}
+NONE = {"id": "q3", "question": "Who made the lid?", "right": [], "unit": "lid", "split": "test", "source": "by hand"}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows):
+        path = tmp_path / "set.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return write
+
+
+def message(path, **options):
+    with pytest.raises(SourceError) as error:
+        load(str(path), "mine", **options)
+    text = str(error.value)
+    assert text.startswith(str(path))
+    assert "\n" not in text
+    return text.removeprefix(str(path))
+
+
+def test_documents_and_questions_are_read(file):
+    corpus = load_corpus(str(file(FAN, DRUM, COOLS, HOLDS, NONE)))
+    assert (corpus.loader, corpus.shape) == ("retrieval", "retrieval")
+    assert corpus.documents == (
+        Document("fan", ("The fan cools the oven.",)),
+        Document("drum", ("The drum turns.", "It holds 8 kg.")),
+    )
+    assert corpus.samples[1] == Question("q2", "How much does a drum hold?", ("drum",), units=("washer",))
+    assert corpus.samples[2].right == ()
+    assert corpus.source == "by hand 1, template: number 1"
+    assert corpus.notes == (
+        "splits: train 1, test 2",
+        "2 documents in 3 passages, 3 questions, 1 of them not answered by any document",
+    )
+
+
+def test_questions_of_one_unit_are_one_unit_of_independence(file):
+    twice = {**COOLS, "id": "q4", "question": "Which part cools?"}
+    corpus = load_corpus(str(file(FAN, DRUM, COOLS, HOLDS, twice)))
+    assert corpus.units.tolist() == [0, 1, 0]
+
+
+def test_without_a_unit_a_question_belongs_to_that_of_its_documents(file):
+    bare = {name: value for name, value in COOLS.items() if name != "unit"}
+    alone = {name: value for name, value in NONE.items() if name != "unit"}
+    free = {**DRUM, "unit": None}
+    asks = {name: value for name, value in HOLDS.items() if name != "unit"}
+    corpus = load_corpus(str(file(FAN, free, bare, alone, asks)))
+    assert [sample.units for sample in corpus.samples] == [("oven",), (), ("document:drum",)]
+
+
+@pytest.mark.parametrize(("split", "ids"), [("all", ["q1", "q2", "q3"]), ("train", ["q1"]), ("test", ["q2", "q3"])])
+def test_a_split_takes_its_questions_and_leaves_all_documents(file, split, ids):
+    corpus = load_corpus(f"{file(FAN, DRUM, COOLS, HOLDS, NONE)},split={split}")
+    assert [sample.id for sample in corpus.samples] == ids
+    assert len(corpus.documents) == 2
+    if split != "all":
+        taken = "1 question" if split == "train" else "2 questions"
+        assert corpus.notes[0] == f"splits: train 1, test 2; split={split} takes {taken}"
+
+
+def test_a_unit_in_both_splits_is_said(file):
+    corpus = load_corpus(str(file(FAN, COOLS, {**COOLS, "id": "q5", "split": "test"}, {**NONE, "split": None})))
+    assert corpus.notes[0] == "splits: train 1, test 1, 1 without one"
+    assert corpus.notes[1] == "1 unit with questions of more than one split"
+
+
+def test_gains_are_read(file):
+    asks = {**COOLS, "right": ["fan", "drum"], "gains": [2, 1]}
+    assert load_corpus(str(file(FAN, DRUM, asks))).samples[0].gains == (2, 1)
+
+
+def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
+    head = json.dumps({**FAN, "passages": ["word " * 50_000]})[:60_000]
+    assert recognises(head)
+    assert not recognises('{"document": 1, "text": "' + "word " * 10)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({**COOLS, "right": ["fam"]}, ", line 3, field 'right': no document has the id 'fam'; did you mean 'fan'?"),
+        ({**COOLS, "right": "fan"}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
+        ({**COOLS, "right": None}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
+        ({**COOLS, "right": [None]}, ", line 3, field 'right': null, where an id is needed"),
+        ({**COOLS, "right": [1.5]}, ", line 3, field 'right': must be a text or a whole number, is a number"),
+        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right': 'fan' stands twice"),
+        ({**COOLS, "question": " "}, ", line 3, field 'question': an empty text"),
+        ({**COOLS, "question": 7}, ", line 3, field 'question': must be a text, is a number"),
+        ({**COOLS, "id": ""}, ", line 3, field 'id': an empty text"),
+        ({**COOLS, "split": "dev"}, ", line 3, field 'split': must be train or test, is 'dev'"),
+        ({**COOLS, "split": ["test"]}, ", line 3, field 'split': must be train or test, is \"['test']\""),
+        ({**COOLS, "unit": {}}, ", line 3, field 'unit': must be a text or a whole number, is an object"),
+        ({**COOLS, "answer": 3}, ", line 3, field 'answer': must be a text, is a number"),
+        ({**COOLS, "source": []}, ", line 3, field 'source': must be a text, is a list"),
+        ({**COOLS, "gains": [0]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
+        ({**COOLS, "gains": [1, 1]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
+        ({**COOLS, "gains": [True]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
+        ({"question": "Why?"}, ", line 3, field 'right': missing; found question"),
+        ({"id": "q"}, ", line 3, field 'document': missing; found id"),
+        ({"document": "x"}, ", line 3, field 'passages': missing; found document"),
+        ({**FAN, "document": None}, ", line 3, field 'document': is null; every document needs an id"),
+        (
+            {**FAN, "document": "x", "passages": []},
+            ", line 3, field 'passages': must be a list of texts, one at least;",
+        ),
+        (
+            {**FAN, "document": "x", "passages": "a"},
+            ", line 3, field 'passages': must be a list of texts, one at least;",
+        ),
+        ({**FAN, "document": "x", "passages": ["a", ""]}, ", line 3, field 'passages[1]': an empty text"),
+        (FAN, ", line 3, field 'document': 'fan' stands on line 1 already"),
+    ],
+)
+def test_every_mistake_has_its_line_and_field(file, row, says):
+    assert message(file(FAN, DRUM, row, HOLDS)).startswith(says)
+
+
+def test_an_id_that_stands_twice_is_said(file):
+    assert message(file(FAN, COOLS, COOLS)).startswith(", line 3, field 'id': 'q1' stands on line 2 already")
+
+
+def test_one_kind_of_line_alone_is_an_error(file):
+    assert message(file(COOLS)) == ": the file has no documents"
+    assert message(file(FAN)) == ": the file has no questions"
+    assert message(file()) == ": the file is empty"
+
+
+def test_a_split_that_is_not_there_is_said(file):
+    path = file(FAN, COOLS)
+    assert message(path, split="test") == ": no question of the split 'test'; splits that there are: train"
+    with pytest.raises(SpecError, match="split"):
+        load_corpus(f"{path},split=dev")

@@ -1,0 +1,169 @@
+"""The chat form: what is asked, how an answer is read in each shape that services give it, and what it took."""
+
+import json
+
+import pytest
+
+from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint.chat import Answer, Chat
+from embassay.endpoint.spending import Spending, guess
+from embassay.errors import EncoderError, EndpointError
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+KEY = "sk-Planted0123456789abcdef"
+PROMPT = "Make one sentence of these two."
+
+
+@pytest.fixture
+def chat(service):
+    endpoint = Endpoint(service.url, KEY, retries=Retries(2, 0.001, lambda stop, seconds: None))
+    yield Chat(endpoint, "m", max_tokens=50)
+    endpoint.close()
+
+
+def body(message, finish="stop", **more):
+    return {"choices": [{"message": message, "finish_reason": finish}], **more}
+
+
+def answers(service, found):
+    service.script(service.status(200, json.dumps(found).encode()))
+
+
+def test_what_is_asked_and_what_comes_back(service, chat):
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    answers(service, body({"content": "The shop is open."}, model="m-2026", usage=usage))
+    assert chat.ask(PROMPT) == Answer("The shop is open.", "stop", False, 7, 3, "m-2026")
+    path, headers, payload = service.seen[0]
+    assert path == "/v1/chat/completions"
+    assert headers["authorization"] == f"Bearer {KEY}"
+    messages = [{"role": "user", "content": PROMPT}]
+    assert payload == {"model": "m", "messages": messages, "temperature": 0.0, "max_tokens": 50}
+    assert chat.endpoint.spending.tokens == 10
+
+
+def test_a_seed_is_sent_where_there_is_one(service, chat):
+    answers(service, body({"content": "a"}))
+    Chat(chat.endpoint, "m", 0.7, 9, seed=4).ask(PROMPT)
+    assert {k: service.seen[0][2][k] for k in ("seed", "temperature", "max_tokens")} == {
+        "seed": 4,
+        "temperature": 0.7,
+        "max_tokens": 9,
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "text", "finish", "refused"),
+    [
+        (body({"content": None}), "", "stop", False),
+        (body({}), "", "stop", False),
+        (body(None), "", "stop", False),
+        (body({"content": [{"type": "text", "text": "A "}, {"type": "text", "text": "b."}]}), "A b.", "stop", False),
+        (body({"content": [{"type": "image"}, "x", None]}), "", "stop", False),
+        (body({"content": None, "refusal": "I will not."}), "", "stop", True),
+        (body({"content": "Yes.", "refusal": ""}), "Yes.", "stop", False),
+        (body({"content": "Half", "refusal": None}, "length"), "Half", "length", False),
+        (body({"content": ""}, "content_filter"), "", "content_filter", True),
+        (body({"content": "a"}, None), "a", "", False),
+        ({"choices": []}, "", "", False),
+        ({"choices": [{}]}, "", "", False),
+        (body({"content": "half \ud83d and \ud83d\ude42"}), "half \ufffd and 🙂", "stop", False),
+    ],
+)  # fmt: skip
+def test_shapes_of_answers(service, chat, found, text, finish, refused):
+    answers(service, found)
+    answer = chat.ask(PROMPT)
+    assert (answer.text, answer.finish, answer.refused) == (text, finish, refused)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ([], "it is no answer of a chat; look at base_url"),
+        ({"data": []}, "it is no answer of a chat"),
+        ({"choices": None}, "it is no answer of a chat"),
+        ({"choices": ["text"]}, "its first choice has another form"),
+        (body({"content": 7}), "the content of its message is no text"),
+        ({"error": {"message": f"no credit for {KEY}"}}, "it is no answer of a chat; look at base_url; it says: no cr"),
+    ],
+)
+def test_what_is_no_answer(service, chat, found, message):
+    answers(service, found)
+    with pytest.raises(EndpointError) as caught:
+        chat.ask(PROMPT)
+    assert f"{service.host} answered 200: {message}" in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "took"),
+    [
+        ({"prompt_tokens": 5, "completion_tokens": 2}, (5, 2)),
+        ({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 40}, (5, 35)),
+        ({"total_tokens": 40}, (guess(PROMPT), 40 - guess(PROMPT))),
+        ({"prompt_tokens": 5}, (5, 4)),
+        ({"prompt_tokens": -5, "completion_tokens": "2"}, (guess(PROMPT), 4)),
+        ([], (guess(PROMPT), 4)),
+        (None, (guess(PROMPT), 4)),
+    ],
+)
+def test_what_it_took(service, chat, usage, took):
+    answers(service, body({"content": "0123456789abcdef"}, usage=usage))
+    answer = chat.ask(PROMPT)
+    assert (answer.prompt_tokens, answer.completion_tokens) == took
+    assert chat.endpoint.spending.tokens == sum(took)
+
+
+def test_models_that_call_the_limit_by_its_new_name(service, chat):
+    said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    service.script(service.status(400, json.dumps({"error": {"message": said}}).encode()))
+    answers(service, body({"content": "a"}))
+    answers(service, body({"content": "b"}))
+    assert [chat.ask(PROMPT).text, chat.ask(PROMPT).text] == ["a", "b"]
+    assert [payload.get("max_completion_tokens") for _, _, payload in service.seen] == [None, 50, 50]
+    assert "max_tokens" not in service.seen[1][2]
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "finish"),
+    [
+        (400, "The response was filtered due to Azure OpenAI's content management policy.", "content_filter"),
+        (403, "Your input was flagged", "content_filter"),
+        (400, "This model's maximum context length is 8192 tokens.", "context_length"),
+        (422, "the prompt is too long", "context_length"),
+    ],
+)
+def test_a_prompt_that_is_refused_is_no_failure_of_the_service(service, chat, status, said, finish):
+    service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
+    answer = chat.ask(PROMPT)
+    assert (answer.finish, answer.paid) == (finish, False)
+    assert chat.endpoint.spending.tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(400, "temperature must be 1"), (404, "context length"), (401, "flagged")]
+)
+def test_other_refusals_are_failures(service, chat, status, said):
+    service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
+    with pytest.raises(EndpointError, match=f"answered {status}: .*it says: {said}"):
+        chat.ask(PROMPT)
+
+
+def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
+    endpoint = Endpoint(service.url, price=1.0, budget=120e-6, kept="answers are kept in J")
+    chat = Chat(endpoint, "m", max_tokens=50)
+    usage = {"prompt_tokens": 10, "completion_tokens": 40}
+    for _ in range(2):
+        answers(service, body({"content": "a"}, usage=usage))
+    chat.ask(PROMPT)
+    chat.ask(PROMPT)
+    with pytest.raises(EncoderError, match=r"5.8e-05 more for the next request; answers are kept in J, so with a high"):
+        chat.ask(PROMPT)
+    assert len(service.seen) == 2
+    endpoint.close()
+
+
+def test_where_nothing_is_kept_nothing_is_promised():
+    with pytest.raises(EncoderError, match=r"more for the next request$"):
+        Spending(budget=1, kept="").reserve(2)

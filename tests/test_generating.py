@@ -1,0 +1,194 @@
+"""``embassay build composition|retrieval``: from documents to a corpus, by a generator on loopback and by rules."""
+
+import json
+
+import pytest
+
+import embassay as ea
+from embassay.api import estimate
+from embassay.cli import _guarded
+from embassay.errors import EncoderError, SpecError
+from embassay.resolve import load_corpus
+
+DOCUMENTS = {
+    "orla": (
+        "The Orla rises in the hills above Venn. It flows past two old mills on its way to the coast. Boats can "
+        "follow the river as far as the lower bridge. The Venn Weir is a low dam that holds the water back in summer."
+    ),
+    "kettle": (
+        "A kettle is a vessel in which water is boiled. The handle stays cool because air moves through its frame. "
+        "A small switch turns the heat off when steam reaches it. Most kettles hold about one litre and a half."
+    ),
+    "archive": (
+        "The Town Archive Office (TAO) keeps the records of the parish. Visitors may read the older books on Fridays. "
+        "Copies are made by the clerk at a small charge. The oldest volume was bound in leather in the spring of 1702."
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "documents"
+    place.mkdir()
+    for name, text in DOCUMENTS.items():
+        (place / f"{name}.txt").write_text(text, encoding="utf-8")
+    return place
+
+
+def run(*arguments):
+    return _guarded(["build", *map(str, arguments)])
+
+
+def spec(chat, *options):
+    return ",".join(["m", f"base_url={chat.url}", "key_env=", *options])
+
+
+@pytest.mark.parametrize("kind", ["composition", "retrieval"])
+def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, tmp_path, chat, capsys):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    out = tmp_path / "set.jsonl"
+    more = ("--unanswerable", "0", "--test", "1") if kind == "retrieval" else ()
+    assert run(kind, "--from", folder, "-o", out, "--generator", spec(chat), "--licence", "CC0", *more) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"what the generator answered: {tmp_path / 'set-answers.jsonl'}" in said.err
+    corpus = load_corpus(str(out))
+    assert corpus.shape == kind
+    card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
+    assert "## What the generator was told" in card
+    assert f"m at {chat.host}" in card
+    assert "temperature=0" in card
+    diagnostic = "retrieval,k=1" if kind == "retrieval" else kind
+    rows = ea.assay(["bow"], [corpus], [diagnostic], baselines=False, cache=None).rows
+    assert any(row.value is not None for row in rows)
+
+
+def test_a_second_build_pays_for_nothing_again(folder, tmp_path, chat):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    out = tmp_path / "set.jsonl"
+    first = ea.build("composition", folder, out, generator=spec(chat))
+    asked = sum(chat.asked.values())
+    assert asked == 6
+    second = ea.build("composition", folder, out, generator=spec(chat), overwrite=True)
+    assert sum(chat.asked.values()) == asked
+    assert second.samples == first.samples
+    assert any("taken from the journal" in note for note in second.notes)
+
+
+def test_a_dry_run_says_what_would_be_asked_and_sends_nothing(folder, tmp_path, chat, capsys):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    out = tmp_path / "set.jsonl"
+    asked = ("--from", folder, "-o", out, "--generator", spec(chat, "price=2"), "--dry-run")
+    assert run("composition", *asked) == 0
+    said = capsys.readouterr().err
+    assert "requests: 6 to m at 127.0.0.1" in said
+    assert "at the price given" in said
+    assert "    Sentence 1: " in said
+    assert not chat.asked
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_what_was_paid_for_is_not_in_the_next_estimate(folder, tmp_path, chat):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    out = tmp_path / "set.jsonl"
+    before = estimate("composition", folder, spec(chat, "price=2"), out)
+    assert before.cost == pytest.approx(before.tokens * 2e-6)
+    ea.build("composition", folder, out, generator=spec(chat))
+    assert (before.tokens > 0, estimate("composition", folder, spec(chat, "price=2"), out).tokens) == (True, 0)
+
+
+def test_a_dry_run_without_a_generator_is_refused(folder, tmp_path, capsys):
+    assert run("retrieval", "--from", folder, "-o", tmp_path / "set.jsonl", "--dry-run") == 2
+    assert "name the generator that would be asked" in capsys.readouterr().err
+
+
+def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    table = tmp_path / "pairs.csv"
+    table.write_text("first,second\na,b\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="asks no generator"):
+        estimate("groups", table, spec(chat))
+
+
+def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviours, capsys, monkeypatch):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    monkeypatch.setenv("MY_KEY", "sk-planted-and-secret")
+    chat.when("", behaviours.fails(401))
+    given = f"m,base_url={chat.url},key_env=MY_KEY,concurrency=1"
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", given) == 2
+    said = capsys.readouterr().err
+    assert "MY_KEY was not accepted" in said
+    assert "sk-planted" not in said
+    assert sum(chat.asked.values()) == 1
+    assert not (tmp_path / "set.jsonl").exists()
+
+
+def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behaviours, capsys):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    chat.when("The Orla rises", behaviours.ECHOES)
+    chat.when("The handle stays", behaviours.FRENCH)
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat)) == 0
+    card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
+    assert "| the generator repeated its prompt |" in card
+    assert "| an answer in another language |" in card
+    assert {sample.unit for sample in load_corpus(str(tmp_path / "set.jsonl")).samples} == {"archive"}
+
+
+def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, behaviours):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    chat.when("A small switch", behaviours.fails(400))
+    with pytest.raises(EncoderError, match="the same command goes on from there"):
+        ea.build("composition", folder, tmp_path / "set.jsonl", generator=spec(chat, "concurrency=1"))
+    kept = (tmp_path / "set-answers.jsonl").read_text(encoding="utf-8").splitlines()
+    assert kept
+    assert all("sk-" not in line for line in kept)
+    assert not (tmp_path / "set.jsonl").exists()
+
+
+def test_rules_need_no_generator(folder, tmp_path):
+    out = tmp_path / "set.jsonl"
+    assert run("composition", "--from", folder, "-o", out, "--filter", "neighbours", "-e", "bow", "--below", "0.9") == 0
+    corpus = load_corpus(str(out))
+    assert corpus.filtered_with == ("bow",)
+    assert {sample.unit for sample in corpus.samples} <= set(DOCUMENTS)
+    assert not (tmp_path / "set-answers.jsonl").exists()
+
+
+def test_templates_need_no_generator(folder, tmp_path):
+    out = tmp_path / "set.jsonl"
+    assert run("retrieval", "--from", folder, "-o", out, "--unanswerable", "0", "--test", "1") == 0
+    corpus = load_corpus(str(out))
+    assert "What is a kettle?" in {question.question for question in corpus.samples}
+    assert len(corpus.documents) == len(DOCUMENTS)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert all(row["source"].startswith("template") for row in rows if "question" in row)
+
+
+def test_documents_may_be_given_in_python():
+    built = ea.build("composition", list(DOCUMENTS.values()))
+    assert {sample.unit for sample in built.samples} <= {"1", "2", "3"}
+
+
+def test_a_prompt_of_ones_own_needs_its_places(folder, tmp_path, chat, capsys):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    (tmp_path / "prompt.txt").write_text("Fuse {first} with the other one.", encoding="utf-8")
+    asked = ("--generator", spec(chat), "--prompt", tmp_path / "prompt.txt")
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", *asked) == 2
+    assert "{second}" in capsys.readouterr().err
+    assert not chat.asked
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none", None, "no such file or folder"),
+        ("short.txt", "Only one sentence stands in this text.", "fewer than three sentences"),
+        ("empty.txt", "", "no text in it"),
+    ],
+)
+def test_what_cannot_be_built_from_is_said(tmp_path, capsys, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert run("composition", "--from", tmp_path / name, "-o", tmp_path / "set.jsonl") == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "set.jsonl").exists()

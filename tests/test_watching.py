@@ -1,0 +1,173 @@
+"""The evaluator: its names and directions, and a real training run of a tiny random model that is watched."""
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.errors import InputError, SpecError
+from embassay.resolve import load_corpus
+from embassay.watching import LiveModel, evaluator
+
+pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
+
+
+class CardData:
+    """Keeps what a trainer's model card is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def set_evaluation_metrics(self, *given):
+        self.told.append(given[1:])
+
+
+class Bag:
+    """Stands for a live model: hashed bags of words, and what it was asked for."""
+
+    similarity_fn_name = "cosine"
+
+    def __init__(self):
+        self.model_card_data, self.asked = CardData(), set()
+
+    def encode(self, texts, **given):
+        return self._rows("text", texts, given)
+
+    def encode_query(self, texts, **given):
+        return self._rows("query", texts, given)
+
+    def encode_document(self, texts, **given):
+        return self._rows("document", texts, given)
+
+    def _rows(self, role, texts, given):
+        assert given["batch_size"] == 32
+        assert given["show_progress_bar"] is False
+        self.asked.add(role)
+        return ea.encoder("hashing,dim=64").encode(texts, role=role)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "diagnostic", "quantity", "primary", "greater"),
+    [
+        ("handbook", "retrieval", "", "handbook_retrieval_Success@5", True),
+        ("handbook", "retrieval,k=3", "", "handbook_retrieval_Success@3", True),
+        ("handbook", "retrieval", "RR", "handbook_retrieval_RR", True),
+        ("opposites", "negated_antonyms", "", "opposites_negated_antonyms_accuracy", True),
+        ("opposites", "negated_antonyms", "chosen_polarity", "opposites_negated_antonyms_chosen_polarity", False),
+        ("edits", "minimal_pairs", "", "edits_minimal_pairs_contrast_synonym-negation_main", True),
+        ("edits", "minimal_pairs", "similarity_antonym", "edits_minimal_pairs_similarity_antonym", False),
+        ("vignettes", "composition", "", "vignettes_composition_share_c1_TT_excess_eps0", True),
+        ("edits", "isotropy", "mean_cosine_texts", "edits_isotropy_mean_cosine_texts", False),
+    ],
+)
+def test_names_and_directions(corpus, diagnostic, quantity, primary, greater):
+    watching = evaluator(corpus, diagnostic, quantity)
+    assert (watching.primary_metric, watching.greater_is_better) == (primary, greater)
+
+
+def test_its_figures_are_those_of_an_assay():
+    model, watching = Bag(), ea.evaluator("handbook", "retrieval", name="mine")
+    found = watching(model, epoch=1, steps=20)
+    result = ea.assay(["hashing,dim=64"], "handbook", ["retrieval"], baselines=False, cache=None)
+    rows = {row.quantity: row.value for row in result.rows if (row.subset, row.condition) == ("all", "")}
+    assert found["mine_retrieval_Success@5"] == rows["Success@5"]
+    assert found["mine_retrieval_RR"] == rows["RR"]
+    assert watching.primary_metric in found
+    assert model.asked == {"query", "document"}
+    assert model.model_card_data.told == [(found, 1, 20)]
+
+
+def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    watching = evaluator("opposites", "negated_antonyms")
+    assert watching(Bag()) == watching(Bag())
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (("opposites", "retrieval"), SpecError, "needs a corpus of shape retrieval"),
+        (("handbook", "retrieval", "Sucess@5"), InputError, "did you mean 'Success@5'"),
+        (("handbook", "retrieval", "tau_recommended"), SpecError, "neither more nor less"),
+        (("handbook", "shift"), SpecError, "shift"),
+        (("nowhere", "retrieval"), InputError, "no such file"),
+    ],
+)
+def test_what_cannot_be_watched_is_said_before_any_training(given, kind, message):
+    with pytest.raises(kind, match=message):
+        evaluator(*given)
+
+
+def test_a_batch_of_none_is_refused():
+    with pytest.raises(SpecError, match="batch"):
+        evaluator("handbook", batch=0)
+
+
+def test_a_live_model_is_an_encoder_that_is_never_cached():
+    live = LiveModel(Bag())
+    assert live.fit([]) is live
+    assert not live.card.cached
+    assert live.encode(["a sensor", "a mast"], "query").dtype == np.float32
+    model = Bag()
+    model.similarity_fn_name = "dot"
+    assert LiveModel(model).card.similarity == "dot"
+
+
+def test_it_watches_a_real_training(tmp_path, tiny_model):
+    pytest.importorskip("accelerate", reason="the train extra is not installed")
+    datasets = pytest.importorskip("datasets", reason="the train extra is not installed")
+    import sentence_transformers as st
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    model = st.SentenceTransformer(str(tiny_model), device="cpu")
+    corpus = load_corpus("handbook")
+    asked = [sample for sample in corpus.samples if sample.right][:16]
+    rows = {
+        "anchor": [sample.question for sample in asked],
+        "positive": [corpus.passage(f"{sample.right[0]}#0") for sample in asked],
+    }
+    watching = evaluator(corpus, "retrieval")
+    trainer = st.SentenceTransformerTrainer(
+        model=model,
+        args=st.SentenceTransformerTrainingArguments(
+            str(tmp_path / "run"),
+            num_train_epochs=2,
+            per_device_train_batch_size=8,
+            eval_strategy="epoch",
+            save_strategy="epoch",
+            load_best_model_at_end=True,
+            metric_for_best_model=f"eval_{watching.primary_metric}",
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+        ),
+        train_dataset=datasets.Dataset.from_dict(rows),
+        loss=MultipleNegativesRankingLoss(model),
+        evaluator=watching,
+    )
+    trainer.train()
+    seen = [entry for entry in trainer.state.log_history if f"eval_{watching.primary_metric}" in entry]
+    assert len(seen) == 2
+    assert trainer.state.best_metric == max(entry[f"eval_{watching.primary_metric}"] for entry in seen)
+    own = ea.assay([LiveModel(model)], corpus, ["retrieval"], baselines=False, cache=None)
+    row = next(r for r in own.rows if (r.quantity, r.subset, r.condition) == ("Success@5", "all", ""))
+    assert watching(model)[watching.primary_metric] == row.value
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    """The folder of a tiny model with random weights, its words those of the built-in handbook."""
+    import sentence_transformers as st
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny")
+    words = sorted({word for _, text in load_corpus("handbook").texts() for word in text.lower().split()})
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    with torch.random.fork_rng():
+        model = BertModel(BertConfig(vocab_size=len(words) + 5, max_position_embeddings=64, **sizes))
+    model.save_pretrained(folder / "hf")
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "hf")
+    st.SentenceTransformer(str(folder / "hf"), device="cpu").save_pretrained(str(folder / "model"))
+    return folder / "model"
