@@ -13,6 +13,7 @@ from embassay._version import __version__
 from embassay.adapting import adapt
 from embassay.building import rate
 from embassay.errors import EmbassayError, EncoderError, InputError
+from embassay.exporting import export
 from embassay.generating import build
 from embassay.training import train
 
@@ -32,6 +33,7 @@ app.command(train)
 app.command(adapt)
 app.command(build)
 app.command(rate)
+app.command(export)
 Repeated = Parameter(consume_multiple=False, negative="")
 
 

@@ -241,6 +241,8 @@ def test_count_goes_round_the_pairs():
         "I see you know your trade well.",  # "do not see" denies something else
         "They write poems and get rejected by it.",  # "get didn't accept"
         "I'm liking the new garden.",  # "disliking"
+        "He spends more on making the shop look good.",  # "making the shop do not look good"
+        "The shop is older than you are happy.",
     ],
 )
 def test_a_word_that_the_negation_does_not_deny_is_left_out(sentence):

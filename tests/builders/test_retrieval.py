@@ -179,7 +179,7 @@ def test_an_abbreviation_is_answered_wherever_it_is_spelt_out():
 def test_templates_leave_other_languages_alone():
     german = SourceDocument("de", "Das Sieb ist ein Teil, das die Fasern in der Luft des Trockners auffängt und hält.")
     built = retrieval.build([*documents(), german], unanswerable=0)
-    assert built.rejected["not English, as the templates are"] == 1
+    assert built.rejected["a passage that is not English, as the templates are"] == 1
 
 
 def test_units_that_are_taken_away_leave_questions_without_an_answer():
@@ -296,7 +296,7 @@ def test_a_prompt_of_ones_own_has_the_passage():
     assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
     assert "3 questions" in prompt_of(PASSAGE, "", 3)
     assert '"questions": [' in prompt_of(PASSAGE, "", 3)
-    with pytest.raises(SpecError, match="no {passage}"):
+    with pytest.raises(SpecError, match=r"no \{passage\}"):
         retrieval.requests(documents(), prompt="Ask something.")
 
 

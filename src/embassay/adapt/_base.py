@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import shutil
@@ -17,7 +18,7 @@ import numpy as np
 
 from embassay.adapt.settings import Settings
 from embassay.encoders import st
-from embassay.encoders._models import TOKENIZERS, find, modules, own_modules
+from embassay.encoders._models import TOKENIZERS, find, modules, own_modules, read_json
 from embassay.encoders._runner import Runner
 from embassay.errors import EncoderError, MissingExtraError, SpecError
 from embassay.folder import ENCODERS
@@ -35,6 +36,7 @@ WHY = {
     "urae": "embassay train urae trains autoencoders",
 }
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+LIMIT = "sentence_bert_config.json"
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 SHARE = 99
 """The percentile of the texts' lengths at which they are cut by default."""
@@ -122,7 +124,8 @@ def longest(model: Any, tokens: Sequence[int], settings: Settings) -> int:
 
 
 def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Path) -> None:
-    """Write a model with its base's own tokenizer, and without the library's card, which quotes what was trained on."""
+    """Write a model with its base's own tokenizer and limit, and without the library's card, which quotes sentences."""
+    limit = model.max_seq_length
     model.save_pretrained(str(folder), create_model_card=False)
     own, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
     for name in TOKENIZER_FILES:
@@ -130,6 +133,9 @@ def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Pat
         source = next((at / name for at in (own, encoder.found.folder) if (at / name).is_file()), None)
         if source is not None:
             shutil.copyfile(source, written / name)
+    # The library keeps the limit in the tokenizer alone, where that of the base may say another.
+    config = dict(read_json(written / LIMIT))
+    (written / LIMIT).write_text(json.dumps({**config, "max_seq_length": limit}, indent=2) + "\n", encoding="utf-8")
 
 
 def versions() -> dict[str, str]:
@@ -168,4 +174,3 @@ def _target(base: str) -> str:
         return base.removeprefix("st:")
     why = WHY.get(kind, "it has no weights that an objective could train")
     raise SpecError(f"base {base!r} is no sentence-transformers model: {why}")
-

@@ -11,8 +11,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from embassay.randomness import generator
 
 POOL = 16

@@ -1,8 +1,8 @@
 """Where a stage of domain adaptation keeps what it has: checkpoints beside the model's folder, then the model.
 
-While ``DIR/finetuned`` is in the making, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``, which
-names the file of its weights and is written last. The model's folder is written whole under another name and renamed.
-Weights and the optimizer's state are safetensors; nothing is a pickle.
+While ``DIR/finetuned`` is in the making, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``,
+which names the file of its weights and is written last. The model's folder is written whole under another name and
+renamed. Weights and the optimizer's state are safetensors; nothing is a pickle.
 """
 
 from __future__ import annotations

@@ -14,9 +14,6 @@ from embassay.adapt._training import THERE, Advance, Trained
 from embassay.adapt.settings import Settings
 from embassay.encoders.st import SentenceTransformersEncoder
 
-SCALE = {"cosine": 20.0, "dot": 1.0}
-"""What similarities are multiplied by before the softmax: 1 / temperature."""
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -98,25 +95,6 @@ def columns(model: Any, texts: Mapping[str, Sequence[str]], prompts: Mapping[str
     return found
 
 
-def telling_apart(model: Any, settings: Settings, similarity: str) -> tuple[Any, int, int]:
-    """Return the loss that tells the right candidate from the batch's others, rows of a batch, batches of a step.
-
-    Where batches are accumulated they are compared as one batch, part by part (Gao et al. 2021): the same gradients as
-    of one large batch, with the memory of a small one.
-    """
-    from sentence_transformers.sentence_transformer.losses import (
-        CachedMultipleNegativesRankingLoss,
-        MultipleNegativesRankingLoss,
-    )
-    from sentence_transformers.util import cos_sim, dot_score
-
-    how = {"scale": SCALE[similarity], "similarity_fct": dot_score if similarity == "dot" else cos_sim}
-    if settings.accumulate == 1:
-        return MultipleNegativesRankingLoss(model, **how), settings.batch, 1
-    loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.batch, **how)
-    return loss, settings.batch * settings.accumulate, 1
-
-
 def _notes(progress: Progress, job: Job) -> tuple[str, ...]:
     """Say what came of the evaluations."""
     if not job.evaluate or not progress.best:
@@ -127,7 +105,9 @@ def _notes(progress: Progress, job: Job) -> tuple[str, ...]:
     if best <= before:
         found.append("no step was better on the held-out questions than the model that training began with")
     if progress.step < job.steps:
-        found.append(f"stopped early, after {progress.step} of {job.steps} steps: {progress.poorer} evaluations no better")
+        found.append(
+            f"stopped early, after {progress.step} of {job.steps} steps: {progress.poorer} evaluations no better"
+        )
     return tuple(found)
 
 

@@ -1,9 +1,9 @@
 """The steps of a training on sentence-transformers' trainer, which can be stopped after any and goes on exactly there.
 
 The trainer is given the batches that are still to come, the optimizer as it was, and the rate of each step; what it
-would write, report or print is switched off. What is random in a step (dropout) is drawn from a stream of that step, and
-torch, numpy and random have their own state again afterwards. So on a CPU a training that was stopped comes to the same
-weights as one that was not.
+would write, report or print is switched off. What is random in a step (dropout) is drawn from a stream of that step,
+and torch, numpy and random have their own state again afterwards. So on a CPU a training that was stopped comes to the
+same weights as one that was not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr``, the right document told from the wrong ones and from the other documents of the batch (Henderson et
-al. 2017, section 4); ``triplet``, the right one nearer than each wrong one by a margin (Schroff et al. 2015), by cosine.
+Two losses: ``mnr``, the right document told from the wrong ones and from the other documents of the batch (Henderson
+et al. 2017, section 4); ``triplet``, the right one nearer than each wrong one by a margin (Schroff et al. 2015), by
+cosine.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from embassay.adapt._base import find_base, lengths, live, longest
 from embassay.adapt._batches import Batch, Row, draw
-from embassay.adapt._stage import Stage, columns, conduct, telling_apart
+from embassay.adapt._contrast import telling_apart
+from embassay.adapt._stage import Stage, columns, conduct
 from embassay.adapt._steps import Job
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.negatives import Triplet
@@ -195,7 +197,7 @@ def _collate(
         rows = [triplets[row] for _, row in batch]
         texts = {"question": [t.question for t in rows], "right": [t.right for t in rows]}
         texts |= {f"wrong{n}": [t.wrong[n] for t in rows] for n in range(min(len(t.wrong) for t in rows))}
-        return columns(model, texts, {name: document for name in texts} | {"question": query}, cut)
+        return columns(model, texts, dict.fromkeys(texts, document) | {"question": query}, cut)
 
     return collate
 

@@ -137,7 +137,7 @@ class _Space:
         self.questions = questions
         self.documents = {document.id: place for place, document in enumerate(corpus.documents)}
         self.starts = np.cumsum([0, *(len(d.passages) for d in corpus.documents)])
-        self.passages = [text for document in corpus.documents for text in document.passages]
+        self.passages: list[str] = [text for document in corpus.documents for text in document.passages]
         self.relative = encoder.card.similarity == "dot"
         asked = encoder.encode([q.question for q in questions], "query")
         rows = encoder.encode(self.passages, "document")
@@ -163,7 +163,7 @@ class _Space:
         """Return the passage of a right document that is nearest to the question."""
         first, last = self.starts[document : document + 2]
         if last - first == 1:
-            return self.passages[first]
+            return self.passages[int(first)]
         scores = self._compared[first:last] @ self._asked[row : row + 1].T
         scores = scores.toarray() if hasattr(scores, "toarray") else scores
         return self.passages[first + int(np.asarray(scores).ravel().argmax())]
@@ -212,7 +212,9 @@ def _mined(
             f"{ranks[1]} that is wrong and {margin:g} less similar than the right one ({reasons or 'all are right'}); "
             "more documents, a wider window or a smaller margin may have some"
         )
-    notes = (f"{bare:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs",) * bool(bare)
+    notes = (f"{bare:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs",) * bool(
+        bare
+    )
     return Mined(triplets, +left_out, notes)
 
 

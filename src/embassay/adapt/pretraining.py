@@ -1,8 +1,8 @@
 """Pre-training on raw sentences of a domain, the first stage of Roychowdhury et al. (2024, section 2.4).
 
-Three objectives: ``mlm``, words put back where they were masked (Devlin et al. 2019, section 3.1); ``tsdae``, a sentence
-put back from the vector of what was left of it (Wang et al. 2021); ``simcse``, a sentence known again under other dropout
-(Gao et al. 2021, section 3).
+Three objectives: ``mlm``, words put back where they were masked (Devlin et al. 2019, section 3.1); ``tsdae``, a
+sentence put back from the vector of what was left of it (Wang et al. 2021); ``simcse``, a sentence known again under
+other dropout (Gao et al. 2021, section 3).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any, Literal, get_args
 
 from embassay.adapt._base import find_base, lengths, longest
 from embassay.adapt._batches import Batch, Row, draw
+from embassay.adapt._contrast import telling_apart
 from embassay.adapt._masking import masked_loss
-from embassay.adapt._stage import Stage, columns, conduct, telling_apart
+from embassay.adapt._stage import Stage, columns, conduct
 from embassay.adapt._steps import Job, seed_of
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.settings import PRETRAIN, Settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from embassay._version import __version__
 from embassay.builders._built import Built, Material
-from embassay.builders._sheet import SCALE
+from embassay.builders._sheet import RIGHT, SCALE
 from embassay.samples import Choice, Composition, Grouped, MinimalPairs, Question
 
 READ = "## Read by people"
@@ -50,10 +50,11 @@ def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
     sheet
         The file of the sheet for rating.
     """
+    scale = (RIGHT.get(built.shape, SCALE[0]), *SCALE[1:])
     parts = [
         f"# Data card: {corpus.partition('@')[0]}",
         _table(("", ""), _facts(corpus, origin, built)),
-        *(f"- {note}" for note in built.notes),
+        "\n".join(f"- {note}" for note in built.notes),
         "## Built",
         _table(("what", "how many"), _numbers(counts_of(built))),
         "## Left out",
@@ -62,9 +63,9 @@ def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
         _table(("what", "version", "licence", "for"), _materials(built.materials)),
         *(("## What the generator was told", _quoted(built.prompt)) if built.prompt else ()),
         READ,
-        f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {'; '.join(SCALE)}.",
+        f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {'; '.join(scale)}.",
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def with_reading(card: str, found: str, corpus: str = "") -> str:

@@ -102,8 +102,11 @@ def _decided(words: tuple[Word, ...], group: Group, every: tuple[Group, ...]) ->
     between = words[group.last + 1 : later.first]
     if not between or (len(between) == 1 and is_adverb(between[0])):
         return False
+    commands = words[group.first].tag == "VB" and starts_clause(words, group.first)
     shared = words[group.first].tag in ("VBD", "VBN") and first.endswith(("ed", "en")) and group.first > 0
     parts = any(w.tag in ("CC", ",", "PRP", "WDT", "WP", "WRB", ":", ".") or lower(w) == "that" for w in between)
+    if commands:
+        return parts  # no command: "mention of it was made", "close talks between them can help"
     return parts or not shared or lower(words[group.first - 1]) in SUBJECTS or between[0].tag not in ("IN", "TO")
 
 

@@ -183,6 +183,8 @@ def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
 def _after_object(words: Sequence[Word], head: int, end: int) -> tuple[set[str], str, int]:
     """Return the frames of an object, by what follows it."""
     name, tag = low(words, head), words[end].tag if end < len(words) else "."
+    if name == "lot" and low(words, end + 1) in _TIMES:
+        return set(), name, end
     if low(words, end) == "ago" or (name in _TIMES and low(words, head - 1) in _WHEN):
         return set(), name, end  # "slept last night": no object
     if ends(words, end) or (low(words, end) in _LATER and ends(words, end + 1)):

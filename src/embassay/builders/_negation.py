@@ -7,12 +7,13 @@ know`` becomes ``knows``. Where the rules do not decide, the answer is None.
 
 from __future__ import annotations
 
+from embassay.builders._barred import support, takes_no_not
 from embassay.builders._clauses import Group, group_at, main_group
 from embassay.builders._polarity import AFTER_NOT, DEGREES, QUANTIFIED, SENTENCE_ADVERBS, negations
 from embassay.builders._removal import ends_clause, removal
 from embassay.builders._splices import Splice, spliced
 from embassay.builders._tagger import possible
-from embassay.builders._verbs import BE, DO, HAVE, MODALS, NEGATORS, SUBJECTS, lower, wordset
+from embassay.builders._verbs import BE, DO, HAVE, MODALS, NEGATORS, lower, wordset
 from embassay.builders._words import Tagged, Word, inflected
 
 GOVERNORS = wordset("need have want go gon plan intend expect seem appear tend hope use ought")
@@ -24,10 +25,6 @@ BEFORE_NOT_TO = wordset(
 """Words that an infinitive with ``not to`` follows well."""
 TOLD = wordset("tell ask advise warn order beg urge want need expect")
 """Verbs that may have an object before an infinitive."""
-SAID_BY_THE_WAY = wordset("guess figure presume suppose reckon bet")
-"""Verbs of a mere aside: ``I guess``."""
-ALL = wordset("everyone everybody everything all each both either anyone anybody anything any")
-"""Subjects with which a ``not`` denies something else than the verb."""
 COPULAS = wordset("be look seem feel sound become stay remain")
 SPELLED = {"'ll": "will", "'ve": "have"}
 CONTRACTED = wordset("is are was were do does did have has had could should would must")
@@ -151,7 +148,7 @@ def _negation(tagged: Tagged, group: Group, contracted: bool) -> list[Splice] | 
     low = lower(words[group.first])
     if group.first + 1 < len(words) and lower(words[group.first + 1]) == "'s" and low == "let":
         return [(words[group.first + 1].end,) * 2 + (" not",)]
-    if _inverted(words, group) or _fixed(words, group) or _disagrees(words, group):
+    if takes_no_not(words, group):
         return None
     if low in SPELLED or low == "'d":
         return _spelled(words, group, contracted)
@@ -160,46 +157,6 @@ def _negation(tagged: Tagged, group: Group, contracted: bool) -> list[Splice] | 
     if low in DO | HAVE and ends_clause(words, group.last + 1):
         return _after_auxiliary(words, group, contracted)
     return _supported(words, group, contracted)
-
-
-def _inverted(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether a subject follows the auxiliary: a question, a wish."""
-    after = group.first + 1
-    low = lower(words[group.first])
-    if after >= len(words) or low not in MODALS | BE | HAVE | DO or lower(words[after]) not in SUBJECTS:
-        return False
-    clause = low in BE and after + 1 < len(words) and words[after + 1].tag in ("VBZ", "VBP", "VBD", "MD")
-    return clause or lower(words[after]) not in ("it", "you")
-
-
-def _fixed(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether a verb is in a phrase that takes no ``not``: ``had better``, ``might as well``, ``have got to``."""
-    low, after = lower(words[group.first]), [lower(word) for word in words[group.first + 1 : group.first + 4]]
-    if low == "let" or "got" in after[:2] or words[group.last].lemma in SAID_BY_THE_WAY:
-        return True
-    return low in MODALS | HAVE and (
-        bool({"better", "rather", "sooner", "ever"} & set(after)) or after[:2] == ["as", "well"]
-    )
-
-
-def _disagrees(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether a bare form has a singular subject, or one that no ``not`` goes with: ``anyone``, ``everyone``."""
-    at = group.first - 1
-    while at >= 0 and words[at].tag.startswith("RB"):
-        at -= 1
-    if at < 0:
-        return (
-            group.first + 1 < len(words)
-            and words[0].tag == "VB"
-            and lower(words[group.first + 1]) in SUBJECTS - {"it", "you"}
-        )
-    low = lower(words[at])
-    if low in ALL:
-        return True
-    joined = any(word.tag == "CC" for word in words[max(0, at - 4) : at])
-    singular = words[at].tag in ("NN", "NNP") or low in ("this", "that", "he", "she", "it")
-    bare = lower(words[group.first]) not in BE | HAVE | DO | MODALS and _support(words, group.first) == "do"
-    return singular and not joined and bare
 
 
 def _spelled(words: tuple[Word, ...], group: Group, contracted: bool) -> list[Splice] | None:
@@ -234,30 +191,16 @@ def _after_auxiliary(words: tuple[Word, ...], group: Group, contracted: bool) ->
 def _supported(words: tuple[Word, ...], group: Group, contracted: bool) -> list[Splice] | None:
     """Negate a lexical verb with ``do``, ``does`` or ``did`` and its base form."""
     word = words[group.first]
-    support, base = _support(words, group.first), base_of(word)
+    auxiliary, base = support(words, group.first), base_of(word)
     if base is None:
         return None
     first = group.first
     while first and lower(words[first - 1]) in AFTER_NOT:
         first -= 1
-    joined = f"{support}n't" if contracted else f"{support} not"
+    joined = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
     if first == group.first:
         return [(word.start, word.end, f"{joined} {base}")]
     return [(words[first].start, words[first].start, f"{joined} "), (word.start, word.end, base)]
-
-
-def _support(words: tuple[Word, ...], at: int) -> str:
-    word, low = words[at], lower(words[at])
-    third = at > 0 and lower(words[at - 1]) in ("he", "she", "it")
-    if word.tag == "VBZ":
-        return "does"
-    if low != word.lemma:
-        return "did"
-    if "VB" in (can := possible(low)) and not can & {"VBD", "VBZ"}:
-        return "do"
-    if (word.tag in ("VBD", "VBN") and (at or "VB" not in can)) or (third and "VBD" in can):
-        return "did"
-    return "do"
 
 
 def base_of(word: Word) -> str | None:

@@ -5,7 +5,6 @@ An original whose edits cannot all be made is :class:`Left` out, with the reason
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from embassay.builders._randoms import Guess, Vocabulary, random_words
 from embassay.builders._reading import Source
 from embassay.builders._senses import LISTED, Replacement
 from embassay.builders._typos import misspelt
+from embassay.builders._word_negation import falls_elsewhere, word_negated
 from embassay.builders._wordnet import Lexicon
 from embassay.builders._words import Tagged, substituted
 from embassay.randomness import generator
@@ -56,19 +56,6 @@ class Tools:
     names: Names
     guess: Guess | None
     seed: int
-
-
-_ELSEWHERE = re.compile(
-    r"(?i)(?:not|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
-    r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b|"
-    r"\b(?:already|finally|once|almost|nearly|ever|barely) (?:do|does|did|am|is|are|was|were) not\b|"
-    r"\b(?:already|nearly|ever) not\b|not (?:already|almost|finally|still|rather|once|ever|much rather)\b|"
-    r"\bnow (?:do|does|did) not\b"
-)
-
-
-_BARS_NOT = frozenset({"not", "n't", "such", "no", "what", "so", "how", "too", "been", "being", "never", "as"})
-"""Words that a "not" before an adjective does not stand well after."""
 
 
 @dataclass(frozen=True)
@@ -120,49 +107,18 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
     if at is None:
         raise Left(NO_MAIN_VERB)
     main = _first(unnegated(tagged, at), negated(tagged))
-    if main is None or not has_subject(tagged, at) or _falls_elsewhere(tagged, main):
+    if main is None or not has_subject(tagged, at) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, source, tagged, main, tries)
-
-
-def _falls_elsewhere(tagged: Tagged, text: str) -> bool:
-    """Say whether a new negation falls on another word ("not just"), or is no English ("has not to")."""
-    return len(_ELSEWHERE.findall(text)) > len(_ELSEWHERE.findall(tagged.text))
 
 
 def _tries(tagged: Tagged, choices: Iterable[Replacement]) -> Iterator[Try]:
     for choice in choices:
         index = choice.index
-        negation = _word_negated(tagged, index)
-        if negation is not None and not _falls_elsewhere(tagged, negation):
+        negation = word_negated(tagged, index)
+        if negation is not None and not falls_elsewhere(tagged, negation):
             synonym, antonym = (substituted(tagged, {index: word}) for word in (choice.synonym, choice.antonym))
             yield Try(choice, synonym, antonym, negation)
-
-
-def _word_negated(tagged: Tagged, index: int) -> str | None:
-    """Negate a word, or remove its negation; an adjective before its noun gets "not" before it, as in HEROS."""
-    words = tagged.words
-    if words[index].tag == "JJ" and index + 1 < len(words) and words[index + 1].tag.startswith("NN"):
-        return _put(tagged, index)
-    return _first(unnegated(tagged, index), negated(tagged, index))
-
-
-def _put(tagged: Tagged, index: int) -> str | None:
-    """Return the sentence with "not" before an adjective, and before the adverbs that belong to it.
-
-    None where the "not" would be read with something else: at the start, after "and", "have", "no", "such a".
-    """
-    first, words = index, tagged.words
-    while first and words[first - 1].tag == "RB":
-        first -= 1
-    before = words[first - 1] if first else None
-    if before is None or before.tag in {"CC", ",", ":", "."} or before.text.lower() in _BARS_NOT | {"be"}:
-        return None
-    if before.lemma in {"have", "do"} or {word.text.lower() for word in words[max(0, first - 2) : index]} & _BARS_NOT:
-        return None
-    word = words[first]
-    text = word.text if word.text[1:2].isupper() or word.tag == "NNP" else word.text[0].lower() + word.text[1:]
-    return substituted(tagged, {first: f"not {text}"})
 
 
 def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tuple[MinimalPairs, dict[str, str]]:

@@ -33,9 +33,9 @@ NAME = r"(?:the )?[A-Z][\w’'.-]*(?: (?:(?:of|and|de|van|von) )?(?:the )?[A-Z][
 NUMBER = r"\d[\d,.]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 DEFINES = re.compile(START + r"(?P<verb>is|are|was|were) (?P<answer>(?:an?|the|one of the|any) (?P<what>.{12,}))\.$")
 EMPTY = re.compile(
-    r"(?:[\w-]+ )?(?:lot|bit|part|result|same|case|only|most|more|first|last|key|reason|subject|matter|member|product|"
-    r"cause|consequence|way|problem|number|source|use|example|home|site|target|winner|victim|side|issue|factor|place|"
-    r"time|question|effect|leader|cent|characteristic|steps?|feature|aspect)\b"
+    r"(?:(?!that\b)[\w-]+ ){0,2}(?:lot|bit|part|result|same|case|only|most|more|first|last|key|reason|subject|matter|"
+    r"member|product|cause|consequence|way|problem|number|source|use|example|home|site|target|winner|victim|side|issue|factor|"
+    r"place|one|time|question|effect|leader|cent|characteristic|steps?|feature|aspect)\b"
 )
 """How what defines nothing begins."""
 KINDS = re.compile(

@@ -17,7 +17,9 @@ FOCUS = wordset("only just even so that all exactly as quite enough necessarily 
 AFTER_NOT = wordset(
     "always only even just necessarily quite exactly ever all often rarely seldom usually frequently "
     "generally fully totally "
-    "completely entirely wholly strongly"
+    "completely entirely wholly strongly greatly heartily highly deeply slowly quickly steadily firmly openly easily "
+    "widely heavily severely substantially significantly gradually rapidly sharply dramatically quietly carefully "
+    "successfully strictly directly closely fiercely warmly gladly happily sincerely thoroughly"
 )
 """Adverbs that a ``do not`` is put before."""
 SENTENCE_ADVERBS = wordset(

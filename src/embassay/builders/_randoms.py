@@ -84,6 +84,12 @@ NEAR = (
     "stop quit avoid finish cease end keep continue start begin pause resist",
     "afraid scared willing unwilling reluctant eager ready ashamed",
     "glad happy willing ready eager",
+    "painful hard difficult tough harsh",
+    "absurd ridiculous baseless groundless false silly stupid crazy",
+    "complain cry whine worry",
+    "mad angry furious happy glad sad calm",
+    "bad happy sad sorry guilty glad",
+    "demonstrate prove claim show insist",
     "horrible terrible awful scary embarrassing offensive",
     "know understand see hear notice",
 )

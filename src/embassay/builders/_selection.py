@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from embassay.builders._tokens import PLACEHOLDER
+from embassay.builders._tokens import PLACEHOLDER, straight
 from embassay.errors import MissingExtraError
 
 SHORTEST, LONGEST = 9, 24
@@ -29,8 +29,8 @@ _FRAGMENT = re.compile(
     r"(?i)i mean\b|you know,|believe it|(?:and |but |or |so |yeah,? |well,? |honestly,? |just )*"
     r"(?:which|like|than|as|whose|because|assuming|think|thinks|thought|hope|hoping|hopefully|guess|thank|thanks|glad|"
     r"happy|sad|sorry|love|loved|loves|hate|hated|agree|agreed|disagree|feel|feels|felt|wish|doubt|bet|looks|sounds|"
-    r"seems|makes|made|means|figured|imagine|not|more|most|can't|couldn't|don't think|don't know|wasn't|isn't|doesn't|"
-    r"didn't|put|given|based|compared)\b"
+    r"seems|makes|made|means|figured|imagine|not|more|most|can't|couldn't|wasn't|isn't|doesn't|don't (?:think|know|"
+    r"understand|get|see|like|remember|agree|care|have|want|even|believe)|haven't|won't|didn't|put|given|based|compared)\b"
 )
 """Beginnings of what is no clause, or one without its subject."""
 _ASKS = re.compile(
@@ -55,7 +55,7 @@ def unfit(text: str) -> str:
         ("?" in text or bool(_ASKS.match(text)), "a question"),
         (not _PLAIN.fullmatch(text) or bool(_WEBBY.search(text)), "quotation, markup, emoticon or address"),
         (bool(_INNER.search(text)), "several sentences"),
-        (bool(_FRAGMENT.match(text)), "no subject, or a subordinate clause alone"),
+        (bool(_FRAGMENT.match(straight(text))), "no subject, or a subordinate clause alone"),
         (bool(_LOUD.search(text)), "dots, capitals or letters in a row"),
     )
     for fails, reason in checks:

@@ -29,7 +29,7 @@ SHARE = 0.75
 MET = 2
 """How often a synonym from WordNet must have been met in SemCor, at least."""
 BLOCKED = frozenset(
-    "let make help get set minimum maximum minimal maximal first last other same many few much past".split()
+    "let make help get set minimum maximum minimal maximal first last other same many few much past sleep".split()
 )
 """Words that WordNet does not decide on: verbs of causing, words that count."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "de")
@@ -118,18 +118,14 @@ def _alone(tagged: Tagged, index: int) -> bool:
 def _compared(words: Sequence[Word], index: int) -> bool:
     """Say whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
     at = index - 1
-    while at >= 0 and words[at].tag in _WITHIN:
+    while at >= 0 and words[at].tag in _WITHIN and words[at].text.lower() not in _BEFORE_CLAUSES:
         at -= 1
-    if at >= 0 and words[at].text.lower() in _BEFORE_CLAUSES and at < index - 1:
+    if 0 <= at < index - 1 and words[at].text.lower() in _BEFORE_CLAUSES:
         return True
-    verb = words[index].lemma in {"think", "believe"} and index + 1 < len(words)
-    return (
-        verb
-        and index > 1
-        and words[index - 1].tag == "PRP"
-        and words[index - 2].tag.startswith("NN")
-        and (words[index - 2].text.islower())
-    )
+    if words[index].lemma not in {"think", "believe"} or index < 2 or words[index - 1].tag != "PRP":
+        return False
+    before = words[index - 2]  # "what I thought it was", "the cook I think he is"
+    return (before.tag.startswith("NN") and before.text.islower()) or before.text.lower() in {"what", "who", "which"}
 
 
 def fits(entry: Entry, around: Around) -> bool:

@@ -23,6 +23,11 @@ from embassay.samples import OPERATORS, Choice, Composition, Document, Grouped, 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
 LOW, HIGH = 0, 4
 """The range of a rating."""
+RIGHT = {
+    "composition": "4 right: the target is what its name says of A and B, and good English",
+    "retrieval": "4 right: the passage answers the question, which is clear without it",
+}
+"""What the highest rating means for a shape, where it is not an edit that is rated."""
 SCALE = (
     "4 right: the edit is what its name says, and good English",
     "3 right, with a small flaw",

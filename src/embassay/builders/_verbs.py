@@ -49,8 +49,9 @@ NO_VERBS = wordset(
     "no ok okay oh well"
 )
 """Words that open a sentence and are tagged as verbs at times."""
-PERCEIVING = frozenset(
-    {"let", "make", "makes", "made", "help", "helps", "helped", "see", "saw", "hear", "heard", "watch"}
+PERCEIVING = wordset(
+    "let lets letting make makes made making help helps helped helping see sees saw seeing hear hears heard hearing "
+    "watch watches watched watching"
 )
 """Verbs that take an object with a bare infinitive: ``let you go``."""
 TIMES = wordset("yesterday today tomorrow tonight year week month time day night morning evening summer")

@@ -35,6 +35,8 @@ BOILERPLATE = 3
 """Units in which a passage, or one near to it, may stand; what stands in more is not asked about."""
 STEP = 64
 """Passages between two reports of progress."""
+UNFIT = "a passage that no template fits"
+FOREIGN = "a passage that is not English, as the templates are"
 read, given = _documents.read, _documents.given
 
 
@@ -155,7 +157,7 @@ def _by_templates(
     for number, passage in enumerate(fit, 1):
         found = list(by_templates(passage, casing)) if language_of(passage.body) in {"English", ""} else None
         if not found:
-            rejected["a passage that no template fits" if found == [] else "not English, as the templates are"] += 1
+            rejected[UNFIT if found == [] else FOREIGN] += 1
         for asked in found or ():
             if reason := leak_of(asked.question, asked.answer, passage.text, asked.subject, share):
                 rejected[reason] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,8 @@ POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "m
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
 ABSURD = 10**7
 """A tokenizer that names no limit says 10^30."""
-TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
+"""Files that a tokenizer is made from; the library looks the kind of tokenizer up in the model's configuration."""
 DECODER_PARTS = ("decoder.", "model.decoder.", "lm_head.")
 
 
@@ -89,7 +90,7 @@ def special(tokenizer: Path, name: str) -> str | None:
     return None
 
 
-def find_tokenizer(target: str, runtime_sha256: Any) -> Found:
+def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     """Find a tokenizer that lies apart from its model: a folder, the hub's cache, the hub; weights are not fetched.
 
     Raises
@@ -105,7 +106,7 @@ def find_tokenizer(target: str, runtime_sha256: Any) -> Found:
     for repository in repositories(target):
         if found := _in_cache(repository):
             return found
-    if found := find_offline(target, "", runtime_sha256):
+    if found := find_offline(target, "", sha256):
         return found
     for repository in repositories(target):
         if files := hub_files(repository, "", target):
@@ -114,6 +115,11 @@ def find_tokenizer(target: str, runtime_sha256: Any) -> Found:
             )
             return Found(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
+
+
+def of_tokenizer(name: str) -> bool:
+    """Say whether a tokenizer is made from a file."""
+    return name in TOKENIZER_FILES or name.endswith(".tiktoken") or name.startswith("tokenization_")
 
 
 def _has_tokenizer(folder: Path) -> bool:

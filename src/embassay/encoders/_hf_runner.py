@@ -99,7 +99,7 @@ class PooledRunner:
             if self.route == "packed":
                 self.packed = PackedBert(self.model.model)
             return agree(self.forward(ids), own, within)
-        except (RuntimeError, AttributeError, KeyError, TypeError, NotImplementedError):
+        except (RuntimeError, AttributeError, KeyError, IndexError, TypeError, NotImplementedError):
             return False
 
     def _rows(self, ids: Sequence[Ids]) -> Rows:

@@ -200,15 +200,18 @@ def there(device: str) -> str:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the library from drawing bars while it loads."""
+def quiet(*, reports: bool = True) -> Iterator[None]:
+    """Keep the library from drawing bars while it loads; without ``reports`` also from listing unused weights."""
     from transformers.utils import logging
 
-    bar = logging.is_progress_bar_enabled()
+    bar, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    if not reports:
+        logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(level)
         if bar:
             logging.enable_progress_bar()
 

@@ -18,22 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders import _hf_runner
+from embassay.encoders._hf_checks import check_files, check_pooling, own_code_of
 from embassay.encoders._hf_files import (
     DECODER_PARTS,
     Kind,
     config_of,
     find_tokenizer,
     kind_of,
-    layers_of,
     limit_of,
+    of_tokenizer,
     special,
 )
-from embassay.encoders._hf_model import AUTO_MAP, Loading, PooledModel, load_model, load_tokenizer
+from embassay.encoders._hf_loading import AUTO_MAP, Loading, load_model, load_tokenizer
+from embassay.encoders._hf_model import PooledModel
 from embassay.encoders._hf_pooling import Pooling
 from embassay.encoders._memory import parameters, weights
-from embassay.encoders._models import TOKENIZERS, find, folder_files, modules, read_json, without_tokenizer
+from embassay.encoders._models import find, folder_files, modules
 from embassay.encoders._neural import NeuralEncoder, check_place, given_options
-from embassay.errors import ModelNotFoundError, SpecError
+from embassay.errors import SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -125,9 +127,9 @@ def create(
     found = find(target, revision, runtime.sha256)
     folder = modules(found.folder)[0][1]
     tokens = find_tokenizer(tokenizer, runtime.sha256).folder if tokenizer else folder
-    _check_files(target, folder, bool(tokenizer), runtime)
+    check_files(target, folder, bool(tokenizer), runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, given, folder, tokens)
-    _check_pooling(encoder)
+    check_pooling(target, given, encoder.pooling, encoder.config, tokens)
     return encoder
 
 
@@ -163,11 +165,10 @@ class TransformersEncoder(NeuralEncoder):
         """A hash of the model's and the tokenizer's files and of what changes its vectors."""
         sha256 = self.runtime.sha256
         files = {n: sha256(self.folder / n) for n in folder_files(self.folder) if not re.fullmatch(OTHERS, n)}
-        apart = {
-            n: sha256(self.tokens / n) for n in folder_files(self.tokens) if self.tokens != self.folder and _cuts(n)
-        }
+        cutting = filter(of_tokenizer, folder_files(self.tokens)) if self.tokens != self.folder else ()
+        apart = {n: sha256(self.tokens / n) for n in cutting}
         settings = {k: self.given.get(k) for k in ("layer", "template", "dim", "normalize", "max_length")}
-        code = bool(self.runtime.trust_remote_code and _own_code(self.folder))
+        code = bool(self.runtime.trust_remote_code and own_code_of(self.folder))
         return content_hash(["hf", files, apart, self.pooling, settings, self._prompts, self.dtype, code])
 
     @cached_property
@@ -239,7 +240,7 @@ class TransformersEncoder(NeuralEncoder):
             found.append("its tokenizer has no padding token: the end token fills batches up, unseen by the attention")
         if (self.found.folder / "modules.json").is_file():
             found.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
-        code = _own_code(self.folder)
+        code = own_code_of(self.folder)
         if code and not self.runtime.trust_remote_code:
             found.append("it has code of its own, which is not run without --trust-remote-code")
         if any("--" in name for name in code):
@@ -254,62 +255,3 @@ _SAID: Mapping[Kind, str] = {
     "decoder": "a decoder",
     "both": "an encoder and a decoder, of which the encoder is taken",
 }
-
-
-def _check_files(target: str, folder: Path, elsewhere: bool, runtime: Runtime) -> None:
-    """Refuse what is no transformers model, has no tokenizer, or cannot be run without code that was not asked for."""
-    if (folder / "adapter_config.json").is_file():
-        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
-    config = config_of(folder)
-    code = _own_code(folder)
-    if code and not runtime.trust_remote_code and not _known_to_library(config):
-        raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(code)}); if you trust it, add --trust-remote-code LABEL"
-        )
-    if not elsewhere and without_tokenizer(folder):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights, "
-            "or say tokenizer="
-        )
-
-
-def _check_pooling(encoder: TransformersEncoder) -> None:
-    """Refuse a layer that there is not, and a template that the text or the mask token is missing from."""
-    given, target = encoder.given, encoder.target
-    layer, layers = given.get("layer", -1), layers_of(encoder.config)
-    if layers is not None and not -layers - 1 <= layer <= layers:
-        raise SpecError(
-            f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
-            "0 are the embeddings, -1 is the last layer"
-        )
-    template = given.get("template", "")
-    if template and template.count("{text}") != 1:
-        raise SpecError(f"encoder {target!r}, option 'template': must hold {{text}} once, is {template!r}")
-    if encoder.pooling != "mask":
-        return
-    mask = special(encoder.tokens, "mask_token")
-    if not template:
-        wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
-        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, such as {wanted}")
-    if mask is not None and template.count(mask) != 1:
-        raise SpecError(
-            f"encoder {target!r}, option 'template': must hold the mask token {mask!r} once, is {template!r}"
-        )
-
-
-def _own_code(folder: Path) -> tuple[str, ...]:
-    """Return the classes of a model's own, in its ``auto_map``, that may run when it is loaded."""
-    maps = read_json(folder / "config.json").get("auto_map")
-    return tuple(str(name) for name in maps.values()) if isinstance(maps, dict) else ()
-
-
-def _known_to_library(config: Mapping[str, Any]) -> bool:
-    """Say whether the library has a model of this type itself."""
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
-
-    return config.get("model_type") in CONFIG_MAPPING_NAMES
-
-
-def _cuts(name: str) -> bool:
-    """Say whether a file belongs to a tokenizer."""
-    return name in TOKENIZERS or "token" in name

@@ -1,0 +1,71 @@
+"""The arrays of an ``.npz`` file, mapped into memory where they lie in it uncompressed; nothing is unpickled."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import SourceError
+
+LOCAL_HEADER = 30
+"""Bytes of a member's local header before its name (PKWARE's APPNOTE.TXT, section 4.3.7)."""
+DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
+
+def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
+    """Return what opens each array of the file, by name.
+
+    An uncompressed array, as ``numpy.savez`` writes it, is mapped and takes no memory of its own; a compressed one is
+    read whole.
+
+    Raises
+    ------
+    SourceError
+        If it is no such file; when it is opened, if the array is damaged or holds Python objects.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except DAMAGED as error:
+        raise SourceError(f"not an .npz file: {error}", path) from None
+    arrays = {m.filename.removesuffix(".npy"): m for m in members if m.filename.endswith(".npy")}
+    return {name: partial(_open, path, name, member) for name, member in arrays.items()}
+
+
+def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+            shape, column_major, kind = _header(file)
+            start = file.tell()
+            if kind.hasobject:
+                told = "holds Python objects (a pickle), which are not read; save texts with dtype=str"
+                raise SourceError(told, path, None, name)
+            if member.compress_type != zipfile.ZIP_STORED or 0 in shape:
+                file.seek(0)
+                return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        start += _offset(path, member)
+        return np.memmap(path, kind, "r", start, shape, "F" if column_major else "C")
+    except DAMAGED as error:
+        raise SourceError(f"damaged: {error}", path, None, name) from None
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)
+
+
+def _offset(path: Path, member: zipfile.ZipInfo) -> int:
+    """Return where the content of a member begins; its local header's name and extra field may differ in length."""
+    with path.open("rb") as file:
+        file.seek(member.header_offset)
+        header = file.read(LOCAL_HEADER)
+    lengths = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+    return member.header_offset + LOCAL_HEADER + sum(lengths)

@@ -1,0 +1,232 @@
+"""Fine-tuning of a tiny random BERT: what it learns, which weights it keeps, how it goes on."""
+
+import json
+
+import numpy as np
+import pytest
+
+from embassay.adapt import finetuning
+from embassay.adapt.finetuning import finetune, success
+from embassay.adapt.negatives import Triplet
+from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.samples import Document, Question
+from embassay.types import Card, Corpus
+
+
+def record(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def same(tiny, a, b):
+    first, second = tiny.weights(a), tiny.weights(b)
+    return first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first)
+
+
+@pytest.fixture(scope="module")
+def domain(tiny):
+    """A corpus, triplets of thirty of its questions, and the other ten questions."""
+    corpus = tiny.corpus()
+    text = {document.id: document.passages[0] for document in corpus.documents}
+    triplets = [
+        Triplet(q.question, text[q.right[0]], tuple(text[f"d{(n + step) % 40}"] for step in (7, 13)))
+        for n, q in enumerate(corpus.samples[:30])
+    ]
+    return corpus, triplets, corpus.samples[30:]
+
+
+@pytest.fixture
+def fine(tiny, base, domain):
+    """Fine-tune the base on the domain."""
+
+    def train(folder, advance=lambda done, total: None, loss="mnr", dev=None, triplets=None, margin=0.2, **changes):
+        corpus, own, held_out = domain
+        settings = tiny.settings(**{"epochs": 1, "checkpoints": 3, **changes})
+        return finetune(
+            base,
+            own if triplets is None else triplets,
+            held_out if dev is None else dev,
+            corpus,
+            folder,
+            loss=loss,
+            margin=margin,
+            settings=settings,
+            advance=advance,
+        )
+
+    return train
+
+
+@pytest.mark.parametrize("loss", ["mnr", "triplet"])
+def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
+    from embassay.adapt._base import find_base
+
+    corpus, triplets, _ = domain
+    trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30], margin=0.5)
+    facts = record(tmp_path / "out")
+    (_, before), *later = facts["evaluations"]
+    assert before == pytest.approx(success(find_base(base), corpus.samples[:30], corpus))
+    assert facts["best"][1] == max(score for _, score in later) > before + 0.1
+    assert success(find_base(trained.spec), corpus.samples[:30], corpus) == pytest.approx(facts["best"][1])
+    assert trained.notes[0].startswith(f"Success@5 of the held-out questions: {before:.3f} before, ")
+    text = (tmp_path / "out" / "training.json").read_text()
+    assert triplets[0].question not in text
+    assert not (tmp_path / "out" / "README.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("loss", "accumulate"),
+    [
+        ("mnr", 1),
+        pytest.param("mnr", 2, marks=pytest.mark.slow),
+        pytest.param("triplet", 1, marks=pytest.mark.slow),
+        pytest.param("triplet", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_a_training_that_was_killed_comes_to_the_same_weights(fine, tiny, stopped, tmp_path, loss, accumulate):
+    how = {"loss": loss, "accumulate": accumulate, "epochs": 2}
+    steps = []
+    fine(tmp_path / "whole", lambda *now: steps.append(now), **how)
+    advance = stopped(len(steps) - 1)
+    with pytest.raises(advance.error):
+        fine(tmp_path / "killed", advance, **how)
+    assert {p.suffix for p in (tmp_path / "killed.training").iterdir()} == {".json", ".safetensors"}
+    fine(tmp_path / "killed", **how)
+    assert same(tiny, tmp_path / "whole", tmp_path / "killed")
+    assert record(tmp_path / "whole")["evaluations"] == record(tmp_path / "killed")["evaluations"]
+
+
+def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, monkeypatch):
+    scores = iter([0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9])
+    monkeypatch.setattr(finetuning, "_success", lambda *given: lambda: next(scores))
+    trained = fine(tmp_path / "early", epochs=9, checkpoints=4, patience=2)
+    facts = record(tmp_path / "early")
+    assert [score for _, score in facts["evaluations"]] == [0.1, 0.3, 0.5, 0.4, 0.5]
+    best = facts["best"][0]
+    assert (facts["best"], facts["steps"]) == ([best, 0.5], facts["evaluations"][-1][0])
+    assert facts["steps"] < facts["planned"]
+    assert trained.notes[-1].startswith(f"stopped early, after {facts['steps']} of {facts['planned']} steps")
+    weights, scores = [], iter([0.0] * 99)
+
+    class Stopped(Exception):  # noqa: N818
+        pass
+
+    def until_best(done, total):
+        weights.append(done)
+        if len(weights) == best + 1:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fine(tmp_path / "part", until_best, epochs=9, checkpoints=4, patience=2)
+    from safetensors.torch import load_file
+
+    kept = load_file(tmp_path / "part.training" / f"checkpoint-{best}.safetensors")
+    written = tiny.weights(tmp_path / "early")
+    compared = [n for n in written if f"model.0.model.{n.rpartition('/')[2]}" in kept]
+    assert len(compared) > 30
+    assert all((written[n] == kept[f"model.0.model.{n.rpartition('/')[2]}"]).all() for n in compared)
+
+
+def test_no_better_than_before_is_said(fine, tmp_path, monkeypatch):
+    monkeypatch.setattr(finetuning, "_success", lambda *given: lambda: 0.5)
+    notes = fine(tmp_path / "out").notes
+    assert "no step was better on the held-out questions than the model that training began with" in notes
+
+
+def test_without_held_out_questions_the_last_weights_are_kept_and_it_is_said(fine, tmp_path):
+    unanswered = (Question("n", "what is it", ()),)
+    trained = fine(tmp_path / "out", dev=unanswered)
+    assert trained.notes == ("no held-out questions: the last weights are kept, and nothing stops the training early",)
+    assert record(tmp_path / "out")["evaluations"] == []
+
+
+def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
+    """The gradients of two batches of four are those of one of eight, and of the library's own loss (no dropout)."""
+    import torch
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    from embassay.adapt._base import find_base, load
+    from embassay.adapt._contrast import telling_apart
+    from embassay.adapt._stage import columns
+
+    encoder = find_base(tiny.make_base(tmp_path, dropout=0.0))
+    texts = tiny.sentences(24)
+    found = []
+    for changes in ({"batch": 8}, {"batch": 4, "accumulate": 2}, None):
+        model = load(encoder, tiny.settings())
+        if changes is None:
+            loss = MultipleNegativesRankingLoss(model)
+        else:
+            loss, size, accumulate = telling_apart(model, tiny.settings(**changes), "cosine")
+            assert (size, accumulate) == (8, 1)
+        given = [columns(model, {"x": texts[n : n + 8]}, {}, 48) for n in (0, 8, 16)]
+        value = loss([{name[2:]: v for name, v in features.items()} for features in given], None)
+        value.backward()
+        found.append((float(value.detach()), {n: p.grad for n, p in model.named_parameters() if p.grad is not None}))
+    (one, first), *others = found
+    for other, second in others:
+        assert one == pytest.approx(other, rel=1e-5)
+        assert first.keys() == second.keys()
+        assert all(torch.allclose(first[name], second[name], atol=1e-5) for name in first)
+
+
+def test_prompts_stand_before_questions_only(tiny, base, domain):
+    from embassay.adapt._base import find_base, load
+
+    encoder = find_base(base)
+    model = load(encoder, tiny.settings())
+    triplets = [Triplet("what leaks", "the pump leaks", ("the tank leaks", "it")), Triplet("it", "the", ("of",))]
+    batch = finetuning._collate(encoder, model, triplets, 48)(((0, 0), (0, 1)))
+    decoded = {n: model.tokenizer.batch_decode(v, skip_special_tokens=True) for n, v in batch.items() if "ids" in n}
+    decoded = {name: texts for name, texts in decoded.items() if name.endswith("_input_ids")}
+    assert decoded == {
+        "question_input_ids": ["query : what leaks", "query : it"],
+        "right_input_ids": ["the pump leaks", "the"],
+        "wrong0_input_ids": ["the tank leaks", "of"],
+    }
+
+
+class Given:
+    """An encoder of given vectors."""
+
+    name = fingerprint = "given"
+    card = Card("given")
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+
+    def encode(self, texts, role="text"):
+        return np.array([self.vectors[text] for text in texts], dtype=np.float32)
+
+
+def test_success_by_hand():
+    """Ranks 1 and 6, one of two right ones at rank 2, and a tie of six for the places 1 to 6."""
+    angles = {"d0": 0, "d1": 10, "d2": 20, "d3": 30, "d4": 40, "d5": 50}
+    vectors = {name: (np.cos(np.radians(a)), np.sin(np.radians(a))) for name, a in angles.items()}
+    documents = tuple(Document(name, (name,)) for name in angles)
+    questions = [Question("a", "a", ("d0",)), Question("b", "b", ("d5",)), Question("c", "c", ("d1", "d5"))]
+    vectors |= dict.fromkeys("abc", (1.0, 0.0))
+    corpus = Corpus("c", "retrieval", tuple(questions), documents=documents)
+    assert success(Given(vectors), questions, corpus) == pytest.approx(2 / 3)
+    tied = Given({**dict.fromkeys(angles, (1.0, 0.0)), **dict.fromkeys("abc", (1.0, 0.0))})
+    assert success(tied, questions[:1], corpus) == pytest.approx(5 / 6)
+
+
+def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_path):
+    with pytest.raises(InputError, match="there are none"):
+        fine(tmp_path / "out", triplets=[])
+    with pytest.raises(InputError, match="no question has one; take the loss mnr"):
+        fine(tmp_path / "out", loss="triplet", triplets=[Triplet("q", "r", ())])
+    with pytest.raises(InputError, match="two questions, or one with a wrong document"):
+        fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
+    with pytest.raises(UnknownNameError, match="unknown loss"):
+        fine(tmp_path / "out", loss="mnrl")
+    with pytest.raises(SpecError, match="option 'margin'"):
+        fine(tmp_path / "out", loss="triplet", margin=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):
+    triplets = [*domain[1][:8], Triplet("what is it", "it", ())]
+    notes = fine(tmp_path / "out", loss="triplet", triplets=triplets, dev=()).notes
+    assert "1 questions without a wrong document are left out: the triplet loss needs one" in notes
+    assert record(tmp_path / "out")["rows"] == 16

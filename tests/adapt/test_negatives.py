@@ -1,0 +1,143 @@
+"""Hard negatives against a naive loop, and what is never one."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from embassay.adapt.negatives import AGAIN, BARE, CLOSE, NEAR, SAME, UNANSWERED, Triplet, mine
+from embassay.errors import InputError, SpecError
+from embassay.samples import Document, Question
+from embassay.types import Card, Corpus
+
+
+@dataclass
+class Given:
+    """An encoder of given vectors."""
+
+    vectors: dict
+    name: str = "given"
+    fingerprint: str = "given"
+    card: Card = field(default_factory=lambda: Card("given"))
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role="text"):
+        return np.array([self.vectors[text] for text in texts], dtype=np.float32)
+
+
+def at(degrees):
+    return np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+
+
+def circle(questions, **documents):
+    """Questions at 0 degrees, documents at theirs."""
+    vectors = {question.question: at(0) for question in questions}
+    vectors |= {name: at(angle) for name, angle in documents.items()}
+    corpus = Corpus("c", "retrieval", tuple(questions), documents=tuple(Document(d, (d,)) for d in documents))
+    return corpus, Given(vectors)
+
+
+ONE = Question("q", "where", ("right",))
+
+
+def test_the_wrong_ones_are_those_of_a_naive_loop():
+    rng = np.random.default_rng(3)
+    names = [f"d{n}" for n in range(60)]
+    questions = [Question(f"q{n}", f"ask {n}", (f"d{n}",)) for n in range(20)]
+    vectors = {text: rng.normal(size=4) for text in [*names, *(q.question for q in questions)]}
+    corpus = Corpus("c", "retrieval", tuple(questions), documents=tuple(Document(d, (d,)) for d in names))
+    first, last, margin, near = 3, 30, 0.1, 0.9
+    found = mine(corpus, questions, Given(vectors), per_question=99, ranks=(first, last), margin=margin, near=near)
+
+    def cosine(a, b):
+        a, b = vectors[a].astype(np.float32).astype(float), vectors[b].astype(np.float32).astype(float)
+        return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+    for question, triplet in zip(questions, found.triplets, strict=True):
+        order = sorted(names, key=lambda d: -cosine(question.question, d))[first - 1 : last]
+        right = question.right[0]
+        bar = cosine(question.question, right) - margin
+        wanted = [d for d in order if d != right and cosine(d, right) <= near and cosine(question.question, d) <= bar]
+        assert triplet == Triplet(question.question, right, tuple(wanted))
+    assert sum(len(t.wrong) for t in found.triplets) == found.negatives > 100
+
+
+def test_what_is_left_out_is_counted_by_reason():
+    corpus, encoder = circle([ONE], right=20, twin=21, RIGHT=40, close=-19, far=80)
+    corpus = Corpus(
+        "c", "retrieval", (ONE,), documents=(*corpus.documents[:2], Document("copy", ("Right",)), *corpus.documents[3:])
+    )
+    encoder.vectors["Right"] = at(40)
+    found = mine(corpus, [ONE], encoder, margin=0.05, near=0.95)
+    assert found.triplets == (Triplet("where", "right", ("far",)),)
+    assert found.left_out == Counter({SAME: 1, NEAR: 1, CLOSE: 1})
+
+
+def test_another_right_document_is_never_wrong_and_makes_a_triplet_of_its_own():
+    both = Question("q", "where", ("right", "other"))
+    corpus, encoder = circle([both], right=5, other=50, far=85)
+    found = mine(corpus, [both], encoder)
+    assert found.triplets == (Triplet("where", "right", ("far",)), Triplet("where", "other", ("far",)))
+
+
+def test_questions_without_a_right_document_and_those_asked_again_are_left_out():
+    again, none = Question("r", "where", ("right",)), Question("n", "why", ())
+    corpus, encoder = circle([ONE, again, none], right=5, far=85)
+    found = mine(corpus, [ONE, again, none], encoder)
+    assert len(found.triplets) == 1
+    assert found.left_out == Counter({AGAIN: 1, UNANSWERED: 1})
+
+
+def test_a_question_without_a_wrong_document_stays_as_a_pair():
+    late = Question("l", "late", ("far",))
+    corpus, encoder = circle([ONE, late], right=5, far=85)
+    found = mine(corpus, [ONE, late], encoder)
+    assert found.triplets[1] == Triplet("late", "far", ())
+    assert found.left_out[BARE] == 1
+    assert found.notes == ("1 of 2 questions have no hard negative and are learnt from as pairs",)
+
+
+def test_of_a_document_of_passages_the_nearest_one_stands_for_it():
+    documents = (Document("right", ("r far", "r near")), Document("wrong", ("w near", "w far")))
+    vectors = {"where": at(0), "r far": at(-70), "r near": at(5), "w near": at(60), "w far": at(120)}
+    corpus = Corpus("c", "retrieval", (ONE,), documents=documents)
+    assert mine(corpus, [ONE], Given(vectors)).triplets == (Triplet("where", "r near", ("w near",)),)
+
+
+def test_of_a_dot_product_the_margin_is_a_share():
+    corpus, encoder = circle([ONE], right=0, wrong=0)
+    encoder.vectors |= {"right": (10.0, 0.0), "wrong": (9.0, 8.0)}
+    encoder.card = Card("given", similarity="dot")
+    assert mine(corpus, [ONE], encoder, margin=0.05).negatives == 1
+    with pytest.raises(InputError):
+        mine(corpus, [ONE], encoder, margin=0.2)
+
+
+def test_the_draw_depends_on_seed_and_question_alone():
+    others = [Question(f"q{n}", f"ask {n}", ("right",)) for n in range(6)]
+    corpus, encoder = circle(others, right=5, **{f"d{n}": 30 + n for n in range(40)})
+    whole = mine(corpus, others, encoder, seed=1)
+    assert mine(corpus, others[3:], encoder, seed=1).triplets == whole.triplets[3:]
+    assert mine(corpus, others, encoder, seed=2).triplets != whole.triplets
+    assert {len(set(t.wrong)) for t in whole.triplets} == {4}
+    assert len({t.wrong for t in whole.triplets}) > 1
+
+
+def test_nothing_to_be_found_is_said_before_any_training():
+    corpus, encoder = circle([ONE], right=60, near=5)
+    with pytest.raises(InputError, match="none of its 1 questions has a document of ranks 1 to 50 that is wrong"):
+        mine(corpus, [ONE], encoder)
+    with pytest.raises(InputError, match="none of the 1 questions has a right document"):
+        mine(corpus, [Question("n", "where", ())], encoder)
+
+
+@pytest.mark.parametrize(
+    "options", [{"per_question": 0}, {"ranks": (0, 5)}, {"ranks": (6, 5)}, {"margin": -0.1}, {"near": 0}]
+)
+def test_options_out_of_range_are_named(options):
+    corpus, encoder = circle([ONE], right=5, far=85)
+    with pytest.raises(SpecError, match=next(iter(options))):
+        mine(corpus, [ONE], encoder, **options)

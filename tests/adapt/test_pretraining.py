@@ -1,0 +1,306 @@
+"""Pre-training of a tiny random BERT: what it learns, what it leaves as it was, how it goes on."""
+
+import json
+import os
+import random
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embassay.adapt.pretraining import DELETED, OBJECTIVES, _thinned, pretrain
+from embassay.encoders import st
+from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
+from embassay.types import Runtime
+
+
+def record(folder):
+    return json.loads((folder / "training.json").read_text())
+
+
+def same(tiny, a, b):
+    first, second = tiny.weights(a), tiny.weights(b)
+    return first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first)
+
+
+@pytest.fixture
+def pre(tiny, base):
+    """Pre-train the base on forty sentences of its domain for six steps."""
+
+    def train(folder, advance=lambda done, total: None, objective="mlm", overwrite=False, sentences=None, **changes):
+        settings = tiny.settings(**{"max_steps": 6, "checkpoints": 5, **changes})
+        texts = tiny.sentences() if sentences is None else sentences
+        return pretrain(
+            base, texts, folder, objective=objective, settings=settings, overwrite=overwrite, advance=advance
+        )
+
+    return train
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_loss_falls_and_the_model_keeps_all_but_its_weights(pre, tiny, base, tmp_path, objective):
+    told = []
+    trained = pre(
+        tmp_path / "out",
+        lambda *now: told.append(now),
+        objective=objective,
+        max_steps=None,
+        epochs=6,
+        checkpoints=1,
+        sentences=[*tiny.sentences(), "", tiny.sentences()[0]],
+    )
+    facts = record(tmp_path / "out")
+    losses = [loss for _, loss in facts["losses"]]
+    assert losses[-1] < 0.95 * losses[0]
+    assert told[-1] == (240, 240) == (facts["rows_seen"], facts["rows"] * 6)
+    assert (facts["steps"], facts["stage"], facts["asked"]["settings"]["objective"]) == (30, "pretraining", objective)
+    assert not (tmp_path / "out.training").exists()
+    files = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert files == {p.relative_to(base).as_posix() for p in Path(base).rglob("*") if p.is_file()} | {"training.json"}
+    from sentence_transformers import SentenceTransformer
+
+    old, new = (st.create(str(folder), Runtime()) for folder in (base, trained.spec))
+    assert new.card.prompts == old.card.prompts == {"query": "query : "}
+    limits = [SentenceTransformer(str(folder), device="cpu").max_seq_length for folder in (base, tmp_path / "out")]
+    assert limits == [48, 48] and new.card.max_tokens == 48
+    assert (tmp_path / "out" / "tokenizer.json").read_bytes() == Path(base, "tokenizer.json").read_bytes()
+    vectors = new.encode(["the pump stops"])
+    assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-5)
+    assert not np.allclose(vectors, old.encode(["the pump stops"]), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "objective", ["mlm", pytest.param("tsdae", marks=pytest.mark.slow), pytest.param("simcse", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("accumulate", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_training_that_was_killed_comes_to_the_same_weights(pre, tiny, stopped, tmp_path, objective, accumulate):
+    how = {"objective": objective, "accumulate": accumulate, "batch": 4}
+    pre(tmp_path / "whole", **how)
+    advance = stopped(5)
+    with pytest.raises(advance.error):
+        pre(tmp_path / "killed", advance, **how)
+    assert not (tmp_path / "killed").exists()
+    assert {p.suffix for p in (tmp_path / "killed.training").iterdir()} == {".json", ".safetensors"}
+    steps = []
+    pre(tmp_path / "killed", lambda *now: steps.append(now), **how)
+    assert 0 < len(steps) < 6
+    assert same(tiny, tmp_path / "whole", tmp_path / "killed")
+    assert record(tmp_path / "whole")["losses"] == record(tmp_path / "killed")["losses"]
+
+
+def test_another_seed_comes_to_other_weights_and_no_global_stream_is_moved(pre, tiny, tmp_path):
+    import torch
+
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()  # noqa: NPY002
+    pre(tmp_path / "one")
+    assert before == (random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist())  # noqa: NPY002
+    pre(tmp_path / "two", seed=1)
+    assert not same(tiny, tmp_path / "one", tmp_path / "two")
+
+
+def test_ctrl_c_finishes_the_step_and_keeps_a_checkpoint(pre, tiny, tmp_path):
+    steps = []
+
+    def press(done, total):
+        steps.append(done)
+        if len(steps) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt, match="stopped after step 3 of 6"):
+        pre(tmp_path / "out", press, checkpoints=1)
+    assert signal.getsignal(signal.SIGINT) is handler
+    head = json.loads((tmp_path / "out.training" / "checkpoint.json").read_text())
+    assert head["state"]["step"] == 3
+    pre(tmp_path / "out", checkpoints=1)
+    pre(tmp_path / "whole", checkpoints=1)
+    assert same(tiny, tmp_path / "whole", tmp_path / "out")
+
+
+def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):
+    pre(tmp_path / "out")
+    again = stopped(1)
+    assert pre(tmp_path / "out", again).notes == ("this very model was there already: nothing was trained",)
+    assert not again.seen
+    with pytest.raises(OutputError, match="holds a training of other rate; choose another folder with -o, or --over"):
+        pre(tmp_path / "out", rate=1e-4)
+    pre(tmp_path / "out", rate=1e-4, overwrite=True)
+    assert record(tmp_path / "out")["asked"]["settings"]["rate"] == 1e-4
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stopped, tmp_path):
+    advance = stopped(5)
+    with pytest.raises(advance.error):
+        pre(tmp_path / "out", advance)
+    with pytest.raises(OutputError, match=r"out\.training: holds a training of other data"):
+        pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
+    pre(tmp_path / "out", sentences=tiny.sentences(seed=2), overwrite=True)
+    pre(tmp_path / "whole", sentences=tiny.sentences(seed=2))
+    assert same(tiny, tmp_path / "whole", tmp_path / "out")
+
+
+def test_a_damaged_checkpoint_begins_anew(pre, tiny, stopped, tmp_path):
+    advance = stopped(5)
+    with pytest.raises(advance.error):
+        pre(tmp_path / "out", advance)
+    (weights,) = (tmp_path / "out.training").glob("checkpoint-*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:1000])
+    steps = []
+    pre(tmp_path / "out", lambda *now: steps.append(now))
+    assert len(steps) == 6
+
+
+def test_a_foreign_folder_is_left_alone(pre, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("dear")
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match="not empty and no model of embassay adapt"):
+            pre(tmp_path / "out", overwrite=overwrite)
+    assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
+
+
+def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
+    from embassay.errors import EncoderError
+
+    with pytest.raises(EncoderError, match=r"the loss is no number any more at step .*; a smaller rate may help"):
+        pre(tmp_path / "out", rate=1e30, warmup=0.0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
+    """The head on masked places only, against transformers' own loss over all."""
+    import torch
+
+    from embassay.adapt._base import find_base, load
+    from embassay.adapt._masking import masked_loss
+
+    encoder = find_base(base)
+    model = load(encoder, tiny.settings())
+    loss, notes = masked_loss(encoder, model)
+    assert notes == (
+        "mlm: the base has no head that tells masked words; a new one is trained with it and left out again",
+    )
+    assert loss.whole.get_output_embeddings().weight is model.transformers_model.get_input_embeddings().weight
+    loss.eval()
+    inputs = model.tokenizer(tiny.sentences(6), padding=True, return_tensors="pt")
+    labels = inputs["input_ids"].clone()
+    labels[:, ::2] = -100
+    labels[inputs["attention_mask"] == 0] = -100
+    with torch.no_grad():
+        own, whole = loss([{**inputs, "labels": labels}], None), loss.whole(**inputs, labels=labels).loss
+    assert float(own) == pytest.approx(float(whole), rel=1e-5)
+    assert float(loss([{**inputs, "labels": torch.full_like(labels, -100)}], None).detach()) == 0
+
+
+def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
+    text = " ".join(f"w{n}" for n in range(5000))
+    left = _thinned(text, 0, 0, 0).split()
+    assert len(left) / 5000 == pytest.approx(1 - DELETED, abs=0.03)
+    assert left == sorted(left, key=lambda word: int(word[1:]))
+    assert _thinned(text, 0, 0, 0) == _thinned(text, 0, 0, 0) != _thinned(text, 0, 1, 0)
+    assert {_thinned("one", 0, 0, row) for row in range(20)} == {"one"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("bow", "has no weights"),
+        ("random", "has no weights"),
+        ("api:some-model", "the weights of a service are not here"),
+        ("words:folder", "embassay train words"),
+        ("onnx:model", "an exported graph cannot learn"),
+        ("openvino:model", "an exported graph cannot learn"),
+        ("all-MiniLM-L6-v2,dim=64", "options of an encoder are not taken in training"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_any_work(base, tmp_path, spec, why):
+    with pytest.raises(SpecError, match=why):
+        pretrain(spec, ["a"], tmp_path / "out", advance=lambda done, total: None)
+    assert not list(tmp_path.iterdir())
+
+
+def changed(base, folder, **files):
+    import shutil
+
+    shutil.copytree(base, folder)
+    for name, change in files.items():
+        path = folder / name.replace("_json", ".json")
+        path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    return str(folder)
+
+
+def test_models_that_cannot_be_trained_are_refused(base, tmp_path):
+    def go(folder, **options):
+        return pretrain(str(folder), ["a b", "c"], tmp_path / "out", advance=lambda done, total: None, **options)
+
+    def module(kind):
+        return lambda found: [{**found[0], "type": kind}, *found[1:]]
+
+    for name, kind, why in (
+        ("router", "sentence_transformers.models.Router", "Router"),
+        ("own", "mine.Own", "brings its own code"),
+        ("static", "sentence_transformers.models.StaticEmbedding", "begins with StaticEmbedding, not with"),
+    ):
+        with pytest.raises(SpecError, match=why):
+            go(changed(base, tmp_path / name, modules_json=module(kind)))
+    bare = Path(changed(base, tmp_path / "bare"))
+    (bare / "model.safetensors").unlink()
+    with pytest.raises(ModelNotFoundError, match="not a model"):
+        go(bare)
+    dry = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    with pytest.raises(SpecError, match="simcse needs dropout"):
+        go(changed(base, tmp_path / "dry", config_json=lambda found: {**found, **dry}), objective="simcse")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
+    with pytest.raises(InputError, match="needs sentences, and there are none"):
+        pre(tmp_path / "out", sentences=["", "  "])
+    with pytest.raises(InputError, match="two different ones"):
+        pre(tmp_path / "out", sentences=["one", "one"], objective="simcse")
+    with pytest.raises(UnknownNameError, match="unknown objective 'mln'; did you mean 'mlm'"):
+        pre(tmp_path / "out", objective="mln")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epochs", 0),
+        ("epochs", float("nan")),
+        ("batch", 0),
+        ("batch", 2.5),
+        ("accumulate", 0),
+        ("rate", -1),
+        ("rate", float("inf")),
+        ("warmup", 1.0),
+        ("seed", -1),
+        ("device", "cuda:1"),
+        ("patience", 0),
+        ("max_steps", 0),
+        ("max_length", 2),
+        ("checkpoints", 0),
+    ],
+)
+def test_settings_out_of_range_are_named(tiny, name, value):
+    with pytest.raises(SpecError, match=f"option '{name}'"):
+        tiny.settings(**{name: value})
+
+
+def test_the_rate_rises_and_falls_linearly(tiny, base):
+    from embassay.adapt._steps import Job
+
+    job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1))
+    assert [job.rate(step) for step in range(11)] == pytest.approx([1 / 3, 2 / 3, *(n / 8 for n in range(8, -1, -1))])
+
+
+def test_nothing_is_written_to_the_terminal_or_beside_the_folder(pre, tmp_path, capfd, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home)
+    pre(tmp_path / "deep" / "out")
+    assert capfd.readouterr() == ("", "")
+    assert not list(home.iterdir())
+    assert [p.name for p in (tmp_path / "deep").iterdir()] == ["out"]

