@@ -151,5 +151,7 @@ def _hits(corpus: Corpus[Any], row: dict[Text, int], vectors: NDArray[np.float64
 
 
 def _below(value: float) -> str:
-    """Show a cosine to six digits, never rounded up to 1."""
-    return f"{np.floor(value * 1e6) / 1e6:.6f}" if value < 1 - 1e-6 else f"1 − {max(1 - value, 0):.1g}"
+    """Show a cosine to six digits, and what is missing to 1 where these do not tell."""
+    if value < 1 - 1e-6:
+        return f"{np.floor(value * 1e6) / 1e6:.6f}"
+    return f"1 − {1 - value:.1g}" if 1 - value > 1e-15 else "1"

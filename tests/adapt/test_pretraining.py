@@ -289,7 +289,7 @@ def test_settings_out_of_range_are_named(tiny, name, value):
 
 
 def test_the_rate_rises_and_falls_linearly(tiny, base):
-    from embassay.adapt._steps import Job
+    from embassay.adapt._job import Job
 
     job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1))
     assert [job.rate(step) for step in range(11)] == pytest.approx([1 / 3, 2 / 3, *(n / 8 for n in range(8, -1, -1))])

@@ -1,5 +1,8 @@
 """What every encoder must keep: shape, type, order, duplicates, empty text, batches, fingerprint, fit."""
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.sparse import issparse
@@ -21,8 +24,11 @@ SPECS = {
     "words": "words:{words}",
     "paragraphs": "paragraphs:{paragraphs}",
     "urae": "urae:{urae}",
+    "onnx": "onnx:{onnx}",
+    "openvino": "openvino:{openvino}",
+    "vectors": "vectors:{vectors}",
 }
-TRAINED = {"words", "paragraphs", "urae"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors"}
 """Each has a fixture of its name: what its target is."""
 TEXTS = [
     "The shop is open.",
@@ -67,6 +73,37 @@ def urae(tmp_path_factory):
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     train(place / "text.txt", place / "model", dim=8, epochs=2, advance=lambda done, total: None)
     return place / "model"
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """A file with a vector for each text."""
+    path = tmp_path_factory.mktemp("vectors") / "vectors.npz"
+    texts = [*TEXTS, ""]
+    np.savez(path, texts=np.array(texts), vectors=np.random.default_rng(0).standard_normal((len(texts), 4)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def onnx(tmp_path_factory):
+    """A folder of a tiny model for onnxruntime."""
+    return exported(tmp_path_factory.mktemp("onnx"), "onnx", "onnxruntime")
+
+
+@pytest.fixture(scope="module")
+def openvino(tmp_path_factory):
+    """A folder of a tiny model for OpenVINO."""
+    return exported(tmp_path_factory.mktemp("openvino"), "openvino", "openvino")
+
+
+def exported(place, runtime, *libraries):
+    for name in ("sentence_transformers", *libraries):
+        pytest.importorskip(name, reason=f"{name} is not installed (extras hf, {runtime})")
+    found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
+    tiny = module_from_spec(found)
+    found.loader.exec_module(tiny)
+    (place / "graph").mkdir()
+    return tiny.export(tiny.make(place), place / "graph", runtime)
 
 
 @pytest.fixture(scope="module", params=sorted(SPECS))

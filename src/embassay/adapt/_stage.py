@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from embassay.adapt._base import load, quiet, versions, write_model
+from embassay.adapt._job import Job, Progress
 from embassay.adapt._keeping import StageFolder
-from embassay.adapt._steps import Job, Progress, drawn, train
+from embassay.adapt._steps import train
+from embassay.adapt._streams import drawn
 from embassay.adapt._training import THERE, Advance, Trained
 from embassay.adapt.settings import Settings
 from embassay.encoders.st import SentenceTransformersEncoder

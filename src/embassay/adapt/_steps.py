@@ -8,95 +8,25 @@ same weights as one that was not.
 
 from __future__ import annotations
 
-import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from embassay.adapt._base import quiet
 from embassay.adapt._batches import Batch
+from embassay.adapt._job import MOMENTS, Job, Progress, optimizer_of, put, weights_of
 from embassay.adapt._keeping import StageFolder
+from embassay.adapt._streams import own_state, seed_torch
 from embassay.adapt._training import Advance
-from embassay.adapt.settings import Settings
 from embassay.errors import EncoderError
-from embassay.randomness import generator
 
-MOMENTS = ("exp_avg", "exp_avg_sq", "step")
-"""What AdamW remembers of a weight."""
 CLIP = 1.0
 """The largest norm of a step's gradient."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is trained, on what.
-
-    Attributes
-    ----------
-    model, loss
-        A sentence-transformers model, and a torch module that has it as a part and makes a number of a batch.
-    collate
-        Turns a batch into the trainer's input: tensors named ``column_input_ids`` …
-    batches
-        All batches of all epochs.
-    accumulate
-        How many batches make a step.
-    evaluate
-        Returns how good the model is now, larger is better; None where that is not asked for.
-    """
-
-    model: Any
-    loss: Any
-    collate: Callable[[Batch], dict[str, Any]]
-    batches: Sequence[Batch]
-    settings: Settings
-    accumulate: int = 1
-    evaluate: Callable[[], float] | None = None
-
-    @property
-    def steps(self) -> int:
-        """The number of steps, where nothing stops it early."""
-        whole = -(-len(self.batches) // self.accumulate)
-        return min(whole, self.settings.max_steps or whole)
-
-    @property
-    def every(self) -> int:
-        """After how many steps a checkpoint is kept."""
-        an_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
-        return max(1, round(min(an_epoch, self.steps) / self.settings.checkpoints))
-
-    def rate(self, step: int) -> float:
-        """Return the share of the highest rate at a step, from 0: linear up, then linear down."""
-        warm = self.settings.warmup * self.steps
-        return (step + 1) / (warm + 1) if step < warm else (self.steps - step) / max(self.steps - warm, 1)
-
-
-@dataclass
-class Progress:
-    """How far a training is, as it stands in a checkpoint.
-
-    Attributes
-    ----------
-    losses, evaluations
-        [step, mean loss since the last] and [step, score].
-    poorer
-        Evaluations since the best.
-    """
-
-    step: int = 0
-    rows: int = 0
-    seconds: float = 0.0
-    losses: list[list[float]] = field(default_factory=list)
-    evaluations: list[list[float]] = field(default_factory=list)
-    best: list[float] = field(default_factory=list)
-    poorer: int = 0
-    stopped: bool = False
 
 
 def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
@@ -111,10 +41,10 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
     """
     state, tensors = folder.resume()
     progress = Progress(**state)
-    weights = _weights(job)
-    optimizer = _optimizer(job, weights, tensors)
+    weights = weights_of(job)
+    optimizer = optimizer_of(job, weights, tensors)
     del tensors
-    with _own_state(), quiet():
+    with own_state(), quiet():
         if not progress.step and job.evaluate:
             progress.evaluations.append([0, job.evaluate()])
         if progress.step < job.steps and not progress.stopped:
@@ -124,7 +54,7 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
             if asked.is_set():
                 raise KeyboardInterrupt(f"stopped after step {progress.step} of {job.steps}; its checkpoint is kept")
         if best := folder.best():
-            _put(weights, best)
+            put(weights, best)
     return progress
 
 
@@ -198,7 +128,7 @@ class _Callback:
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Draw the step's dropout from its own stream."""
-        _seed_torch(self.keeper.job.settings.seed, "step", str(self.keeper.progress.step))
+        seed_torch(self.keeper.job.settings.seed, "step", str(self.keeper.progress.step))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Keep what has to be kept, and say whether to go on."""
@@ -281,79 +211,11 @@ class _Keeper:
         self.folder.keep(vars(self.progress), {**self.weights, **moments})
 
 
-def _weights(job: Job) -> dict[str, Any]:
-    """Return all weights that are trained by name, the model's under ``model.``; shared ones once."""
-    import torch
-
-    return dict(torch.nn.ModuleDict({"model": job.model, "loss": job.loss}).named_parameters())
-
-
-def _put(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Write values into the weights of these names."""
-    import torch
-
-    with torch.no_grad():
-        for name in weights.keys() & values.keys():
-            weights[name].copy_(values[name])
-
-
-def _optimizer(job: Job, weights: Mapping[str, Any], kept: Mapping[str, Any]) -> Any:
-    """Return AdamW over the weights; with a checkpoint's tensors, as it was, the weights too."""
-    import torch
-
-    _put(weights, kept)
-    optimizer = torch.optim.AdamW(list(weights.values()), lr=job.settings.rate, weight_decay=0.0)
-    for name, weight in weights.items():
-        found = {moment: kept[f"{moment}.{name}"] for moment in MOMENTS if f"{moment}.{name}" in kept}
-        if found:
-            optimizer.state[weight] = {n: t if n == "step" else t.to(weight.device) for n, t in found.items()}
-    return optimizer
-
-
 def _bfloat16(kind: str) -> bool:
     """Say whether the device computes in bfloat16; not tried on a GPU."""
     import torch
 
     return kind == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
-
-
-def seed_of(seed: int, *purpose: str) -> int:
-    """Return the number that starts torch's stream of this purpose, below 2**63."""
-    return int(generator(seed, "adapt", *purpose).integers(2**63))
-
-
-def _seed_torch(seed: int, *purpose: str) -> None:
-    """Start torch's own streams, on all devices; only inside :func:`_own_state`."""
-    import torch
-
-    number = seed_of(seed, *purpose)
-    torch.set_rng_state(torch.Generator().manual_seed(number).get_state())
-    if torch.cuda.is_available():
-        torch.cuda.manual_seed_all(number)
-    if torch.backends.mps.is_available():
-        torch.mps.manual_seed(number)
-
-
-@contextmanager
-def drawn(seed: int, *purpose: str) -> Iterator[None]:
-    """Draw what torch draws meanwhile, new weights for example, from the stream of this purpose."""
-    with _own_state():
-        _seed_torch(seed, *purpose)
-        yield
-
-
-@contextmanager
-def _own_state() -> Iterator[None]:
-    """Put the state of the libraries' random streams back afterwards."""
-    import torch
-
-    before, numbers = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        with torch.random.fork_rng():
-            yield
-    finally:
-        random.setstate(before)
-        np.random.set_state(numbers)  # noqa: NPY002
 
 
 @contextmanager

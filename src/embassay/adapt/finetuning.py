@@ -17,8 +17,8 @@ import numpy as np
 from embassay.adapt._base import find_base, lengths, live, longest
 from embassay.adapt._batches import Batch, Row, draw
 from embassay.adapt._contrast import telling_apart
+from embassay.adapt._job import Job
 from embassay.adapt._stage import Stage, columns, conduct
-from embassay.adapt._steps import Job
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.negatives import Triplet
 from embassay.adapt.settings import FINETUNE, Settings

@@ -161,9 +161,9 @@ class _Space:
 
     def text(self, row: int, document: int) -> str:
         """Return the passage of a right document that is nearest to the question."""
-        first, last = self.starts[document : document + 2]
+        first, last = (int(place) for place in self.starts[document : document + 2])
         if last - first == 1:
-            return self.passages[int(first)]
+            return self.passages[first]
         scores = self._compared[first:last] @ self._asked[row : row + 1].T
         scores = scores.toarray() if hasattr(scores, "toarray") else scores
         return self.passages[first + int(np.asarray(scores).ravel().argmax())]

@@ -15,9 +15,10 @@ from typing import Any, Literal, get_args
 from embassay.adapt._base import find_base, lengths, longest
 from embassay.adapt._batches import Batch, Row, draw
 from embassay.adapt._contrast import telling_apart
+from embassay.adapt._job import Job
 from embassay.adapt._masking import masked_loss
 from embassay.adapt._stage import Stage, columns, conduct
-from embassay.adapt._steps import Job, seed_of
+from embassay.adapt._streams import seed_of
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.settings import PRETRAIN, Settings
 from embassay.encoders.st import SentenceTransformersEncoder

@@ -25,8 +25,16 @@ from embassay.builders._verbs import (
     is_finite,
     lower,
     starts_clause,
+    wordset,
 )
 from embassay.builders._words import Tagged, Word
+
+
+SAYING = wordset(
+    "think say know believe hope feel guess suppose realize claim wish mean swear bet hear see tell show prove find admit "
+    "notice decide figure learn understand agree imagine assume"
+)
+"""Verbs that a clause without ``that`` may follow: ``said the bridge was closed``."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ def _decided(words: tuple[Word, ...], group: Group, every: tuple[Group, ...]) ->
     parts = any(w.tag in ("CC", ",", "PRP", "WDT", "WP", "WRB", ":", ".") or lower(w) == "that" for w in between)
     if commands:
         return parts  # no command: "mention of it was made", "close talks between them can help"
-    return parts or not shared or lower(words[group.first - 1]) in SUBJECTS or between[0].tag not in ("IN", "TO")
+    return parts or not shared or lower(words[group.first - 1]) in SUBJECTS or words[group.first].lemma in SAYING
 
 
 def _asks(words: tuple[Word, ...], first: str) -> bool:

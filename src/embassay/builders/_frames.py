@@ -107,7 +107,7 @@ def _around_passive(words: Sequence[Word], place: int, auxiliaries: Sequence[Wor
     if degree or not closed or after in PARTICLES or not is_noun(words, at):
         return None
     head = low(words, at)
-    near = frozenset({low(words, place - 1), after, head})
+    near = frozenset({*(word.text.lower() for word in auxiliaries), after, head})
     return Around(frozenset({"pas"}), near, head, frozenset(subject_marks(words, at)))
 
 

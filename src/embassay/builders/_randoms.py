@@ -88,6 +88,7 @@ NEAR = (
     "absurd ridiculous baseless groundless false silly stupid crazy",
     "complain cry whine worry",
     "mad angry furious happy glad sad calm",
+    "cruel rude mean mad harsh unfair",
     "bad happy sad sorry guilty glad",
     "demonstrate prove claim show insist",
     "horrible terrible awful scary embarrassing offensive",

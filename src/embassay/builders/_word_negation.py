@@ -16,7 +16,7 @@ _ELSEWHERE = re.compile(
     r"(?:not|n['’]t)\b[^,.;!]*,? too(?=[,.;!]|$)"
 )
 """Negations that fall on another word than the verb, or are no English."""
-_BARS_NOT = frozenset({"not", "n't", "such", "no", "what", "so", "how", "too", "been", "being", "never", "as"})
+_BARS_NOT = frozenset({"not", "n't", "such", "no", "what", "so", "how", "too", "been", "being", "never", "as", "why"})
 """Words that a "not" before an adjective does not stand well after."""
 
 
