@@ -180,6 +180,8 @@ class Adaptation:
         """
         say = self.order.say
         say(f"questions: {self.split_in_words}")
+        for warning in self.material.warnings():
+            say(warning)
         mined = self.making.mined()  # before anything is written: there may be nothing to learn from
         self.folder.open(self.asked, self.stages, self.order.overwrite)
         ids = {"by": self.order.by, "test": self.order.test, "seed": self.order.seed, "corpora": self.material.ids()}

@@ -146,6 +146,7 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     material, folder, making = adaptation.material, adaptation.folder, adaptation.making
     yield f"base: {adaptation.order.base} ({adaptation.base.fingerprint})"
     yield f"questions: {adaptation.split_in_words}"
+    yield from material.warnings()
     yield f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}"
     each, total = _seconds_each(adaptation), 0.0
     for stage in adaptation.stages:

@@ -1,5 +1,7 @@
 """What a model is adapted on: the union of corpora, enough questions, sentences of the documents only."""
 
+from dataclasses import replace
+
 import pytest
 
 from embassay.adapt.material import gather, joined
@@ -72,6 +74,14 @@ def test_the_union_keeps_licences_and_tells_units_apart():
 def test_too_little_is_said_with_what_is_needed(given, options, message):
     with pytest.raises(InputError, match=message):
         gather(given, **options)
+
+
+def test_a_test_of_few_units_is_said_before_any_training():
+    few = corpus("few", 200)
+    few = replace(few, samples=tuple(replace(s, units=(f"page {i % 5}",)) for i, s in enumerate(few.samples)))
+    (warning,) = gather([few]).warnings()
+    assert warning.startswith("few: its test questions are 5 independent units; under 10 there is no interval")
+    assert gather([corpus("one", 200)]).warnings() == ()
 
 
 def test_a_corpus_without_questions_is_refused():

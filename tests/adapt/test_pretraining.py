@@ -209,6 +209,7 @@ def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
         ("bow", "has no weights"),
         ("random", "has no weights"),
         ("api:some-model", "the weights of a service are not here"),
+        ("hf:some-model", "without the scheme hf:"),
         ("words:folder", "embassay train words"),
         ("onnx:model", "an exported graph cannot learn"),
         ("openvino:model", "an exported graph cannot learn"),

@@ -105,6 +105,20 @@ def test_pooling_is_part_of_the_fingerprint(copy):
     assert load_encoder(str(copy)).fingerprint != before
 
 
+@pytest.mark.parametrize(("said", "read"), [(128, 128), (int(1e30), 512)])
+def test_how_much_it_reads_may_stand_with_its_tokenizer_alone(copy, said, read):
+    (copy / "sentence_bert_config.json").write_text("{}")
+    tokenizer = json.loads((copy / "tokenizer_config.json").read_text())
+    (copy / "tokenizer_config.json").write_text(json.dumps(tokenizer | {"model_max_length": said}))
+    assert load_encoder(str(copy)).card.max_tokens == read
+
+
+def test_what_training_leaves_beside_the_weights_moves_no_fingerprint(copy):
+    before = load_encoder(str(copy)).fingerprint
+    (copy / "training.json").write_text('{"seconds": 12.5}')
+    assert load_encoder(str(copy)).fingerprint == before
+
+
 def test_options_do_what_they_say(bundled):
     assert load_encoder("all-MiniLM-L6-v2,dim=64").encode(["a"]).shape == (1, 64)
     short = load_encoder("all-MiniLM-L6-v2,max_length=8")

@@ -29,6 +29,7 @@ LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
 NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 WHY = {
     "api": "the weights of a service are not here",
+    "hf": "name the model, or its folder, without the scheme hf:",
     "onnx": "an exported graph cannot learn; name the model that it was exported from",
     "openvino": "an exported graph cannot learn; name the model that it was exported from",
     "words": "embassay train words trains word vectors",

@@ -9,6 +9,7 @@ from typing import Any
 from embassay.adapt.splits import By, Split, check_apart, split
 from embassay.errors import InputError, SpecError
 from embassay.reading.passages import sentences
+from embassay.result import MIN_UNITS
 from embassay.samples import Document, Question
 from embassay.types import Corpus
 
@@ -48,6 +49,16 @@ class Material:
     def dev(self) -> tuple[Question, ...]:
         """The questions that say when to stop."""
         return self._questions(self.split.dev)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the tests cannot tell, a sentence each: those of too few independent units for an interval."""
+        units = {test.name: len(set(test.units.tolist())) for test in self.tests}
+        return tuple(
+            f"{name}: its test questions are {number} independent units; under {MIN_UNITS} there is no interval, so "
+            "that the verdict will say nothing on them: take more documents, or --by question"
+            for name, number in units.items()
+            if number < MIN_UNITS
+        )
 
     def ids(self) -> dict[str, dict[str, list[str]]]:
         """Return the split by corpus: {label: {train, dev, test: ids as that corpus has them}}."""

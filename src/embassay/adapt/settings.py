@@ -22,8 +22,8 @@ class Settings:
         Rows that go through the model together.
     accumulate
         How many batches make one step. With the ``mnr`` loss and ``simcse`` the candidates of all of them are told
-        apart from each other (Gao et al. 2021, "Scaling deep contrastive learning batch size", exact), for a third
-        more time; elsewhere their gradients are averaged.
+        apart from each other (Gao et al. 2021, "Scaling deep contrastive learning batch size", exact), at the price of
+        a second pass forward; elsewhere their gradients are averaged.
     rate
         The highest learning rate of AdamW; it falls linearly to 0.
     warmup

@@ -29,10 +29,9 @@ from embassay.builders._verbs import (
 )
 from embassay.builders._words import Tagged, Word
 
-
 SAYING = wordset(
-    "think say know believe hope feel guess suppose realize claim wish mean swear bet hear see tell show prove find admit "
-    "notice decide figure learn understand agree imagine assume"
+    "think say know believe hope feel guess suppose realize claim wish mean swear bet hear see tell show prove find "
+    "admit notice decide figure learn understand agree imagine assume"
 )
 """Verbs that a clause without ``that`` may follow: ``said the bridge was closed``."""
 

@@ -90,8 +90,8 @@ def unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
 def _unfit_subject(before: tuple[Word, ...]) -> str:
     """Return why what stands before a verb group in its clause does not let its negation be the contrary."""
     lows = [lower(word) for word in before]
-    if "than" in lows:
-        return "a comparison"
+    if {"than", "before", "until", "till"} & set(lows):
+        return "a comparison, or a clause of time that a negation empties"
     if {"what", "whatever", "whichever", "whoever"} & set(lows):
         return "a clause that names its subject or object"
     if QUANTIFIERS & set(lows) or any(word.tag == "CD" for word in before):

@@ -35,7 +35,14 @@ BUNDLED_FILES = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 ASIDE_FOLDERS = {"onnx", "openvino", "coreml", "eval", "runs"}
-ASIDE_FILES = {"data_config.json", "train_script.py", "training_args.bin", "trainer_state.json", "LICENSE"}
+ASIDE_FILES = {
+    "data_config.json",
+    "train_script.py",
+    "training.json",
+    "training_args.bin",
+    "trainer_state.json",
+    "LICENSE",
+}
 ASIDE_ENDINGS = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".csv")
 """Documentation, exports to other runtimes, and what training leaves behind: no vector depends on them."""
 HUB_TIMEOUT = 5.0

@@ -33,6 +33,8 @@ from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
+ABSURD = 10**7
+"""A tokenizer that names no limit says 10^30."""
 TARGET = "MODEL or ./FOLDER"
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 """The names under which models keep a document prompt, as sentence-transformers looks for them."""
@@ -177,7 +179,12 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _max_tokens(self) -> int | None:
         place = modules(self.found.folder)[0][1]
         own = read_json(place / "sentence_bert_config.json").get("max_seq_length")
-        own = own or read_json(place / "config.json").get("max_position_embeddings")
+        if not own:
+            limits = (
+                read_json(place / "config.json").get("max_position_embeddings"),
+                read_json(place / "tokenizer_config.json").get("model_max_length"),
+            )
+            own = min((limit for limit in limits if limit and limit < ABSURD), default=None)
         asked = self.given.get("max_length")
         return min(asked, own) if asked and own else asked or own
 
