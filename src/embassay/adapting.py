@@ -33,6 +33,7 @@ def adapt(
     finetune: Annotated[bool, Flag] = False,
     objective: Literal["mlm", "tsdae", "simcse"] = "mlm",
     loss: Literal["mnr", "triplet"] = "mnr",
+    negatives: int = 2,
     by: Literal["question", "context"] = "question",
     test: float = 0.2,
     general: Annotated[list[str], Repeated] = [],  # noqa: B006
@@ -66,6 +67,8 @@ def adapt(
         Of pre-training: mlm (masked words), tsdae (sentences with words left out), simcse (dropout).
     loss
         Of fine-tuning: mnr (the right document among all of a batch), triplet (nearer by a margin).
+    negatives
+        Hard negatives of a question, at most, found with the base model; more are slower.
     by
         What training and test do not share: the question, or also its context (unit and right document).
     test
@@ -107,6 +110,7 @@ def adapt(
         finetune=finetune,
         objective=objective,
         loss=loss,
+        negatives=negatives,
         by=by,
         test=test,
         general=general,
@@ -141,7 +145,6 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     """Yield what would be done, a line each; the base encodes some texts to tell how long it takes."""
     from embassay.adapt.gain import BASE
     from embassay.adapt.making import duration
-    from embassay.adapt.order import PER_QUESTION
 
     material, folder, making = adaptation.material, adaptation.folder, adaptation.making
     yield f"base: {adaptation.order.base} ({adaptation.base.fingerprint})"
@@ -154,7 +157,7 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
         done = folder.finished(stage) is not None and not adaptation.order.overwrite
         seconds = 0.0 if done else BACKWARD * texts * stage.settings.epochs * each
         total += seconds
-        negatives = f" with {PER_QUESTION} negatives each at most" if stage.kind == "finetune" else ""
+        negatives = f" with {adaptation.order.negatives} negatives each at most" if stage.kind == "finetune" else ""
         told = "there already" if done else f"{stage.steps(rows):,} steps, about {duration(seconds)}"
         yield f"{stage.variant}: {rows:,} rows{negatives}: {told}"
     corpora = dict.fromkeys(task.corpus.name for task in adaptation.base_plan().tasks)

@@ -129,6 +129,7 @@ def adapt_encoder(
     finetune: bool = False,
     objective: Objective = "mlm",
     loss: Loss = "mnr",
+    negatives: int = 2,
     by: By = "question",
     test: float = 0.2,
     general: Sequence[str | Corpus[Any]] = (),
@@ -157,6 +158,8 @@ def adapt_encoder(
         Of pre-training: ``mlm``, ``tsdae`` or ``simcse``.
     loss
         Of fine-tuning: ``mnr`` or ``triplet``.
+    negatives
+        Hard negatives of a question, at most, found with the base model.
     by
         What training and test do not share: the ``question``, or also its ``context``.
     test
@@ -196,6 +199,7 @@ def adapt_encoder(
         finetune=finetune,
         objective=objective,
         loss=loss,
+        negatives=negatives,
         by=by,
         test=test,
         general=general,

@@ -13,7 +13,7 @@ from embassay.adapt._training import Advance, Trained
 from embassay.adapt.gain import BASE
 from embassay.adapt.material import Material
 from embassay.adapt.negatives import Mined, mine
-from embassay.adapt.order import PER_QUESTION, Order
+from embassay.adapt.order import Order
 from embassay.adapt.variants import AdaptationFolder, Stage
 from embassay.errors import OutputError
 
@@ -53,7 +53,7 @@ class Making:
         if all(s.kind == "pretrain" or not (fresh or self.folder.finished(s) is None) for s in self.stages):
             return None
         m = self.material
-        found = mine(m.union, m.train, self.base, per_question=PER_QUESTION, seed=self.order.seed)
+        found = mine(m.union, m.train, self.base, per_question=self.order.negatives, seed=self.order.seed)
         self.base.release()
         self.order.say(f"triplets: {len(found.triplets):,} with {found.negatives:,} negatives")
         return found
@@ -90,7 +90,7 @@ class Making:
             rows = len(self.material.sentences)
             return rows, rows * (1 if stage.options["objective"] == "mlm" else 2)
         rows = sum(len(question.right) for question in self.material.train)
-        return rows, rows * (2 + PER_QUESTION)
+        return rows, rows * (2 + self.order.negatives)
 
     def _train(self, stage: Stage, mined: Mined | None) -> None:
         """Train one variant, and note what was found."""

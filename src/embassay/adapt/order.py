@@ -14,8 +14,6 @@ from embassay.adapt.splits import By
 from embassay.adapt.variants import FINETUNED, PRETRAINED, Loss, Objective, Stage, stages
 from embassay.types import Corpus
 
-PER_QUESTION = 4
-"""Hard negatives of a question, at most."""
 Training = Callable[[str], AbstractContextManager[Any]]
 
 
@@ -25,6 +23,8 @@ class Order:
 
     Attributes
     ----------
+    negatives
+        Hard negatives of a question, at most.
     epochs, batch, rate
         Of every stage; each stage's own defaults where None.
     say
@@ -40,6 +40,7 @@ class Order:
     finetune: bool = False
     objective: Objective = "mlm"
     loss: Loss = "mnr"
+    negatives: int = 2
     by: By = "question"
     test: float = 0.2
     general: Sequence[str | Corpus[Any]] = ()
@@ -60,7 +61,7 @@ class Order:
         """Return the trainings; with neither stage asked for, both."""
         both = not self.pretrain and not self.finetune
         first = Stage(PRETRAINED, "pretrain", BASE, self._settings(PRETRAIN), {"objective": self.objective})
-        options = {"loss": self.loss, "per_question": PER_QUESTION}
+        options = {"loss": self.loss, "per_question": self.negatives}
         second = Stage(FINETUNED, "finetune", BASE, self._settings(FINETUNE), options)
         return stages(first if self.pretrain or both else None, second if self.finetune or both else None)
 
