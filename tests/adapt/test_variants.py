@@ -33,7 +33,7 @@ def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tu
     first, second, third = order(tmp_path, rate=1e-4, seed=3, loss="triplet", objective="tsdae").stages()
     assert (first.start, second.start, third.start) == ("base", "base", "pretrained")
     assert third.settings == second.settings
-    assert third.options == second.options == {"loss": "triplet", "per_question": 4}
+    assert third.options == second.options == {"loss": "triplet", "per_question": 2}
     assert first.options == {"objective": "tsdae"}
     assert (first.settings.rate, first.settings.seed, first.settings.epochs) == (1e-4, 3, PRETRAIN.epochs)
     assert (second.settings.rate, second.settings.batch) == (1e-4, FINETUNE.batch)

@@ -12,6 +12,7 @@ from embassay.adapt.gain import BASE
 from embassay.adapt.settings import FINETUNE, PRETRAIN, Settings
 from embassay.adapt.splits import By
 from embassay.adapt.variants import FINETUNED, PRETRAINED, Loss, Objective, Stage, stages
+from embassay.errors import SpecError
 from embassay.types import Corpus
 
 Training = Callable[[str], AbstractContextManager[Any]]
@@ -56,6 +57,17 @@ class Order:
     quiet: bool = True
     say: Callable[[str], None] = lambda line: None
     training: Training = lambda label: nullcontext(lambda done, total: None)
+
+    def __post_init__(self) -> None:
+        """Refuse what no training can do with.
+
+        Raises
+        ------
+        SpecError
+            If there is less than one negative.
+        """
+        if self.negatives < 1:
+            raise SpecError(f"negatives must be 1 or more, is {self.negatives}")
 
     def stages(self) -> tuple[Stage, ...]:
         """Return the trainings; with neither stage asked for, both."""
