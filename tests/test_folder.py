@@ -12,12 +12,16 @@ def test_names_are_file_names_without_helpers():
         "bm25",
         "bow",
         "hashing",
+        "hf",
+        "onnx",
+        "openvino",
         "paragraphs",
         "python",
         "random",
         "st",
         "tfidf",
         "urae",
+        "vectors",
         "words",
     )
     assert CORPORA.names() == (

@@ -23,7 +23,7 @@ from embassay.folder import DIAGNOSTICS
 from embassay.plan import Plan, Task, limited, prepare
 from embassay.resolve import load_corpus
 from embassay.result import Result
-from embassay.run import environment, layouts
+from embassay.run import environment
 from embassay.specs import Spec
 from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
@@ -194,27 +194,19 @@ class Adaptation:
 
     def _assay(self) -> Result:
         """Assay all variants into the run's folder, and return the result."""
-        from embassay.reports.page import render
-
         start = time.perf_counter()
         request, run = self.request, RunFolder(self.order.out / "run")
         variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
         plan = self.plan([Spec(self.base.target, gain.BASE), *variants])
-        settings = session._settings(request, plan)
+        settings = session.settings_of(request, plan)
         try:
             run.open(settings)
         except OutputError:
             run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
-        outcome = session._execute(request, plan, request.draws, run)
+        outcome = session.into(run, request, plan, start)
         if outcome.failures:
             raise EncoderError("; ".join(outcome.failures.values()))
-        record = session._record(run.record(), outcome, time.perf_counter() - start)
-        result = outcome.result
-        page = render(result, layouts(result), session.speeds(record), session.trust(record))
-        write(run.report, page.encode())
-        run.write_result(result)
-        run.write_record(record)
-        return result
+        return outcome.result
 
     def _write(self, result: Result, lines: Sequence[str]) -> None:
         """Write the verdict, and a card into each variant's folder."""

@@ -108,30 +108,21 @@ class Request:
 
 def carry_out(request: Request) -> int:
     """Run, write the folder, print tables and verdict; return the exit code."""
-    from embassay.reports.page import render
     from embassay.reports.terminal import show, stdout
-    from embassay.store.canonical import write
 
     start = time.perf_counter()
-    draws, plan = request.draws, request.plan()
-    folder = RunFolder(request.out)
-    folder.open(_settings(request, plan), request.overwrite)
+    plan, folder = request.plan(), RunFolder(request.out)
+    folder.open(settings_of(request, plan), request.overwrite)
     if not request.quiet:
         for note in plan.notes:
             say(note)
-    outcome = _execute(request, plan, draws, folder)
+    outcome = into(folder, request, plan, start)
     if not request.quiet:
         for label, route in outcome.route.items():
             for note in route.get("notes", ()):
                 say(f"{label}: {note}")
-    result = outcome.result if request.texts else without_texts(outcome.result)
-    record = _record(folder.record(), outcome, time.perf_counter() - start)
-    speed = speeds(record)
-    if result.rows:
-        write(folder.report, render(result, layouts(result), speed, trust(record)).encode())
-    folder.write_result(result)
-    folder.write_record(record)
-    show(result, layouts(result), speed, stdout())
+    result = outcome.result
+    show(result, layouts(result), speeds(folder.record()), stdout())
     if outcome.effort and not any(effort.texts for effort in outcome.effort.values()) and not request.quiet:
         say(f"{folder.path} held all of this already: nothing was encoded or scored again")
     for message in outcome.failures.values():
@@ -140,6 +131,31 @@ def carry_out(request: Request) -> int:
         say(f"report: {folder.report}")
         say(f"result: {folder.path / 'result.json'}")
     return ENCODER_FAILED if outcome.failures else FINE
+
+
+def into(folder: RunFolder, request: Request, plan: Plan, start: float) -> Outcome:
+    """Execute a plan, and write result, report and record into a folder that is open for it.
+
+    Parameters
+    ----------
+    start
+        When the work began, by ``time.perf_counter``.
+
+    Returns
+    -------
+    What was done; its result is the one that was written.
+    """
+    from embassay.reports.page import render
+    from embassay.store.canonical import write
+
+    outcome = _execute(request, plan, request.draws, folder)
+    result = outcome.result if request.texts else without_texts(outcome.result)
+    record = _record(folder.record(), outcome, time.perf_counter() - start)
+    if result.rows:
+        write(folder.report, render(result, layouts(result), speeds(record), trust(record)).encode())
+    folder.write_result(result)
+    folder.write_record(record)
+    return replace(outcome, result=result)
 
 
 def without_texts(result: Result) -> Result:
@@ -175,7 +191,7 @@ def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> O
     return outcome
 
 
-def _settings(request: Request, plan: Plan) -> dict[str, Any]:
+def settings_of(request: Request, plan: Plan) -> dict[str, Any]:
     """Return what makes a run this run and no other; the order of encoders is the order in the result."""
     return {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],

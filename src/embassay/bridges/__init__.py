@@ -1,0 +1,9 @@
+"""Embassay inside other evaluations: our diagnostics as tasks of mteb, our encoders as models of others."""
+
+from __future__ import annotations
+
+from embassay.bridges.beir import BeirModel
+from embassay.bridges.mteb import mteb_model, mteb_task
+from embassay.bridges.senteval import batcher
+
+__all__ = ["BeirModel", "batcher", "mteb_model", "mteb_task"]

@@ -1,0 +1,82 @@
+"""One diagnostic on one corpus as figures with names, which other evaluations keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from embassay.errors import EncoderError, SpecError
+from embassay.plan import prepare
+from embassay.resolve import load_encoder
+from embassay.result import Result, Row, Verdict
+from embassay.run import execute
+from embassay.types import Corpus, Draws, Encoder, Runtime
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One diagnostic on one corpus, and how chance is drawn.
+
+    Attributes
+    ----------
+    diagnostic
+        Its name, with options.
+    """
+
+    corpus: Corpus[Any]
+    diagnostic: str
+    draws: Draws
+
+    @classmethod
+    def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Figures:
+        """Load the corpus and check that the diagnostic reads it.
+
+        Raises
+        ------
+        InputError
+            If they do not fit.
+        """
+        plan = prepare(["random,dim=8"], [corpus], [diagnostic], runtime=Runtime(), baselines=False, looking=True)
+        return cls(plan.corpora[0], diagnostic, draws)
+
+    def names(self) -> tuple[tuple[str, ...], str]:
+        """Return the names of all figures, and that of the headline, by an encoder of random vectors."""
+        found, headline = self.measured(load_encoder("random,dim=8"), Draws(self.draws.seed, 2))
+        return tuple(found), headline
+
+    def measured(self, encoder: Encoder, draws: Draws | None = None) -> tuple[Mapping[str, float | None], str]:
+        """Return the figures of an encoder by name, None where undefined, and the name of the headline.
+
+        Raises
+        ------
+        EncoderError
+            If the encoder fails.
+        """
+        draws = draws or self.draws
+        plan = prepare([encoder], [self.corpus], [self.diagnostic], runtime=Runtime(), baselines=False, seed=draws.seed)
+        outcome = execute(plan, draws, workers=1)
+        if outcome.failures:
+            raise EncoderError("; ".join(outcome.failures.values()))
+        return _figures(outcome.result)
+
+
+def _figures(result: Result) -> tuple[dict[str, float | None], str]:
+    verdict = result.verdicts[0] if result.verdicts else None
+    rows = [row for row in result.rows if row.encoder]
+    if not rows:
+        raise SpecError("the diagnostic has no figure of an encoder on this corpus")
+    wanted = verdict and (verdict.quantity, verdict.subset, verdict.measure, verdict.condition)
+    headline = next((row for row in rows if _place(row) == wanted), rows[0])
+    return {_name(row, headline): row.value for row in rows}, _name(headline, headline)
+
+
+def _place(of: Row | Verdict) -> tuple[str, str, str, str]:
+    return of.quantity, of.subset, of.measure, of.condition
+
+
+def _name(row: Row, headline: Row) -> str:
+    """Return quantity, subset, condition and measure as one word; what goes without saying is left out."""
+    subset = "" if row.subset == "all" else row.subset
+    measure = "" if row.measure == headline.measure else row.measure
+    return "_".join(part.replace(":", "_") for part in (row.quantity, subset, row.condition, measure) if part)

@@ -1,0 +1,64 @@
+"""An encoder as BEIR's dense models are: ``encode_queries`` and ``encode_corpus`` (Thakur et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.bridges._vectors import dense
+from embassay.errors import SpecError
+from embassay.types import Encoder
+
+
+@dataclass(frozen=True)
+class BeirModel:
+    """What ``DenseRetrievalExactSearch`` takes as its model.
+
+    Attributes
+    ----------
+    encoder
+        Made by :func:`embassay.encoder`, and fitted where it learns from texts.
+    sep
+        What stands between a document's title and its text, a blank as in BEIR's own models.
+    """
+
+    encoder: Encoder
+    sep: str = " "
+
+    def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: Any) -> NDArray[np.float32]:
+        """Return the (n, d) vectors of questions; batches are the encoder's own."""
+        return dense(self.encoder, queries, "query")
+
+    def encode_corpus(
+        self,
+        corpus: Sequence[Mapping[str, str] | str] | Mapping[str, Sequence[str]],
+        batch_size: int = 8,
+        **more: Any,
+    ) -> NDArray[np.float32]:
+        """Return the (n, d) vectors of documents, titles before texts; batches are the encoder's own.
+
+        Parameters
+        ----------
+        corpus
+            Documents with ``text`` and perhaps ``title``, plain texts, or a list of each field by its name.
+
+        Raises
+        ------
+        SpecError
+            If a document has no text.
+        """
+        if isinstance(corpus, Mapping):
+            corpus = [dict(zip(corpus, values, strict=True)) for values in zip(*corpus.values(), strict=True)]
+        return dense(self.encoder, [self._text(place, document) for place, document in enumerate(corpus)], "document")
+
+    def _text(self, place: int, document: Mapping[str, str] | str) -> str:
+        if isinstance(document, str):
+            return document
+        if "text" not in document:
+            raise SpecError(f"document {place} has no text; its fields: {', '.join(document) or 'none'}")
+        title = f"{document['title']}{self.sep}" if "title" in document else ""
+        return f"{title}{document['text']}".strip()

@@ -1,0 +1,78 @@
+"""InferSent's encoder: a BiLSTM whose outputs are pooled by their maximum (Conneau et al. 2017, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import EncoderError
+
+NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+PREFIX = "enc_lstm."
+"""What the names of the released weights begin with."""
+
+
+@dataclass(frozen=True)
+class InferSent:
+    """The network with its weights, on a device.
+
+    Attributes
+    ----------
+    lstm
+        A ``torch.nn.LSTM`` of one layer, in both directions.
+    dim
+        Numbers of a word vector.
+    """
+
+    lstm: Any
+    dim: int
+
+    @classmethod
+    def of(cls, path: Path, device: str) -> InferSent:
+        """Read released weights: a state dict of torch, from which nothing is run.
+
+        Raises
+        ------
+        EncoderError
+            If the file is no such state dict.
+        """
+        import torch
+
+        try:
+            found = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:
+            # What the library says recommends to run what the file holds.
+            raise EncoderError(f"{path}: cannot be read as weights of torch ({type(error).__name__})") from None
+        state = found if isinstance(found, dict) else {}
+        wanted = [name + side for side in ("", "_reverse") for name in NAMES]
+        if missing := [name for name in wanted if not hasattr(state.get(PREFIX + name), "shape")]:
+            raise EncoderError(f"{path}: no weights of InferSent: {PREFIX}{missing[0]} is not in it")
+        own = {name: state[PREFIX + name].float() for name in wanted}
+        hidden, dim = own["weight_hh_l0"].shape[-1], own["weight_ih_l0"].shape[-1]
+        lstm = torch.nn.LSTM(dim, hidden, bidirectional=True)
+        try:
+            lstm.load_state_dict(own)
+        except RuntimeError:
+            raise EncoderError(f"{path}: its weights do not fit each other; is it the file as released?") from None
+        return cls(lstm.eval().to(device), int(dim))
+
+    @property
+    def width(self) -> int:
+        """Numbers of a sentence's vector."""
+        return 2 * int(self.lstm.hidden_size)
+
+    def __call__(self, sentences: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Return the (n, 2h) maxima over each sentence's own words, of (words, d) vectors; one word at least."""
+        import torch
+        from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
+
+        device = self.lstm.weight_ih_l0.device
+        with torch.inference_mode():
+            packed = pack_sequence([torch.from_numpy(s).to(device) for s in sentences], enforce_sorted=False)
+            outputs, _ = pad_packed_sequence(self.lstm(packed)[0], padding_value=-torch.inf)
+            return np.asarray(outputs.amax(dim=0).cpu().numpy(), dtype=np.float32)

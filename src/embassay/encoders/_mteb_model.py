@@ -1,0 +1,74 @@
+"""A model as mteb loads it, asked for the vectors of texts in a role; mteb is imported when one is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.samples import Role
+
+SAME = "Retrieve semantically similar text."
+ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
+"""What mteb tells a model that takes instructions, of its own tasks of similarity and of retrieval."""
+
+
+def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any = None) -> NDArray[np.float32]:
+    """Return the (n, d) float32 vectors of texts.
+
+    Parameters
+    ----------
+    model
+        Follows mteb's ``EncoderProtocol``.
+    role
+        Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
+    batch
+        Texts that go through it together.
+    task
+        The metadata of the task that the model finds its prompt by; of a nameless one by default.
+    """
+    from datasets import Dataset
+    from mteb.types import PromptType
+    from torch.utils.data import DataLoader
+
+    columns = {"text": list(texts)}
+    if role == "query":
+        columns["query"] = columns["text"]
+    if role == "document":
+        columns |= {"title": [""] * len(texts), "body": columns["text"]}
+    rows = model.encode(
+        DataLoader(Dataset.from_dict(columns), batch_size=batch),
+        task_metadata=task or _task(role),
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=None if role == "text" else PromptType(role),
+        batch_size=batch,
+        show_progress_bar=False,
+    )
+    rows = rows.detach().cpu().float() if hasattr(rows, "detach") else rows
+    return np.asarray(rows, dtype=np.float32)
+
+
+def similarity_of(meta: Any) -> str:
+    """Return what a model compares by, as its metadata have it: ``cosine``, ``dot`` …; ``cosine`` where they do not."""
+    own = getattr(meta, "similarity_fn_name", None)
+    return str(getattr(own, "value", own) or "cosine")
+
+
+@cache
+def _task(role: Role) -> Any:
+    """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    return TaskMetadata(
+        name="Embassay",
+        description="Texts of a corpus.",
+        dataset={"path": "embassay", "revision": "none"},
+        type="STS" if role == "text" else "Retrieval",
+        prompt=SAME if role == "text" else ANSWERS,
+        eval_langs=["eng-Latn"],
+        main_score="main",
+    )

@@ -1,0 +1,29 @@
+"""Packages that are no extra of this one: what to install where one is missing."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from embassay.errors import EncoderError, SpecError
+
+
+def require(package: str, install: str, place: str) -> None:
+    """Raise SpecError with the line that installs a package, where it is not there."""
+    if importlib.util.find_spec(package) is None:
+        raise SpecError(f"{place} needs the package {package}: pip install {install}")
+
+
+def load(package: str) -> Any:
+    """Import a package.
+
+    Raises
+    ------
+    EncoderError
+        If that fails, whatever it raises.
+    """
+    try:
+        return importlib.import_module(package)
+    except Exception as error:
+        raise EncoderError(f"the package {package} cannot be imported: {type(error).__name__}: {error}") from error

@@ -1,0 +1,78 @@
+"""An encoder as BEIR's model and as SentEval's batcher; the bridge to mteb without mteb."""
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.bridges import BeirModel, batcher, mteb_model, mteb_task
+from embassay.errors import MissingExtraError, SpecError
+
+
+class Roles:
+    """Tells the role and the text by the vector."""
+
+    def encode(self, texts):
+        return np.array([[0.0, len(text)] for text in texts])
+
+    def encode_query(self, texts):
+        return np.add(self.encode(texts), [1, 0])
+
+    def encode_document(self, texts):
+        return np.add(self.encode(texts), [2, 0])
+
+
+@pytest.fixture
+def encoder():
+    from embassay.encoders._objects import from_object
+    from embassay.types import Runtime
+
+    return from_object(Roles(), Runtime())
+
+
+def test_beir_encodes_questions_and_titled_documents(encoder):
+    model = BeirModel(encoder)
+    assert model.encode_queries(["ab"], batch_size=2, show_progress_bar=False, convert_to_tensor=True).tolist() == [
+        [1, 2]
+    ]
+    documents = [{"title": "a", "text": "bc"}, {"text": " de "}, "f"]
+    # As BEIR's own models put them: "a bc", "de", "f".
+    assert model.encode_corpus(documents, batch_size=2).tolist() == [[2, 4], [2, 2], [2, 1]]
+    assert model.encode_corpus({"title": ["a", ""], "text": ["bc", "d"]}).tolist() == [[2, 4], [2, 1]]
+
+
+def test_beir_says_which_document_has_no_text(encoder):
+    with pytest.raises(SpecError, match="document 1 has no text; its fields: title"):
+        BeirModel(encoder).encode_corpus([{"text": "a"}, {"title": "b"}])
+
+
+def test_senteval_joins_tokens(encoder):
+    assert batcher(encoder)({}, [["a", "b"], [], "abc"]).tolist() == [[0, 3], [0, 1], [0, 3]]
+
+
+def test_sparse_vectors_become_dense():
+    encoder = ea.encoder("bow").fit(["a b", "b c"])
+    found = batcher(encoder)({}, [["a", "b"], ["c"]])
+    assert isinstance(found, np.ndarray)
+    assert found.sum(axis=1).tolist() == [2, 1]
+
+
+def test_beirs_own_search_takes_the_model():
+    search = pytest.importorskip("beir.retrieval.search.dense", reason="beir is not installed")
+    model = search.DenseRetrievalExactSearch(BeirModel(ea.encoder("hashing")), batch_size=2)
+    corpus = {
+        "cats": {"title": "Cats", "text": "The cat sleeps."},
+        "rain": {"title": "Rain", "text": "It rains today."},
+    }
+    found = model.search(corpus, {"q": "a cat sleeps", "r": "it rains"}, 1, "cos_sim")
+    assert [max(hits, key=hits.get) for hits in found.values()] == ["cats", "rain"]
+
+
+def test_without_mteb_the_line_is_said(monkeypatch):
+    from embassay.bridges import mteb as bridge
+
+    monkeypatch.setattr(bridge, "find_spec", lambda name: None)
+    bridge._task_class.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[mteb\]'"):
+        mteb_task("opposites", "negated_antonyms")
+    with pytest.raises(MissingExtraError, match="mteb"):
+        mteb_model(ea.encoder("hashing"))

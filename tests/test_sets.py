@@ -1,0 +1,85 @@
+"""Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
+
+import json
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from embassay import sets
+from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.folder import ENCODERS
+from embassay.resolve import scheme_of
+from embassay.specs import Spec, bind, parse
+
+
+def test_the_papers_numbers_of_encoders():
+    sizes = {name: len(sets.named(name).members) for name in sets.names()}
+    # Bansal et al. 2025: 16; White et al. 2015, table 1: 7; Vahtola et al. 2022, table 8: 114.
+    assert sizes["composition"] == 16
+    assert sizes["localization"] == 7
+    assert sizes["semantoneg-all"] == 114
+    # HEROS, table 3, has GloVe and 30 supervised ones.
+    supervised = [m for m in sets.named("heros").members if m.spec.startswith("sentence-transformers/")]
+    assert len(supervised) == 31
+
+
+def test_semantoneg_has_the_models_whose_accuracies_were_published():
+    text = files("embassay.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
+    published = [model["name"] for model in json.loads(text)["models"]]
+    assert [member.called for member in sets.named("semantoneg-all").members] == published
+    assert {m.called for m in sets.named("semantoneg").members} < set(published)
+
+
+@pytest.mark.parametrize("name", sets.names())
+def test_every_member_has_a_spec_that_parses_or_a_reason(name):
+    members = sets.named(name).members
+    assert len({member.called for member in members}) == len(members)
+    for member in members:
+        if not member.spec:
+            assert member.note
+            with pytest.raises(SpecError, match=r"."):
+                member.to_spec()
+            continue
+        spec = member.to_spec()
+        assert spec.label == member.called
+        scheme, _ = scheme_of(spec.head)
+        # The module itself, also where its packages are not installed here.
+        module = __import__(f"embassay.encoders.{scheme}", fromlist=["create"])
+        assert set(bind(module.create, spec.options, member.called)) == set(spec.options)
+
+
+def test_the_file_has_no_other_fields():
+    text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    for entry in tomllib.loads(text).values():
+        assert set(entry) == {"title", "encoders"}
+
+
+def test_what_names_a_set_and_what_does_not():
+    assert sets.asked("@heros") is sets.named("heros")
+    assert sets.asked(Spec("@heros")) is sets.named("heros")
+    assert sets.asked("bow") is None
+    assert sets.asked("mine=./folder@2") is None
+    assert sets.asked(object()) is None
+    assert sets.asked("a,,=") is None
+
+
+def test_an_unknown_set_says_the_nearest_and_all():
+    with pytest.raises(UnknownNameError, match=r"'hero'; did you mean 'heros'\? Known: composition, heros, local"):
+        sets.asked("@hero")
+
+
+@pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
+def test_a_set_takes_no_label_and_no_options(spec):
+    with pytest.raises(SpecError, match="no label and no options"):
+        sets.asked(spec)
+
+
+def test_a_spec_with_a_template_keeps_it_whole():
+    member = next(m for m in sets.named("heros").members if m.called == "PromptBERT (unsup)")
+    assert parse(member.spec, "encoder").options["template"] == 'This sentence of "{text}" means [MASK].'
+
+
+def test_errors_are_ones_that_people_can_mend():
+    assert issubclass(UnknownNameError, InputError)
+    assert "st" in ENCODERS.names()
