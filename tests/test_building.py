@@ -25,11 +25,11 @@ SENTENCES = (
 )
 
 
-def build_fake(sources, *, seed=0, count=None, mlm="", misspellings="", advance=silent):
+def build_fake(sources, *, seed=0, count=None, mlm=None, misspellings="", advance=silent):
     """A builder that makes a typo of each sentence."""
     advance(len(sources), len(sources))
     made = tuple(MinimalPairs(str(s.line), s.text, (("typo", f"{s.text[:-1]}!"),)) for s in sources[:count])
-    return Built(made, Counter({"too long": 1}), (f"seed {seed}, mlm {mlm or 'none'}",))
+    return Built(made, Counter({"too long": 1}), (f"seed {seed}, misspellings {misspellings or 'none'}",))
 
 
 @pytest.fixture
@@ -54,12 +54,12 @@ def lines_of(capsys):
 
 def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     out = tmp_path / "set.jsonl"
-    asked = ["--from", text, "-o", out, "--licence", "CC0", "--seed", "7", "--count", "2", "--mlm", "folder"]
+    asked = ["--from", text, "-o", out, "--licence", "CC0", "--seed", "7", "--count", "2", "--misspellings", "mine"]
     assert _guarded(["build", "minimal-pairs", *map(str, asked)]) == 0
     said = capsys.readouterr()
     assert said.out == ""
     lines = said.err.splitlines()
-    assert lines[0] == "seed 7, mlm folder"
+    assert lines[0] == "seed 7, misspellings mine"
     assert lines[1].startswith("built: 2 samples of 4 rows in ")
     assert lines[1].endswith(" rows a second")
     assert lines[2:] == [
@@ -73,7 +73,8 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     corpus = load_corpus(str(out))
     assert [sample.original for sample in corpus.samples] == [SENTENCES[0], SENTENCES[1]]
     card = (tmp_path / "set-card.md").read_text()
-    for expected in ("| its licence | CC0 |", "| seed | 7 |", "count=2, language=en, mlm=folder", "| too long | 1 |"):
+    options = "count=2, language=en, misspellings=mine"
+    for expected in ("| its licence | CC0 |", "| seed | 7 |", options, "| too long | 1 |"):
         assert expected in card
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", "set-card.md", "set-sheet.csv", "set.jsonl"]
 
@@ -260,6 +261,14 @@ def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
     asked[-1] = "0.999"
     assert _guarded([*asked, "-o", str(tmp_path / "none.csv")]) == 2
     assert "name a lower --threshold" in "".join(lines_of(capsys))
+
+
+def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_path, capsys):
+    pytest.importorskip("transformers", reason="the hf extra is not installed")
+    out = tmp_path / "set.jsonl"
+    assert _guarded(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
+    assert "no folder of a masked language model" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_builders_are_listed(capsys):

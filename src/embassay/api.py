@@ -255,7 +255,8 @@ def build(
     overwrite
         Replace files that are there.
     options
-        Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs.
+        Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs, a
+        masked language model (``mlm``) by its folder.
 
     Returns
     -------
@@ -272,12 +273,15 @@ def build(
     from embassay.builders._files import Places, check_free
     from embassay.builders._generator import generator
     from embassay.builders._making import make, put
+    from embassay.engine.masked import Masked
 
     places = None if out is None else Places(Path(out))
     if places is not None:
         check_free((places.corpus, places.card, places.sheet, places.review), overwrite)
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
+    if isinstance(folder := options.get("mlm"), (str, Path)):
+        options["mlm"] = Masked(Path(folder))
     if "filters" in options:
         options["filters"] = tuple(load_encoder(e) if isinstance(e, str) else e for e in options["filters"])
     built, origin = make(

@@ -8,25 +8,30 @@ from rich.text import Text
 from embassay.errors import UnknownNameError
 from embassay.folder import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
+from embassay.sets import named, names
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
+SETS = "sets"
 
 
 def show(what: str | None) -> None:
-    """Print the plug-ins of one kind, or of all.
+    """Print the plug-ins of one kind, or of all; of named sets their titles, and their encoders where asked for.
 
     Raises
     ------
     UnknownNameError
         If ``what`` is no kind.
     """
-    if what is not None and what not in KINDS:
-        raise UnknownNameError("kind of plug-in", what, KINDS)
+    if what is not None and what not in (*KINDS, SETS):
+        raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS))
     console = stdout()
     for title, folder in KINDS.items():
         if what in (None, title):
             console.print(Text(title, style="bold"))
             console.print(_table(folder))
+    if what in (None, SETS):
+        console.print(Text(SETS, style="bold"))
+        console.print(_sets(whole=what == SETS))
 
 
 def _table(folder: Folder) -> Table:
@@ -39,4 +44,17 @@ def _table(folder: Folder) -> Table:
         if not usable:
             lines.append(f"pip install 'embassay[{extra}]'")
         table.add_row(Text(name), Text("\n".join(lines)))
+    return table
+
+
+def _sets(whole: bool) -> Table:
+    """Return a table of the named sets of encoders, whole with what is in them."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for name in names():
+        found = named(name)
+        lines = [f"{found.title}: {len(found.members)} encoders"]
+        for member in found.members if whole else ():
+            more = "; ".join(part for part in (member.parameters, member.note) if part)
+            lines.append(f"{member.called}: {member.spec or 'no spec'}" + (f" ({more})" if more else ""))
+        table.add_row(Text(f"@{name}"), Text("\n".join(lines)))
     return table

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from embassay.errors import (
+    InputError,
     MissingExtraError,
     SpecError,
     UnknownNameError,
@@ -16,6 +17,7 @@ from embassay.errors import (
 from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.randomness import generator
 from embassay.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, builtin_names, load_corpus, load_encoder, scheme_of
+from embassay.sets import EncoderSet, asked
 from embassay.specs import Spec, bind, parse
 from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
 
@@ -152,14 +154,13 @@ def _entries(
     baselines: bool,
     corpora: Sequence[Corpus[Any]],
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    entries = [_entry(spec, runtime, trusted) for spec in specs]
-    notes: tuple[str, ...] = ()
-    if not specs:
-        entries, notes = _default(runtime)
+    entries, notes = _given(specs, runtime, trusted) if specs else _default(runtime)
     _distinct("encoders", [entry.label for entry in entries])
     labels = {entry.label for entry in entries}
-    if unknown := trusted - labels:
-        raise UnknownNameError("label after --trust-remote-code", min(unknown), labels)
+    # One that a set names may be left out, and need not be, the next time.
+    known = labels | {member.called for spec in specs if (found := asked(spec)) for member in found.members}
+    if unknown := trusted - known:
+        raise UnknownNameError("label after --trust-remote-code", min(unknown), known)
     for entry in entries:
         if not any(suits(entry.encoder, corpus) for corpus in corpora):
             needed = ", ".join(entry.encoder.card.shapes)
@@ -171,6 +172,41 @@ def _entries(
     if not entries:
         raise SpecError("no encoder is left to assay; name one with -e, or leave out --no-baselines")
     return tuple(entries), notes
+
+
+def _given(
+    specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: set[str]
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """Return the encoders that were asked for, those of a named set as far as they can be had, and notes on these."""
+    entries: list[Entry] = []
+    notes: list[str] = []
+    for spec in specs:
+        if (found := asked(spec)) is None:
+            entries.append(_entry(spec, runtime, trusted))
+        else:
+            members, said = _members(found, {e.label: e.encoder.card.spec for e in entries}, runtime, trusted)
+            entries += members
+            notes += said
+    return entries, tuple(notes)
+
+
+def _members(
+    found: EncoderSet, taken: Mapping[str, str], runtime: Runtime, trusted: set[str]
+) -> tuple[list[Entry], list[str]]:
+    """Return the encoders of a set but those that two sets share, and for each that cannot be had the reason."""
+    entries: list[Entry] = []
+    notes: list[str] = []
+    for member in found.members:
+        try:
+            entry = _entry(member.to_spec(), runtime, trusted)
+        except InputError as error:
+            more = f" ({member.note})" if member.spec and member.note else ""
+            notes.append(f"{member.called}: left out of @{found.name}: {error}{more}")
+            continue
+        if taken.get(member.called) != entry.encoder.card.spec:
+            entries.append(entry)
+            notes += [f"{member.called}: {member.note}"] if member.note else []
+    return entries, notes
 
 
 def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
@@ -186,9 +222,8 @@ def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
 
 def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:
     if not isinstance(spec, (str, Spec)):
-        if not all(hasattr(spec, name) for name in ("name", "fingerprint", "card", "fit", "encode")):
-            raise SpecError(f"{spec!r} is no encoder; a function goes in as 'python:module:callable'")
-        return Entry(spec.name, spec)
+        encoder = load_encoder(spec, runtime)
+        return Entry(encoder.name, encoder)
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = scheme_of(spec.head)
     label = spec.label or target or scheme

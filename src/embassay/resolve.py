@@ -55,8 +55,28 @@ def load_corpus(source: str | Spec) -> Corpus[Any]:
     return corpus
 
 
-def load_encoder(spec: str | Spec, runtime: Runtime | None = None) -> Encoder:
-    """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here."""
+def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "") -> Encoder:
+    """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here.
+
+    Parameters
+    ----------
+    spec
+        Also an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a
+        ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
+    name
+        What an object is to be called; a spec has its label.
+
+    Raises
+    ------
+    InputError
+        If the spec names no encoder, or the object is none.
+    """
+    if not isinstance(spec, (str, Spec)):
+        from embassay.encoders._objects import from_object
+
+        return from_object(spec, runtime or Runtime(), name)
+    if name:
+        raise SpecError(f"name={name!r} is for an object; write {name}=SPEC")
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = scheme_of(spec.head)
     known = ENCODERS.names()

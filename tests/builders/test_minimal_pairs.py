@@ -1,6 +1,7 @@
 """Minimal pairs from sentences: whole items, reasons, seeds, words left out."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,6 @@ from embassay.builders._samples import json_lines
 from embassay.builders._wordnet import places
 from embassay.builders.minimal_pairs import build
 from embassay.corpora.minimal_pairs import load
-from embassay.errors import ModelNotFoundError
 from embassay.samples import ALL_EDITS, EDITS
 
 pytestmark = pytest.mark.skipif(
@@ -147,28 +147,22 @@ def test_a_misspelling_of_the_users(tmp_path):
     assert any(str(file) == material.name for material in made.materials)
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path):
-    pytest.importorskip("transformers")
-    with pytest.raises(ModelNotFoundError, match="no folder of a masked language model"):
-        build(sources(), mlm=str(tmp_path))
-
-
 def test_how_far_it_is():
     told = []
     build(sources(), advance=lambda done, total: told.append((done, total)))
     assert told and told[-1][0] == told[-1][1] > 0
 
 
-def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form(monkeypatch):
+def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
     asked = []
 
-    def guess(before, after):
+    def fills(before, after):
         asked.append((before, after))
         return ("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")
 
-    monkeypatch.setattr("embassay.builders.minimal_pairs._guess", lambda folder: guess)
-    made = build(sources(LINES[1:2]), mlm="folder")
+    made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
     assert asked == [("The teacher did not ", " the excuse that the boys gave her.")]
     assert edits(made, LINES[1])["random_mlm"] == LINES[1].replace("accept", "remember")
     assert "random_word" not in edits(made, LINES[1])
     assert made.ways[made.samples[0].id, "random_mlm"] == "masked language model"
+    assert "some model" in {material.name for material in made.materials}

@@ -11,12 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from embassay.builders._built import Advance, Built, Material, library, silent
 from embassay.builders._extra_edits import Names
 from embassay.builders._grammar import Checker, Harper
 from embassay.builders._pairing import Left, Original, Tools, item, original
-from embassay.builders._randoms import Guess, Vocabulary
+from embassay.builders._randoms import Vocabulary
 from embassay.builders._reading import Source
 from embassay.builders._selection import NAME, named, sentences, unfit
 from embassay.builders._senses import replacements
@@ -35,13 +36,26 @@ BLOCK = 200
 """Sentences that are checked ahead at once."""
 
 
+class Fills(Protocol):
+    """A masked language model."""
+
+    @property
+    def name(self) -> str:
+        """What the data card calls it."""
+        ...
+
+    def fills(self, before: str, after: str) -> Iterable[str]:
+        """Return what it would put between two texts, the likeliest first."""
+        ...
+
+
 def build(
     sources: Sequence[Source],
     *,
     seed: int = 0,
     count: int | None = None,
     misspellings: str = "",
-    mlm: str = "",
+    mlm: Fills | None = None,
     advance: Advance = silent,
 ) -> Built:
     """Build originals with their edits.
@@ -55,7 +69,7 @@ def build(
     misspellings
         File of wrong→right lines; codespell's list where empty.
     mlm
-        Folder of a masked language model for ``random_mlm``; without it the edit is ``random_word``.
+        A masked language model for ``random_mlm``; without it the edit is ``random_word``.
     advance
         Is told how many of the sentences that may become originals have been tried.
 
@@ -66,18 +80,18 @@ def build(
     Raises
     ------
     InputError
-        If WordNet, a package, the list or the model is missing or cannot be read.
+        If WordNet, a package or the list is missing or cannot be read.
     """
     begun = time.perf_counter()
     lexicon, rejected = wordnet(), Counter[str]()
     listed: Mapping[str, tuple[str, ...]] = (
         read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     )
-    guess, checker = _guess(mlm), Harper()
+    checker = Harper()
     fitting = list(_fitting(sources, rejected))
     texts = [tagged for _, _, tagged in fitting]
     names, vocabulary = Names(texts, lexicon, NAME), Vocabulary(texts, lexicon)
-    tools = Tools(lexicon, checker, listed, vocabulary, names, guess, seed)
+    tools = Tools(lexicon, checker, listed, vocabulary, names, mlm.fills if mlm else None, seed)
     found = []
     for key, source, tagged in fitting:
         try:
@@ -141,15 +155,7 @@ def _look_ahead(block: Iterable[Original], checker: Checker) -> None:
     checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
 
 
-def _guess(mlm: str) -> Guess | None:
-    if not mlm:
-        return None
-    from embassay.engine.masked import Masked
-
-    return Masked(Path(mlm)).fills
-
-
-def _notes(mlm: str, count: int | None, made: int) -> tuple[str, ...]:
+def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     notes = ["A line of several sentences is tried sentence by sentence; those of one line are one unit."]
     if not mlm:
         notes.append("No masked language model was named: the random word is one of the corpus, named random_word.")
@@ -158,7 +164,7 @@ def _notes(mlm: str, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(misspellings: str, mlm: str) -> tuple[Material, ...]:
+def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
     """Return what words and judgements come from."""
     return (
         Material("WordNet", "3.0", "WordNet 3.0 licence", "senses, synonyms, antonyms, related words"),
@@ -169,5 +175,5 @@ def _materials(misspellings: str, mlm: str) -> tuple[Material, ...]:
         Material(misspellings, "", "as you have it", "misspellings")
         if misspellings
         else library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"),
-        *((Material(mlm, "", "as you have it", "random_mlm"),) if mlm else ()),
+        *((Material(mlm.name, "", "as you have it", "random_mlm"),) if mlm else ()),
     )

@@ -24,6 +24,7 @@ class Masked:
         ModelNotFoundError
             If the folder holds no masked language model.
         """
+        self.name = str(folder)
         try:
             import torch
             from transformers import AutoModelForMaskedLM, AutoTokenizer
