@@ -231,7 +231,7 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     assert "questions: 75 to learn from, 7 to stop by, 41 to test (3 of them without an answer)" in said
     assert "sentences to pre-train on: 301; documents: 301" in said
     assert "pretrained: 301 rows: 10 steps, about" in said
-    assert "finetuned: 76 rows with 4 negatives each at most: 6 steps, about" in said
+    assert "finetuned: 76 rows with 2 negatives each at most: 6 steps, about" in said
     assert "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes" in said
     assert trainers == []
     assert not (tmp_path / "a").exists()

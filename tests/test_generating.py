@@ -1,13 +1,17 @@
 """``embassay build composition|retrieval``: from documents to a corpus, by a generator on loopback and by rules."""
 
+import csv
+import io
 import json
 
 import pytest
 
 import embassay as ea
 from embassay.api import estimate
+from embassay.builders._samples import name_of
+from embassay.builders._sheet import rows_of, sheet_of
 from embassay.cli import _guarded
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.resolve import load_corpus
 
 DOCUMENTS = {
@@ -192,3 +196,77 @@ def test_what_cannot_be_built_from_is_said(tmp_path, capsys, name, content, mess
     assert run("composition", "--from", tmp_path / name, "-o", tmp_path / "set.jsonl") == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "set.jsonl").exists()
+
+
+def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
+    rows = [
+        {"document": "=sub dir/my 5% notes", "passages": ["A valve opens."]},
+        {"id": "=sub dir/my 5% notes-q1", "question": "What opens?", "right": ["=sub dir/my 5% notes"]},
+        {"id": "kept", "question": "What opens then?", "right": ["=sub dir/my 5% notes"]},
+    ]
+    corpus = tmp_path / "set.jsonl"
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    found = load_corpus(str(corpus))
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_bytes(sheet_of(name_of(corpus.name, corpus.read_bytes()), rows_of(found.samples, 0, found.documents)))
+    cells = list(csv.DictReader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
+    assert all(not cell["item"].startswith("=") for cell in cells)
+    for cell in cells:
+        cell["rating"] = "4" if cell["item"] == "kept" else "0"
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, cells[0])
+        writer.writeheader()
+        writer.writerows(cells)
+    assert _guarded(["rate", str(sheet), "-o", str(tmp_path / "rest.jsonl")]) == 0
+    assert "1 of 2 samples" in capsys.readouterr().err
+    assert [question.id for question in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["kept"]
+
+
+def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
+    table = tmp_path / "mine.jsonl"
+    table.write_text("".join(f"{json.dumps({'text': text})}\n" for text in DOCUMENTS.values()), encoding="utf-8")
+    before = table.read_bytes()
+    assert run("composition", "--from", table, "-o", table, "--overwrite") == 2
+    assert "is what is built from" in capsys.readouterr().err
+    assert table.read_bytes() == before
+
+
+def test_what_was_written_into_the_folder_is_no_document_of_the_next_build(folder):
+    out = folder / "set.jsonl"
+    first = ea.build("retrieval", folder, out, unanswerable=0.0)
+    again = ea.build("retrieval", folder, out, unanswerable=0.0, overwrite=True)
+    assert (folder / "set-card.md").exists()
+    assert again.documents == first.documents
+    card = (folder / "set-card.md").read_text(encoding="utf-8")
+    ea.build("retrieval", folder, out, unanswerable=0.0, overwrite=True)
+    sha = next(line for line in card.splitlines() if "SHA-256" in line)
+    assert sha in (folder / "set-card.md").read_text(encoding="utf-8")
+
+
+def test_a_licence_is_no_hindrance_to_a_dry_run(folder, tmp_path, chat):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    asked = ("--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat), "--licence", "CC0", "--dry-run")
+    assert run("retrieval", *asked) == 0
+
+
+def test_a_blank_prompt_is_refused(folder, tmp_path, chat, capsys):
+    (tmp_path / "p.txt").write_text(" \n", encoding="utf-8")
+    asked = ("--generator", spec(chat), "--prompt", tmp_path / "p.txt")
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", *asked) == 2
+    assert "p.txt: no prompt in it" in capsys.readouterr().err
+
+
+def test_a_column_is_named_by_the_option_of_the_command(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("key,words\n1,It rained.\n", encoding="utf-8")
+    assert run("composition", "--from", tmp_path / "t.csv", "-o", tmp_path / "set.jsonl") == 2
+    assert "name it with --text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["half a \ud800 character", "  "])
+def test_texts_given_in_python_are_checked(text):
+    with pytest.raises(SourceError, match=r"documents.*\[2\]"):
+        ea.build("composition", [DOCUMENTS["orla"], text])
+
+
+def test_one_filter_may_be_given_by_its_spec():
+    assert ea.build("composition", list(DOCUMENTS.values()), filters="bow", below=0.9).filtered_with == ("bow",)

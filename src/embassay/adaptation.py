@@ -203,7 +203,7 @@ class Adaptation:
             run.open(settings)
         except OutputError:
             run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
-        outcome = session.into(run, request, plan, start)
+        outcome = session.into(run, request, plan, request.draws, start)
         if outcome.failures:
             raise EncoderError("; ".join(outcome.failures.values()))
         return outcome.result

@@ -267,26 +267,32 @@ def build(
     InputError
         If the sources cannot be used, nothing can be built of them, or a file cannot be written.
     EncoderError
-        If a generator or a filter fails; what it answered is kept, and the same call goes on from there.
+        If a generator or a filter fails; what a generator answered is kept beside ``out``, and the same call
+        goes on from there.
     """
     from embassay.builders._built import silent
-    from embassay.builders._files import Places, check_free
+    from embassay.builders._files import Places, check_apart, check_free
     from embassay.builders._generator import generator
     from embassay.builders._making import make, put
     from embassay.engine.masked import Masked
 
     places = None if out is None else Places(Path(out))
+    given = Path(sources) if isinstance(sources, (str, Path)) else sources
     if places is not None:
-        check_free((places.corpus, places.card, places.sheet, places.review), overwrite)
+        check_free(places.written, overwrite)
+        check_apart(places.every, [given, review])
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(folder := options.get("mlm"), (str, Path)):
         options["mlm"] = Masked(Path(folder))
     if "filters" in options:
-        options["filters"] = tuple(load_encoder(e) if isinstance(e, str) else e for e in options["filters"])
+        filters = options["filters"]
+        chosen = [filters] if isinstance(filters, str) else filters
+        options["filters"] = tuple(load_encoder(e) if isinstance(e, str) else e for e in chosen)
     built, origin = make(
         kind,
-        Path(sources) if isinstance(sources, (str, Path)) else sources,
+        given,
+        aside=() if places is None else places.every,
         column=column,
         count=count,
         seed=seed,
@@ -297,6 +303,7 @@ def build(
         review=str(review),
     )
     if places is not None:
+        check_free(places.written, overwrite)
         put(places.corpus, built, origin)
     return built
 

@@ -158,6 +158,7 @@ def _generate(
     """Build, or say what would be asked."""
     told = {"prompt": _read(prompt)} if prompt is not None else {}
     if dry_run:
+        options.pop("licence")
         return _estimate(kind, source, generator, out, **told, **options)
     return run_build(kind, source, out, overwrite, generator=generator, **told, **options)
 
@@ -180,8 +181,11 @@ def _estimate(kind: str, source: Path, generator: str, out: Path, **options: Any
 
 def _read(prompt: Path) -> str:
     try:
-        return prompt.read_text(encoding="utf-8-sig")
+        text = prompt.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError("not UTF-8 text", prompt) from None
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror}", prompt) from None
+    if not text.strip():
+        raise SourceError("no prompt in it; write what the generator is to do", prompt)
+    return text

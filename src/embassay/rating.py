@@ -247,6 +247,11 @@ def _drop(
     check_free((places.corpus, places.card), overwrite)
     lost = {(item, row.edit) for row, bad in zip(sheet.rows, below, strict=True) if bad for item in row.items}
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    known = {_id(line) for line in lines}
+    if strange := next((item for item, _ in sorted(lost) if item not in known), ""):
+        raise SourceError(
+            f"{strange!r} is no id of {path}; leave the column as it was written", sheet.path, None, "item"
+        )
     rest = [row for line in lines if (row := _without(line, lost))]
     left, there = (sum("document" not in row for row in rows) for rows in (rest, lines))
     if not left:
@@ -260,11 +265,15 @@ def _drop(
     return (f"test set: {out}, {left:,} of {there:,} samples", f"its data card: {places.card}")
 
 
+def _id(row: dict[str, Any]) -> str:
+    return str(row.get("id", row.get("idx")))
+
+
 def _without(row: dict[str, Any], lost: set[tuple[str, str]]) -> dict[str, Any] | None:
     """Return a line without its edits that are lost, a document as it is; None where nothing is left of it."""
     if "document" in row:
         return row
-    name = str(row.get("id", row.get("idx")))
+    name = _id(row)
     if "edits" not in row:
         return None if any(item == name for item, _ in lost) else row
     edits = {edit: text for edit, text in row["edits"].items() if (name, edit) not in lost}

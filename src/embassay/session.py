@@ -111,12 +111,12 @@ def carry_out(request: Request) -> int:
     from embassay.reports.terminal import show, stdout
 
     start = time.perf_counter()
-    plan, folder = request.plan(), RunFolder(request.out)
+    draws, plan, folder = request.draws, request.plan(), RunFolder(request.out)
     folder.open(settings_of(request, plan), request.overwrite)
     if not request.quiet:
         for note in plan.notes:
             say(note)
-    outcome = into(folder, request, plan, start)
+    outcome = into(folder, request, plan, draws, start)
     if not request.quiet:
         for label, route in outcome.route.items():
             for note in route.get("notes", ()):
@@ -133,7 +133,7 @@ def carry_out(request: Request) -> int:
     return ENCODER_FAILED if outcome.failures else FINE
 
 
-def into(folder: RunFolder, request: Request, plan: Plan, start: float) -> Outcome:
+def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: float) -> Outcome:
     """Execute a plan, and write result, report and record into a folder that is open for it.
 
     Parameters
@@ -148,7 +148,7 @@ def into(folder: RunFolder, request: Request, plan: Plan, start: float) -> Outco
     from embassay.reports.page import render
     from embassay.store.canonical import write
 
-    outcome = _execute(request, plan, request.draws, folder)
+    outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
     record = _record(folder.record(), outcome, time.perf_counter() - start)
     if result.rows:

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.builders._built import Reading
 from embassay.reading.documents import SourceDocument, read_documents
+from embassay.reading.jsonl import text_field
+
+GIVEN = Path("documents")
+"""What messages call documents that come from no file."""
 
 
 def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
-    """Return documents that are given in Python; texts are numbered from 1."""
-    return tuple(SourceDocument(str(n), t) if isinstance(t, str) else t for n, t in enumerate(texts, 1))
+    """Return documents that are given in Python; texts are numbered from 1.
+
+    Raises
+    ------
+    SourceError
+        For a text that is blank or no text at all.
+    """
+    found = (SourceDocument(str(n), t) if isinstance(t, str) else t for n, t in enumerate(texts, 1))
+    return tuple(replace(each, text=text_field(each.text, GIVEN, None, f"[{n}]")) for n, each in enumerate(found, 1))
 
 
-def read(path: Path, *, id: str = "", text: str = "") -> Reading:  # noqa: A002 - the option's name
+def read(
+    path: Path,
+    *,
+    id: str = "",  # noqa: A002 - the option's name
+    text: str = "",
+    aside: Sequence[Path] = (),
+) -> Reading:
     """Read a folder of .txt and .md files, a table, a file in SQuAD's form, or one text.
 
     Parameters
     ----------
     id, text
         The columns of ids and of texts in a table, where they are not known ones.
+    aside
+        Files in the folder that are no documents.
 
     Raises
     ------
@@ -29,4 +49,4 @@ def read(path: Path, *, id: str = "", text: str = "") -> Reading:  # noqa: A002 
     SpecError
         If columns are named and there is no table.
     """
-    return Reading(*read_documents(path, id=id, text=text))
+    return Reading(*read_documents(path, id=id, text=text, aside=aside))

@@ -39,6 +39,24 @@ class Places:
         """What a generator answered, where there was one: a build that was stopped goes on from it."""
         return self.corpus.with_name(f"{self.corpus.stem}-answers.jsonl")
 
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """What a build writes anew."""
+        return self.corpus, self.card, self.sheet, self.review
+
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """All of them."""
+        return *self.written, self.answers
+
+
+def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
+    """Raise OutputError for a place that is one of the files that are read."""
+    read = {Path(source).resolve() for source in sources if isinstance(source, (str, Path)) and str(source)}
+    for path in places:
+        if path.resolve() in read:
+            raise OutputError(f"{path}: is what is built from; choose another name with -o")
+
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
     """Raise OutputError for a file that is there already, unless it may be overwritten; for a folder in any case."""

@@ -26,7 +26,7 @@ from embassay.folder import BUILDERS
 from embassay.reading.documents import documents_in
 
 ENGLISH = "en"
-COMMON = ("seed", "count", "advance")
+COMMON = ("seed", "count", "advance", "aside")
 """Parameters that every builder has."""
 
 
@@ -42,6 +42,7 @@ def make(
     advance: Advance,
     options: Mapping[str, Any],
     review: str = "",
+    aside: Sequence[Path] = (),
 ) -> tuple[Built, Origin]:
     """Read the sources, refuse what cannot be used, build.
 
@@ -55,6 +56,8 @@ def make(
         Of the builder, and of its way of reading.
     review
         The sheet of an earlier build: what people confirmed on it joins the test set. Empty for none.
+    aside
+        Files that are no documents, though they lie in the folder of documents: what is written.
 
     Raises
     ------
@@ -62,7 +65,7 @@ def make(
         If the sources cannot be read, are in another language, or nothing can be built of them.
     """
     begun = time.perf_counter()
-    gathered = _gather(kind, sources, column, count, seed, language, options)
+    gathered = _gather(kind, sources, column, count, seed, language, options, aside)
     built: Built = gathered.module.build(gathered.sources, seed=seed, count=count, advance=advance, **gathered.options)
     more = tuple(entries(built.doubtful, read_review(Path(review)))) if review else ()
     built = replace(
@@ -76,7 +79,7 @@ def make(
     if not built.samples:
         raise InputError(_nothing(gathered.name, gathered.read, built.rejected))
     asked = {"column": column, "count": count, "language": language, "review": review, **options}
-    return built, Origin(kind.replace("_", "-"), gathered.name, _sha256(sources), licence, seed, _told(asked))
+    return built, Origin(kind.replace("_", "-"), gathered.name, _sha256(sources, aside), licence, seed, _told(asked))
 
 
 def requests_of(
@@ -129,12 +132,13 @@ def _gather(
     seed: int,
     language: str,
     options: Mapping[str, Any],
+    aside: Sequence[Path] = (),
 ) -> _Gathered:
     """Read the sources and leave out what cannot be used."""
     _check(count, seed, language)
     module = BUILDERS.module(kind.replace("-", "_"))
     reading, building = _options(module, kind, options)
-    found = _read(module, sources, column, reading)
+    found = _read(module, sources, column, reading, aside)
     name = str(sources) if isinstance(sources, Path) else "what was given"
     kept, rejected = _kept(found.sources, name, module, language)
     return _Gathered(module, name, kept, building, len(found.sources), rejected, found.notes)
@@ -169,9 +173,9 @@ def _options(module: ModuleType, kind: str, options: Mapping[str, Any]) -> tuple
     reading, building = _keywords(getattr(module, "read", None)), _keywords(module.build)
     for name in options:
         if name not in reading + building:
-            guess = f"; did you mean {near!r}?" if (near := nearest(name, reading + building)) else ""
+            guess = f"; did you mean {near!r}" if (near := nearest(name, reading + building)) else ""
             known = ", ".join(reading + building) or "none"
-            raise SpecError(f"builder {kind!r} has no option {name!r}{guess} Known: {known}")
+            raise SpecError(f"builder {kind!r} has no option {name!r}{guess}. Known: {known}")
     return {n: v for n, v in options.items() if n in reading}, {n: v for n, v in options.items() if n in building}
 
 
@@ -182,15 +186,19 @@ def _keywords(function: Any) -> tuple[str, ...]:
     return tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in COMMON)
 
 
-def _read(module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any]) -> Reading:
+def _read(
+    module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any], aside: Sequence[Path]
+) -> Reading:
     if not isinstance(sources, Path):
         return Reading(tuple(module.given(sources) if hasattr(module, "given") else _given(sources)))
     if not hasattr(module, "read"):
         pairs = not column and _takes_pairs(module) and is_of_pairs(sources)
         return Reading(read_pairs(sources) if pairs else read_sentences(sources, column))
     if column and "column" not in _keywords(module.read):
-        raise SpecError("--column names a column of sentences, which this builder does not read from a table of pairs")
-    given = {"column": column} if column else {}
+        raise SpecError("--column names a column of sentences, which this builder does not read")
+    given: dict[str, Any] = {"column": column} if column else {}
+    if "aside" in inspect.signature(module.read).parameters:
+        given["aside"] = tuple(aside)
     found = module.read(sources, **given, **options)
     return found if isinstance(found, Reading) else Reading(tuple(found))
 
@@ -234,7 +242,7 @@ def _nothing(name: str, read: int, rejected: Counter[str]) -> str:
 
 def _told(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return options as a card shows them: a generator or an encoder by what it says of itself."""
-    return {name: _shown(value) for name, value in options.items()}
+    return {name: _shown(value) for name, value in options.items() if name != "prompt"}
 
 
 def _shown(value: Any) -> Any:
@@ -243,12 +251,12 @@ def _shown(value: Any) -> Any:
     return getattr(getattr(value, "card", None), "spec", None) or getattr(value, "name", None) or value
 
 
-def _sha256(sources: Path | Sequence[Any]) -> str:
+def _sha256(sources: Path | Sequence[Any], aside: Sequence[Path] = ()) -> str:
     """Return the hash of a file's content; of a folder's documents those of their places and contents."""
     if isinstance(sources, Path) and sources.is_file():
         with sources.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     if isinstance(sources, Path):
-        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents_in(sources))
+        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents_in(sources, aside))
         return hashlib.sha256(repr(tuple(found)).encode("utf-8", "surrogatepass")).hexdigest()
     return hashlib.sha256("\n".join(map(str, sources)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from embassay.builders._lines import open_table
 from embassay.errors import SourceError
@@ -41,6 +42,7 @@ UNANSWERED = "(no document is to answer it)"
 _FORMULA = ("=", "+", "-", "@", "\t")
 """What a cell must not begin with in a spreadsheet, which would compute it."""
 _ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
+_INSIDE = re.compile(r"[\s%]")
 _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
 
@@ -99,7 +101,7 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     """
     numbered = enumerate(rows, 1)
     cells = (
-        (corpus, f"{n} of {len(rows)}", " ".join(r.items), r.edit, shown(r.original), shown(r.text), "", "")
+        (corpus, f"{n} of {len(rows)}", _joined(r.items), r.edit, shown(r.original), shown(r.text), "", "")
         for n, r in numbered
     )
     return table_of(COLUMNS, cells)
@@ -187,6 +189,15 @@ def _of_groups(samples: Sequence[Grouped]) -> Iterator[RatedRow]:
             yield RatedRow((sample.id,), "group", others, sample.text)
 
 
+def _joined(items: Sequence[str]) -> str:
+    """Return ids as a cell, divided by spaces; a space or a percent sign inside one is written as in addresses."""
+    return shown(" ".join(_INSIDE.sub(lambda found: quote(found[0]), item) for item in items))
+
+
+def _divided(cell: str) -> tuple[str, ...]:
+    return tuple(unquote(item) for item in meant(cell).split())
+
+
 def _number(cell: Any, path: Path, line: int) -> tuple[int, int]:
     found = _ROW.fullmatch(str(cell).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
@@ -199,4 +210,4 @@ def _rated(row: Any, path: Path, line: int) -> RatedRow:
     if cell and not (_RATING.fullmatch(cell) and LOW <= float(cell.replace(",", ".")) <= HIGH):
         raise SourceError(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", path, line, "rating")
     rating = float(cell.replace(",", ".")) if cell else None
-    return RatedRow(tuple(row["item"].split()), row["edit"], meant(row["original"]), meant(row["text"]), rating)
+    return RatedRow(_divided(row["item"]), row["edit"], meant(row["original"]), meant(row["text"]), rating)

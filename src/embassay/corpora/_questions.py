@@ -60,8 +60,8 @@ def read_questions(
     """
     table = read_table(path)
     columns = {
-        "question": table.column("of questions", "question", question, QUESTION),
-        "document": table.column("of right documents", "document", document, RIGHT),
+        "question": table.column("of questions", "question=", question, QUESTION),
+        "document": table.column("of right documents", "document=", document, RIGHT),
     }
     if columns["question"] == columns["document"]:
         raise SourceError("is both the question and its documents", path, table.line, columns["question"])

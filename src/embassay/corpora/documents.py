@@ -85,7 +85,7 @@ def load(
     if path.is_dir():
         if id or text:
             raise SpecError("id= and text= name columns of a table; the documents are a folder")
-        documents, notes = read_folder(path, asked)
+        documents, notes = read_folder(path, [asked])
     else:
         documents, notes = read_records(path, id, text)
     texts = {document.id: document.whole for document in documents}

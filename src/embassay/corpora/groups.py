@@ -98,8 +98,8 @@ def _couple(names: frozenset[str] | set[str]) -> tuple[str, ...]:
 def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
     columns = {
-        "sentence": table.column("of sentences", "sentence", sentence, SENTENCE),
-        "group": table.column("of groups", "group", group, GROUP),
+        "sentence": table.column("of sentences", "sentence=", sentence, SENTENCE),
+        "group": table.column("of groups", "group=", group, GROUP),
     }
     if key := table.perhaps(id_, [name for name in ID if name not in columns.values()]):
         columns["id"] = key
@@ -136,9 +136,9 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
     """Return the sentences of the pairs that are paraphrases, in the order in which they come, and notes."""
     couple = _couple(frozenset(table.names)) or ("", "")
     columns = {
-        "first": table.column("of first sentences", "first", first, couple[:1]),
-        "second": table.column("of second sentences", "second", second, couple[1:]),
-        "label": table.column("that says whether they are paraphrases", "label", label, LABEL),
+        "first": table.column("of first sentences", "first=", first, couple[:1]),
+        "second": table.column("of second sentences", "second=", second, couple[1:]),
+        "label": table.column("that says whether they are paraphrases", "label=", label, LABEL),
     }
     told = _told(columns, table)
     numbers, pairs, rows = dict[str, int](), list[tuple[int, int]](), 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,21 @@ class SourceDocument:
         return f"{self.title} {self.text}" if self.title else self.text
 
 
-def read_documents(path: Path, *, id: str = "", text: str = "") -> tuple[tuple[SourceDocument, ...], Notes]:  # noqa: A002
+def read_documents(
+    path: Path,
+    *,
+    id: str = "",  # noqa: A002 - the option's name
+    text: str = "",
+    aside: Sequence[Path] = (),
+) -> tuple[tuple[SourceDocument, ...], Notes]:
     """Read documents from whatever a path is, and say in notes what it was read as.
 
     Parameters
     ----------
     id, text
         The names of a table's columns, where they are not known ones; without a column of ids rows are numbered.
+    aside
+        Files in the folder that are no documents.
 
     Raises
     ------
@@ -71,31 +79,31 @@ def read_documents(path: Path, *, id: str = "", text: str = "") -> tuple[tuple[S
         If columns are named and there is no table.
     """
     if path.is_dir():
-        found, notes = read_folder(path)
+        found, notes = read_folder(path, aside)
     elif path.suffix.lower() in SUFFIXES:
         found, notes = (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
     elif is_squad(_head(path)):
         found = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
         notes = (f"SQuAD's form: {counted(len(found), 'paragraph')}",)
     else:
-        return read_records(path, id, text, numbered=True)
+        return read_records(path, id, text, named="--{}", titled=False)
     if id or text:
         raise SpecError(f"columns are named, but {path} is no table")
     return found, notes
 
 
-def documents_in(path: Path) -> Iterator[Path]:
-    """Yield the texts of a folder, and of those in it, sorted."""
-    return (file for file in _walk(path) if file.suffix.lower() in SUFFIXES)
+def documents_in(path: Path, aside: Sequence[Path] = ()) -> Iterator[Path]:
+    """Yield the texts of a folder, and of those in it, sorted, without the files that are set aside."""
+    return (file for file in _walk(path, aside) if file.suffix.lower() in SUFFIXES)
 
 
-def read_folder(path: Path, other: Path | None = None) -> tuple[tuple[SourceDocument, ...], Notes]:
+def read_folder(path: Path, aside: Sequence[Path] = ()) -> tuple[tuple[SourceDocument, ...], Notes]:
     """Read the texts of a folder, sorted by id.
 
     Parameters
     ----------
-    other
-        A file that may lie in the folder and is no document.
+    aside
+        Files that may lie in the folder and are no documents.
 
     Raises
     ------
@@ -103,9 +111,7 @@ def read_folder(path: Path, other: Path | None = None) -> tuple[tuple[SourceDocu
         With the file, for what cannot be read or is blank, two files of one id, and no file at all.
     """
     texts, files, others = dict[str, str](), dict[str, Path](), Counter[str]()
-    for file in _walk(path):
-        if other is not None and _same(file, other):
-            continue
+    for file in _walk(path, aside):
         if file.suffix.lower() not in SUFFIXES:
             others[file.suffix.lower() or "no suffix"] += 1
             continue
@@ -127,7 +133,8 @@ def read_records(
     id: str = "",  # noqa: A002 - the option's name
     text: str = "",
     *,
-    numbered: bool = False,
+    named: str = "{}=",
+    titled: bool = True,
 ) -> tuple[tuple[SourceDocument, ...], Notes]:
     """Read the documents of a table.
 
@@ -135,8 +142,11 @@ def read_records(
     ----------
     id, text
         The names of the columns, where they are not known ones.
-    numbered
-        Rows of a table without a column of ids are numbered from 1; otherwise it must have one.
+    named
+        How messages write the option that names a column.
+    titled
+        Whether titles stand before texts, and rows must have ids; otherwise rows without a column of ids are numbered
+        from 1.
 
     Raises
     ------
@@ -144,8 +154,9 @@ def read_records(
         With file, line and column, for missing columns and cells, an id that stands twice, and no document.
     """
     table = read_table(path)
-    key = table.perhaps(id, ID) if numbered else table.column("of ids", "id", id, ID)
-    columns = ({"id": key} if key else {}) | {"text": table.column("of texts", "text", text, TEXT)}
+    key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
+    columns = {"id": key} if key else {}
+    columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
         raise SourceError("is both the id and the text", path, table.line, key)
     if title := table.perhaps("", [name for name in TITLE if name not in columns.values()]):
@@ -161,7 +172,7 @@ def read_records(
     if not found:
         raise SourceError("the table has no documents", path)
     told = f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"
-    return tuple(found), (told, *(["each title stands before its text"] if title else []))
+    return tuple(found), (told, *(["each title stands before its text"] if title and titled else []))
 
 
 def _head(path: Path) -> str:
@@ -174,12 +185,13 @@ def _head(path: Path) -> str:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
 
-def _walk(path: Path) -> Iterator[Path]:
-    """Yield the files of a folder and of those in it, sorted, without what is hidden."""
+def _walk(path: Path, aside: Sequence[Path] = ()) -> Iterator[Path]:
+    """Yield the files of a folder and of those in it, sorted, without what is hidden or set aside."""
     entries(path)
     for place, folders, files in os.walk(path):
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
-        yield from (Path(place, file) for file in sorted(files) if not file.startswith("."))
+        found = (Path(place, file) for file in sorted(files) if not file.startswith("."))
+        yield from (file for file in found if not any(_same(file, other) for other in aside))
 
 
 def _same(file: Path, other: Path) -> bool:

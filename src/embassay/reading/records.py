@@ -45,7 +45,7 @@ class Table:
         """
         if name := self.perhaps(given, known):
             return name
-        raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}=", self.path, self.line)
+        raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}", self.path, self.line)
 
     def perhaps(self, given: str, known: Sequence[str]) -> str:
         """Return the name of a column that need not be there, empty where it is not; one that is given must be."""
