@@ -139,6 +139,11 @@ def whole(change):
     return behave
 
 
+def errs(message="out of order", **more):
+    """Answer with status 200 and an error in it."""
+    return whole(lambda body: {"error": {"message": message, **more}})
+
+
 def fails(status, message="out of order", **headers):
     """Answer with this status, an error in OpenAI's form and headers (Retry_After is Retry-After)."""
     body = json.dumps({"error": {"message": message}}).encode()
@@ -161,6 +166,11 @@ def nonsense(server, handler, prompt):
     handler.give(200, b"<html>Sign in</html>", Content_Type="text/html")
 
 
+def _counts_nothing(body):
+    return body | {"usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}
+
+
+UNCOUNTED = whole(_counts_nothing)
 REFUSES = says("I'm sorry, but I can't help with that.")
 WITHHOLDS = says(None, "content_filter")
 ECHOES = says(lambda prompt: prompt)

@@ -16,6 +16,7 @@ import pytest
 from embassay.endpoint import Endpoint, Retries
 from embassay.endpoint.address import read_address
 from embassay.endpoint.answers import SHOWN, excerpt, hider, pause_asked, used_tokens
+from embassay.endpoint.attempts import LostError
 from embassay.endpoint.lanes import each
 from embassay.endpoint.spending import Spending
 from embassay.errors import EmbassayError, EncoderError, EndpointError, SpecError
@@ -219,6 +220,8 @@ def test_nobody_there(service, pauses):
     assert "refused" in str(error)
     assert "(tried 3 times)" in str(error)
     assert error.status is None
+    assert not isinstance(error, LostError)
+    assert endpoint.spending.lost == 0
 
 
 @pytest.mark.parametrize(
@@ -409,6 +412,59 @@ def test_a_budget_in_tokens_and_in_money():
     ) as e:
         money.reserve(200)
     assert "finished vectors are kept" in str(e.value)
+
+
+def test_what_was_taken_before_counts_towards_the_budget_alone():
+    tokens = Spending(budget=100)
+    tokens.begin_with(60)
+    tokens.reserve(40)
+    tokens.settle(40, 30)
+    assert (tokens.tokens, tokens.requests) == (30, 1)
+    with pytest.raises(EncoderError, match="90 tokens spent, about 20 tokens more"):
+        tokens.reserve(20)
+
+
+def _cut(handler, payload):
+    handler.answer(200, b'{"data": [', {}, length=500)
+
+
+def _stall(handler, payload):
+    time.sleep(0.4)
+
+
+@pytest.mark.parametrize("lose", [_cut, _stall, None])
+def test_an_answer_that_is_lost_is_counted_at_its_longest(service, pauses, lose):
+    endpoint = Endpoint(service.url, timeout=0.2, retries=quick(pauses))
+    service.script(*[lose or service.status(200, b'{"data": [')] * 2)
+    endpoint.post("/embeddings", PAYLOAD, tokens=30)
+    spent = endpoint.spending
+    assert (spent.tokens, spent.requests, spent.lost, spent.retries) == (70, 1, 2, 2)
+    endpoint.close()
+
+
+def test_a_refusal_costs_nothing(service, pauses):
+    endpoint = Endpoint(service.url, retries=quick(pauses), budget=45)
+    service.script(service.status(500), service.status(429), service.status(200, b'{"error": "busy"}'))
+    endpoint.post("/embeddings", PAYLOAD, tokens=30)
+    assert (endpoint.spending.tokens, endpoint.spending.lost) == (10, 0)
+    endpoint.close()
+
+
+def test_answers_that_are_lost_do_not_exceed_the_budget(service, pauses):
+    endpoint = Endpoint(service.url, retries=quick(pauses), budget=70)
+    service.script(*[_cut] * 6)
+    with pytest.raises(EncoderError, match="the budget of 70 tokens does not suffice: 60 tokens spent, about 30"):
+        endpoint.post("/embeddings", PAYLOAD, tokens=30)
+    assert len(service.seen) == 2
+    endpoint.close()
+
+
+@pytest.mark.parametrize(("status", "lost"), [(500, True), (504, True), (429, False), (503, False), (400, False)])
+def test_what_may_be_due_to_a_single_request(service, pauses, status, lost):
+    endpoint = Endpoint(service.url, retries=quick(pauses, 2))
+    service.script(*[service.status(status)] * 2)
+    assert isinstance(failure(endpoint), LostError) is lost
+    endpoint.close()
 
 
 def test_the_budget_holds_for_requests_under_way_too(service):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint.attempts import LostError
 from embassay.endpoint.chat import Answer, Chat
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError
@@ -84,7 +85,6 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
         ({"choices": None}, "it is no answer of a chat"),
         ({"choices": ["text"]}, "its first choice has another form"),
         (body({"content": 7}), "the content of its message is no text"),
-        ({"error": {"message": f"no credit for {KEY}"}}, "it is no answer of a chat; look at base_url; it says: no cr"),
     ],
 )
 def test_what_is_no_answer(service, chat, found, message):
@@ -104,6 +104,9 @@ def test_what_is_no_answer(service, chat, found, message):
         ({"total_tokens": 40}, (guess(PROMPT), 40 - guess(PROMPT))),
         ({"prompt_tokens": 5}, (5, 4)),
         ({"prompt_tokens": -5, "completion_tokens": "2"}, (guess(PROMPT), 4)),
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (guess(PROMPT), 4)),
+        ({"prompt_tokens": 5, "completion_tokens": 0}, (5, 4)),
+        ({"total_tokens": 0}, (guess(PROMPT), 4)),
         ([], (guess(PROMPT), 4)),
         (None, (guess(PROMPT), 4)),
     ],
@@ -113,6 +116,46 @@ def test_what_it_took(service, chat, usage, took):
     answer = chat.ask(PROMPT)
     assert (answer.prompt_tokens, answer.completion_tokens) == took
     assert chat.endpoint.spending.tokens == sum(took)
+
+
+def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
+    answers(service, body({"content": ""}, usage={"prompt_tokens": 0, "completion_tokens": 0}))
+    assert chat.ask(PROMPT) == Answer("", "stop", False, guess(PROMPT), 0)
+
+
+def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
+    answers(service, {"error": {"message": "the provider failed"}, "choices": []})
+    answers(service, body({"content": "a"}, error=None))
+    assert chat.ask(PROMPT).text == "a"
+    assert chat.endpoint.spending.retries == 1
+    answers(service, {"error": f"no luck with {KEY}"})
+    answers(service, {"error": f"no luck with {KEY}"})
+    with pytest.raises(LostError) as caught:
+        chat.ask(PROMPT)
+    said = (
+        f"{service.host} answered 200: it sent an error instead of an answer (tried 2 times); it says: no luck with …"
+    )
+    assert str(caught.value) == said
+    assert len(service.seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ({"message": "no such model", "code": 404}, "answered 404: there is no such model, .*it says: no such model"),
+        ({"message": "nothing left", "code": "insufficient_quota"}, "answered 200: the request was refused; it says"),
+    ],
+)
+def test_an_error_that_is_sent_as_an_answer_may_last(service, chat, error, message):
+    answers(service, {"error": error})
+    with pytest.raises(EndpointError, match=message):
+        chat.ask(PROMPT)
+    assert len(service.seen) == 1
+
+
+def test_an_error_that_is_sent_as_an_answer_may_be_about_the_prompt(service, chat):
+    answers(service, {"error": {"message": "maximum context length is 8", "code": 400}})
+    assert chat.ask(PROMPT).finish == "context_length"
 
 
 def test_models_that_call_the_limit_by_its_new_name(service, chat):
@@ -132,12 +175,13 @@ def test_models_that_call_the_limit_by_its_new_name(service, chat):
         (403, "Your input was flagged", "content_filter"),
         (400, "This model's maximum context length is 8192 tokens.", "context_length"),
         (422, "the prompt is too long", "context_length"),
+        (413, "Request Entity Too Large", "context_length"),
     ],
 )
 def test_a_prompt_that_is_refused_is_no_failure_of_the_service(service, chat, status, said, finish):
     service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
     answer = chat.ask(PROMPT)
-    assert (answer.finish, answer.paid) == (finish, False)
+    assert (answer.finish, answer.tokens) == (finish, 0)
     assert chat.endpoint.spending.tokens == 0
 
 

@@ -30,6 +30,12 @@ DOCUMENTS = {
 }
 
 
+def needs_extras():
+    """Skip where the generator's client, or what checks its fusions, is missing."""
+    for package, extra in (("httpx2", "api"), ("textblob", "build"), ("lemminflect", "build")):
+        pytest.importorskip(package, reason=f"the {extra} extra is not installed")
+
+
 @pytest.fixture
 def folder(tmp_path):
     place = tmp_path / "documents"
@@ -49,7 +55,7 @@ def spec(chat, *options):
 
 @pytest.mark.parametrize("kind", ["composition", "retrieval"])
 def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, tmp_path, chat, capsys):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     out = tmp_path / "set.jsonl"
     more = ("--unanswerable", "0", "--test", "1") if kind == "retrieval" else ()
     assert run(kind, "--from", folder, "-o", out, "--generator", spec(chat), "--licence", "CC0", *more) == 0
@@ -68,7 +74,7 @@ def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, 
 
 
 def test_a_second_build_pays_for_nothing_again(folder, tmp_path, chat):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     out = tmp_path / "set.jsonl"
     first = ea.build("composition", folder, out, generator=spec(chat))
     asked = sum(chat.asked.values())
@@ -80,7 +86,7 @@ def test_a_second_build_pays_for_nothing_again(folder, tmp_path, chat):
 
 
 def test_a_dry_run_says_what_would_be_asked_and_sends_nothing(folder, tmp_path, chat, capsys):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     out = tmp_path / "set.jsonl"
     asked = ("--from", folder, "-o", out, "--generator", spec(chat, "price=2"), "--dry-run")
     assert run("composition", *asked) == 0
@@ -93,12 +99,21 @@ def test_a_dry_run_says_what_would_be_asked_and_sends_nothing(folder, tmp_path, 
 
 
 def test_what_was_paid_for_is_not_in_the_next_estimate(folder, tmp_path, chat):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     out = tmp_path / "set.jsonl"
     before = estimate("composition", folder, spec(chat, "price=2"), out)
     assert before.cost == pytest.approx(before.tokens * 2e-6)
     ea.build("composition", folder, out, generator=spec(chat))
     assert (before.tokens > 0, estimate("composition", folder, spec(chat, "price=2"), out).tokens) == (True, 0)
+
+
+def test_a_dry_run_makes_the_checks_of_a_build(folder, tmp_path, chat, capsys):
+    needs_extras()
+    asked = ("--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat), "--dry-run")
+    assert run("composition", *asked, "-e", "nosuch:thing") == 2
+    assert run("composition", *asked, "-e", "bow", "--below", "7") == 2
+    assert "below must be" in capsys.readouterr().err
+    assert not chat.asked
 
 
 def test_a_dry_run_without_a_generator_is_refused(folder, tmp_path, capsys):
@@ -107,7 +122,7 @@ def test_a_dry_run_without_a_generator_is_refused(folder, tmp_path, capsys):
 
 
 def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     table = tmp_path / "pairs.csv"
     table.write_text("first,second\na,b\n", encoding="utf-8")
     with pytest.raises(SpecError, match="asks no generator"):
@@ -115,7 +130,7 @@ def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
 
 
 def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviours, capsys, monkeypatch):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     monkeypatch.setenv("MY_KEY", "sk-planted-and-secret")
     chat.when("", behaviours.fails(401))
     given = f"m,base_url={chat.url},key_env=MY_KEY,concurrency=1"
@@ -128,7 +143,7 @@ def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviour
 
 
 def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behaviours, capsys):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     chat.when("The Orla rises", behaviours.ECHOES)
     chat.when("The handle stays", behaviours.FRENCH)
     assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat)) == 0
@@ -139,7 +154,7 @@ def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behavi
 
 
 def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, behaviours):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     chat.when("A small switch", behaviours.fails(400))
     with pytest.raises(EncoderError, match="the same command goes on from there"):
         ea.build("composition", folder, tmp_path / "set.jsonl", generator=spec(chat, "concurrency=1"))
@@ -174,7 +189,7 @@ def test_documents_may_be_given_in_python():
 
 
 def test_a_prompt_of_ones_own_needs_its_places(folder, tmp_path, chat, capsys):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     (tmp_path / "prompt.txt").write_text("Fuse {first} with the other one.", encoding="utf-8")
     asked = ("--generator", spec(chat), "--prompt", tmp_path / "prompt.txt")
     assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", *asked) == 2
@@ -244,7 +259,7 @@ def test_what_was_written_into_the_folder_is_no_document_of_the_next_build(folde
 
 
 def test_a_licence_is_no_hindrance_to_a_dry_run(folder, tmp_path, chat):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    needs_extras()
     asked = ("--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat), "--licence", "CC0", "--dry-run")
     assert run("retrieval", *asked) == 0
 

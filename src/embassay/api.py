@@ -286,9 +286,7 @@ def build(
     if isinstance(folder := options.get("mlm"), (str, Path)):
         options["mlm"] = Masked(Path(folder))
     if "filters" in options:
-        filters = options["filters"]
-        chosen = [filters] if isinstance(filters, str) else filters
-        options["filters"] = tuple(load_encoder(e) if isinstance(e, str) else e for e in chosen)
+        options["filters"] = _encoders(options["filters"])
     built, origin = make(
         kind,
         given,
@@ -352,8 +350,16 @@ def estimate(
 
     if not generator:
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
+    if "filters" in options:
+        options["filters"] = _encoders(options["filters"])
     asked = make_generator(generator, None if out is None else Places(Path(out)).answers)
     given = Path(sources) if isinstance(sources, (str, Path)) else sources
     how: dict[str, Any] = {"count": count, "seed": seed, "language": language, "options": options}
     found = requests_of(kind, given, column="", **how)
     return Estimate(found, asked.name, *asked.estimate(found))
+
+
+def _encoders(given: str | Encoder | Sequence[str | Encoder]) -> tuple[Encoder, ...]:
+    """Return encoders that are given as such or by their specs; one of them may stand alone."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return tuple(load_encoder(each) if isinstance(each, str) else each for each in several)

@@ -15,7 +15,7 @@ from embassay.builders._fusion_checks import bared, new_names, numbers, problem_
 from embassay.builders._generator import Reply
 from embassay.builders._making import make, put, requests_of
 from embassay.builders._triples import is_whole, triples
-from embassay.errors import SpecError
+from embassay.errors import MissingExtraError, SpecError
 from embassay.reading.documents import SourceDocument
 from embassay.resolve import load_corpus, load_encoder
 from embassay.types import Card
@@ -133,6 +133,7 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
         document("c", MILL[:2]),
         document("d", (*MILL[:2], "and the rest is a heading")),
         document("e", (MILL[0], MILL[0], MILL[1])),
+        document("g", (MILL[0], MILL[1], "The mill stands by a stream!")),
         document("f", ("Who built the old mill here?", *MILL[1:])),
     ]
     built = composition.build(sources)
@@ -140,7 +141,7 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
     assert built.rejected == {
         "three sentences that stood before": 1,
         "document of fewer than three sentences": 1,
-        "document without three whole sentences in a row": 2,
+        "document without three different whole sentences in a row": 3,
         "not fused by rules: a question or an exclamation": 1,
         "three sentences without both fusions": 1,
     }
@@ -260,6 +261,7 @@ def test_a_generator_fuses_and_says_so():
     assert tuple(stub.asked) == composition.requests([document("isle", ISLAND)])
     assert built.notes[-1] == "The stub answered."
     assert stub.material() in built.materials
+    assert [m.name for m in built.materials] == ["sentencex", "stub at nowhere", "textblob", "lemminflect"]
 
 
 def test_every_rejection_of_a_generator_has_its_reason():
@@ -307,10 +309,81 @@ def test_a_fusion_in_another_language_and_answers_laid_bare():
     ):
         assert bared(answer) == "It is."
     assert bared('He said "no" and "yes"') == 'He said "no" and "yes"'
-    assert numbers("In 1,200 of three cases, 2.5 of twenty-one") == {"1200", "3", "25", "20", "1"}
+    assert numbers("In 1,200 of three cases, 2.5 of twenty-one") == {"1200", "3", "2.5", "20", "1"}
     assert (
         new_names("Meanwhile, Germany and the German army left Oslo", ("Germans left.", "It is in oslo's plan.")) == ()
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("3.5", "3.5"),
+        ("3,5", "3.5"),
+        (".5", "0.5"),
+        ("35", "35"),
+        ("1,200", "1200"),
+        ("1,200,000.75", "1200000.75"),
+        ("1200,500", "1200.500"),
+        ("0,500", "0.500"),
+        ("12.05.1931", "12.05.1931"),
+    ],
+)
+def test_a_number_keeps_its_decimal_mark(written, number):
+    assert numbers(f"The pump needs {written}.") == {number}
+
+
+def test_a_fusion_with_another_decimal_is_rejected():
+    told = ("The pump moves the water out.", "It runs for 3.5 minutes.")
+    fusion = "The pump, which runs for {} minutes, moves the water out."
+    assert problem_of(fusion.format("35"), *told) == "a fusion with a number that neither sentence has"
+    assert problem_of(fusion.format("3.5"), *told) == ""
+
+
+@pytest.mark.parametrize(
+    ("opening", "named"),
+    [
+        ("Einstein knew that", True),
+        ("Zorvex says", True),
+        ("Home is where", True),
+        ("In Zorvex", True),
+        ("35 Zorvex pumps show that", True),
+        ("“Zorvex”", True),
+        ("Known for its noise,", False),
+        ("Whilst it makes a noise,", False),
+        ("Although loud,", False),
+        ("“Located” below,", False),
+        ("Pumping hard,", False),
+    ],
+)
+def test_a_name_that_begins_a_fusion_counts(opening, named):
+    told = ("The pump moves the water out of the drum.", "It runs for 35 minutes in all.")
+    fusion = f"{opening} the pump moves the water out and runs for 35 minutes."
+    assert bool(new_names(fusion, told)) is named
+    assert problem_of(fusion, *told) == ("a fusion with a name that neither sentence has" if named else "")
+
+
+def test_the_first_word_of_a_german_fusion_needs_no_lexicon():
+    told = ("Die Pumpe ist alt und sie ist auch sehr laut.", "Der Motor ist nicht neu, aber er läuft noch.")
+    fusion = "Obwohl die Pumpe alt und auch sehr laut ist, läuft der Motor noch, der auch nicht neu ist."
+    assert problem_of(fusion, *told) == ""
+
+
+def test_what_answers_are_checked_by_is_there_before_anything_is_asked(monkeypatch):
+    def missing():
+        raise MissingExtraError("the tagger", "build")
+
+    monkeypatch.setattr("embassay.builders._first_words.lexicon", missing)
+    stub = Stub(joined)
+    with pytest.raises(MissingExtraError):
+        composition.build([document("isle", ISLAND)], generator=stub)
+    assert stub.asked == []
+
+
+def test_the_prompt_asks_for_no_language_of_its_own():
+    asked = composition.requests([document("isle", ISLAND)])[0].prompt
+    assert "English" not in asked
+    assert "in the language of the two sentences" in asked
 
 
 def test_a_prompt_of_ones_own_has_both_places():
@@ -325,11 +398,27 @@ def test_a_prompt_of_ones_own_has_both_places():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"filter": "ab"}, "bd or"), ({"below": 2}, "below"), ({"per_document": 0}, "per-document")]
+    ("options", "words"),
+    [
+        ({"filter": "ab"}, "bd or"),
+        ({"below": 2}, "below"),
+        ({"below": float("nan")}, "below"),
+        ({"per_document": 0}, "per-document"),
+        ({"filter": "neighbours"}, "filter neighbours and below 0.25 choose nothing without an encoder: .* -e"),
+        ({"below": 0.1}, "filter bd and below 0.1 choose nothing without an encoder: .* -e"),
+    ],
 )
-def test_wrong_options_are_refused(options, words):
+@pytest.mark.parametrize("use", [composition.build, composition.requests])
+def test_wrong_options_are_refused_before_a_build_and_a_dry_run(use, options, words):
     with pytest.raises(SpecError, match=words):
-        composition.build([document("isle", ISLAND)], **options)
+        use([document("isle", ISLAND)], **options)
+
+
+def test_a_dry_run_takes_the_options_of_a_filter():
+    sources = [document("isle", ISLAND)]
+    assert composition.requests(sources, filters=["bow"], filter="neighbours", below=0.1) == (
+        composition.requests(sources)
+    )
 
 
 def test_a_built_set_is_read_back(tmp_path):

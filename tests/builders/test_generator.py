@@ -425,7 +425,128 @@ def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behavio
     assert [reply.problem for reply in found] == [*(problem for _, problem in told.values()), ""]
     assert [reply.text for reply in found] == [""] * 7 + [fused(REQUESTS[7])]
     assert make().replies(REQUESTS) == found
-    assert chat.asked.total() == 9  # only what was not paid for is asked again
+    assert chat.asked.total() == 8
+
+
+def test_a_prompt_that_is_refused_is_not_sent_again(chat, make, behaviours, journal):
+    chat.when(TEXTS[0], behaviours.fails(400, "filtered by the content management policy"))
+    chat.when(TEXTS[2], behaviours.fails(413, "Request Entity Too Large"))
+    found = make().replies(REQUESTS)
+    long = "a prompt that is too long for the generator"
+    assert [reply.problem for reply in found] == ["the generator refused", long, long, *[""] * 5]
+    assert len(journal.read_text().splitlines()) == 8
+    assert make().replies(REQUESTS) == found
+    assert set(chat.asked.values()) == {1}
+
+
+def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, journal):
+    chat.when("", behaviours.UNCOUNTED)
+    writer = make("price=1")
+    assert writer.replies(REQUESTS) == make().replies(REQUESTS) == right()
+    assert set(chat.asked.values()) == {1}
+    tokens = sum(guess(request.prompt) + guess(fused(request)) for request in REQUESTS)
+    assert f"about {tokens:,} tokens" in writer.notes()[0]
+    journal.unlink()
+    with pytest.raises(EncoderError, match="the budget of 200 does not suffice"):
+        make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
+
+
+LOST = "no answer at any attempt, though the service answered others"
+
+
+@pytest.mark.parametrize(
+    "failure", [lambda b: b.fails(500), lambda b: b.fails(504), lambda b: b.errs(code=502), lambda b: b.cuts]
+)
+def test_a_prompt_that_the_service_fails_on_is_left_out(chat, make, behaviours, journal, failure):
+    chat.when(TEXTS[3], failure(behaviours))
+    found = make("concurrency=1").replies(REQUESTS)
+    assert [reply.problem for reply in found] == ["", "", LOST, LOST, "", "", "", ""]
+    assert len(journal.read_text().splitlines()) == 6
+    assert make().replies(REQUESTS) == found
+    assert {chat.asked[request.prompt] for request in REQUESTS[2:4]} == {8}
+    chat.calm()
+    assert make().replies(REQUESTS) == right()
+
+
+def test_a_service_that_fails_on_all_ends_the_build(chat, make, behaviours, journal):
+    chat.when("", behaviours.fails(500))
+    with pytest.raises(EncoderError) as caught:
+        make().replies(REQUESTS[:2])
+    said = f"{chat.host} answered 500: it failed (tried 4 times); it says: out of order"
+    assert str(caught.value) == f"generator 'm': 2 requests in a row have no answer; the last: {said}"
+    with pytest.raises(EncoderError, match=f"generator 'm': {chat.host} answered 500: it failed"):
+        make().replies(REQUESTS[:1])
+    assert not journal.exists()
+
+
+def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
+    requests = [Request(str(i), ASK.format(f"The shop sells {i} lamps.", TEXTS[0])) for i in range(20)]
+    writer = make("concurrency=1")
+    assert writer.replies(requests[:1])[0].text
+    chat.when("", behaviours.fails(500))
+    with pytest.raises(EncoderError, match=r"8 requests in a row have no answer; .*1 of 20 answers are kept in "):
+        writer.replies(requests)
+    assert chat.asked.total() == 1 + 8 * 4
+    chat.calm()
+    assert all(reply.text for reply in writer.replies(requests))
+
+
+def test_the_budget_is_that_of_all_resumes(chat, make, journal):
+    asked = [guess(request.prompt) + len(request.prompt.split()) for request in REQUESTS]
+    options = ("max_tokens=30", "price=1000000", "concurrency=1", f"budget={sum(asked) / 2:.0f}")
+    with pytest.raises(EncoderError):
+        make(*options).replies(REQUESTS)
+    answered = chat.asked.total()
+    assert 0 < answered < 8
+    with pytest.raises(EncoderError) as caught:
+        make(*options).replies(REQUESTS)
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    spent = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
+    assert f"{spent} spent" in str(caught.value)
+    assert chat.asked.total() == answered
+    again = make(*options)
+    assert again.replies(REQUESTS[:answered]) == again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
+    assert again.chat.endpoint.spending.earlier == spent
+    assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
+
+
+def test_answers_that_were_lost_are_said(chat, make, behaviours):
+    chat.script(behaviours.cuts, behaviours.cuts)
+    writer = make("max_tokens=100")
+    writer.replies(REQUESTS[:1])
+    took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
+    tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
+    said = "2 requests were sent again; 2 answers that were lost are counted at their longest"
+    assert writer.notes() == (f"m at {chat.host} answered 1 requests: about {tokens:,} tokens; {said}.",)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_where_nothing_was_answered_no_journal_stays(chat, make, behaviours, journal, status):
+    chat.when("", behaviours.fails(status))
+    with pytest.raises(SpecError):
+        make().replies(REQUESTS)
+    assert not journal.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_a_journal_that_another_build_has_removed_is_not_written(journal, monkeypatch):
+    book, opened = Journal(journal), Journal._opened
+
+    def remove(self, path):
+        file = opened(self, path)
+        path.unlink()
+        return file
+
+    monkeypatch.setattr(Journal, "_opened", remove)
+    with pytest.raises(OutputError, match="another build is writing it"), book.held():
+        pytest.fail("it is held")
+
+
+def test_a_letter_that_is_two_in_lower_case(chat, make):
+    chat.answer = lambda prompt: "The shop is open."
+    assert make().replies([Request("a", "İİİ Iİ"), Request("b", "İİİ Iİ İki")])[1].text == "The shop is open."
+    prompt = "İki İyi İnce: The lamp is old."
+    assert Instructions.of([prompt, "İki İyi İnce: A cup."]).after(prompt) == ": The lamp is old."
 
 
 PROMPTS = [request.prompt for request in REQUESTS]

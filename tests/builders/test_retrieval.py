@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embassay as ea
-from embassay.builders import retrieval
+from embassay.builders import _leaks, retrieval
 from embassay.builders._asked import PROMPT, from_reply, prompt_of, quote_of
 from embassay.builders._built import Material, silent
 from embassay.builders._duplicates import near_duplicates, tokens
@@ -482,3 +482,152 @@ def test_a_built_set_is_read_back_and_assayed_and_chance_is_chance(tmp_path: Pat
     chance = 5 / len(built.documents)
     asked = sum(bool(sample.right) for sample in built.samples)
     assert abs(rows["random"]["value"] - chance) < 4 * (chance * (1 - chance) / asked) ** 0.5
+
+
+def machine(name):
+    return (
+        f"The Velmo {name} washing machine takes a load of seven kilograms and spins with fourteen hundred turns. "
+        "Its drum is made of steel, its door opens to the left, and its pump empties the tub within a single minute. "
+        "Owners rinse filters monthly, level feet carefully, keep hoses straight, and never overload drums."
+    )
+
+
+def test_a_near_duplicate_about_another_thing_is_not_right():
+    sources = documents((*PARTS, ("a", machine("A100")), ("b", machine("B200")), ("c", machine("A100") + " So it is.")))
+    asks = answer_of("How much laundry does the Velmo A100 take?", "seven kilograms")
+    built = retrieval.build(sources, generator=Stub(lambda r: asks if r.key == "a" else ""), unanswerable=0)
+    assert told(built) == {"How much laundry does the Velmo A100 take?": ("a", "c")}
+
+
+def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
+    words = [*(f"word{n}" for n in range(82)), *"so the Velmo Works were founded in".split(), "March", "1931"]
+    words += [f"more{n}" for n in range(60)]
+    asks = answer_of("In what year did the Velmo Works start?", "1931")
+    stub = Stub(lambda r: asks if "Velmo" in r.prompt else "")
+    built = retrieval.build([SourceDocument("a", " ".join(words))], generator=stub, passages="100", unanswerable=0)
+    assert built.documents[1].passages[0].startswith("1931 ") or "1931" in built.documents[1].passages[0]
+    assert told(built) == {"In what year did the Velmo Works start?": ("a#1",)}
+
+
+ELSEWHERE = ("tale", "The story goes like this: in 1931 two brothers rented a shed, and the Velmo Works began there.")
+
+
+def test_a_question_that_another_passage_may_answer_is_not_asked():
+    assert "When were the Velmo Works founded?" in told(retrieval.build(documents(), unanswerable=0))
+    built = retrieval.build(documents((*PARTS, ELSEWHERE)), unanswerable=0)
+    assert "When were the Velmo Works founded?" not in told(built)
+    assert built.rejected["a question that another passage may answer too"] == 1
+    later = (ELSEWHERE[0], ELSEWHERE[1].replace("1931", "1934"))
+    assert "When were the Velmo Works founded?" in told(retrieval.build(documents((*PARTS, later)), unanswerable=0))
+
+
+def test_an_option_that_another_passage_names_is_not_asked_about():
+    option = ("option", "`--eco` sets the water to 40 degrees in all of the programmes.")
+    other = ("other", "Owners who like `--eco` best can write it on the card beside the door.")
+    near = ("near", "Owners who like `--eco-plus` best can write it on the card beside the door.")
+    for more, asked in (((), True), ((other,), False), ((near,), True)):
+        built = retrieval.build(documents((*PARTS, option, *more)), unanswerable=0)
+        assert ("What does --eco do?" in told(built)) == asked
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
+    asks = answer_of("In what year did the Velmo Works start?", "1931")
+    other = answer_of("Which thing do owners wipe once in seven days?", "door")
+    sources = documents((PARTS[3], ELSEWHERE, ("door", "Wipe the door and its seal with a soft cloth each week.")))
+    stub = Stub(lambda r: {"maker": asks, "door": other}.get(r.key, ""))
+    built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
+    assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
+    assert told(built)["Which thing do owners wipe once in seven days?"] == ()
+    said = "1 unit taken away where unanswerable is 0.9 of 2: 1 of them has questions that another unit may answer"
+    assert said in built.notes
+
+
+def test_plurals_spell_an_abbreviation_out_and_units_share_it():
+    first = ("x", "An RCD (residual current device) sits in each plug of the range that we sell.")
+    second = ("y", "The fuse box of a laundry holds two residual current devices (RCDs) and a bell.")
+    third = ("z", "Beside the door hangs a residual current device (RCD) that somebody tests in May.")
+    built = retrieval.build(documents((*PARTS, first, second, third)), unanswerable=0)
+    assert told(built)["What does RCD stand for?"] == ("x", "y", "z")
+
+
+def test_questions_about_a_long_passage_look_at_few_of_its_words(monkeypatch):
+    looked, same = [], _leaks._same
+    monkeypatch.setattr(_leaks, "_same", lambda *given: looked.append(1) or same(*given))
+    names = ["".join(letters) for letters in combinations("bodefugaki", 5)]
+    text = " ".join(f"A {name} is a device that turns the {name[::-1]} of a stove." for name in names)
+    built = retrieval.build([SourceDocument("a", text)], unanswerable=0)
+    assert len(built.samples) > 200
+    assert len(looked) < 8 * len(built.samples)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=30))
+def test_runs_are_those_of_the_naive_search(asked, words):
+    def longest(at):
+        sizes = range(len(asked) - at, 2, -1)
+        inside = (words[place : place + size] for size in sizes for place in range(len(words) - size + 1))
+        return next((run for run in inside if run == asked[at : at + len(run)]), [])
+
+    found = list(_leaks._runs(asked, _leaks._placed(" ".join(words))))
+    assert found == [run for run in map(longest, range(len(asked))) if run]
+
+
+def test_the_same_question_of_a_passage_is_looked_at_once():
+    built = retrieval.build(documents((("a", f"{PARTS[0][1]} " * 3),)), unanswerable=0)
+    assert len(built.samples) == 1
+    assert built.rejected["the same question again"] == 2
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_the_last_unit_is_not_taken_away(units):
+    built = retrieval.build(documents(PARTS[:units]), unanswerable=1)
+    assert len(built.documents) == 1
+    assert sum(bool(sample.right) for sample in built.samples) == 1
+    assert any(f"unanswerable is 1 of {units}: one has to stay" in note for note in built.notes)
+    rest = ("rest", "Wipe the door of the drum with a cloth each week.")
+    assert not any(s.right for s in retrieval.build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
+
+
+def test_a_share_that_takes_no_unit_is_said():
+    built = retrieval.build(documents(PARTS[:3]), unanswerable=0.1)
+    assert "0 units taken away where unanswerable is 0.1 of 3: that rounds to none" in built.notes
+    assert not any("unanswerable" in note for note in retrieval.build(documents(PARTS), unanswerable=0.1).notes)
+    assert not any("unanswerable" in note for note in retrieval.build(documents(PARTS[:3]), unanswerable=0).notes)
+
+
+def test_one_of_a_kind_is_said_in_the_singular():
+    copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
+    notes = retrieval.build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
+    assert "1 of them says nearly what another says: both are right where both have the answer" in notes
+    assert "1 question with several right documents" in notes
+    assert notes[-1] == "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit"
+
+
+def test_each_place_of_a_prompt_is_filled():
+    assert prompt_of(PASSAGE, "{passage} again {passage}") == f"{PASSAGE.text} again {PASSAGE.text}"
+
+
+def test_a_heading_without_text_goes_along_with_the_next():
+    text = "# Manual of the pump\n\n## Old\n\n## Cleaning\n\nRinse it.\n\n## Care\n\nOil it.\n\nDry it."
+    found = cut_all([SourceDocument("a", text)], "paragraph")
+    assert [p.text for p in found] == ["Manual of the pump\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
+    assert [(p.heading, p.alone) for p in found] == [("Cleaning", True), ("Care", False), ("", False)]
+
+
+def test_a_title_stands_above_the_first_heading():
+    text = "# Parts\n\nTen.\n\n## Prices\n\nLow."
+    texts = [p.text for p in cut_all([SourceDocument("a", text, "Pumps")], "paragraph")]
+    assert texts == ["Pumps\nParts\nTen.", "Prices\nLow."]
+    assert cut_all([SourceDocument("a", text, "Parts")], "paragraph")[0].text == "Parts\nTen."
+
+
+def test_a_document_of_headings_only_is_counted():
+    built = retrieval.build([*documents(), SourceDocument("bare", "# Pumps\n\n## Hoses\n")], unanswerable=0)
+    assert built.rejected["a document that has headings only"] == 1
+
+
+def test_a_place_to_fill_in_is_no_subject():
+    usage = ("usage", "Write the name of the lint filter first. NAME is the label of it in each of the tables.")
+    assert "What is NAME?" not in told(retrieval.build(documents((*PARTS, usage)), unanswerable=0))
+    other = ("usage", "Write the word for the lint filter first. NAME is the label of it in each of the tables.")
+    assert "What is NAME?" in told(retrieval.build(documents((*PARTS, other)), unanswerable=0))

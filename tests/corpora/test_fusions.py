@@ -87,11 +87,15 @@ def test_documents_whose_neighbours_are_equal_are_left_out_and_counted(file):
     corpus = load_corpus(file(ROW, first, second))
     assert len(corpus.samples) == 9
     assert len(corpus.notes) == 1
-    assert corpus.notes[0] == "2 documents left out: neighbouring sentences are equal but for punctuation"
+    assert corpus.notes[0] == "2 documents left out: two of their three sentences are equal but for punctuation"
 
 
-def test_equal_first_and_third_sentences_are_no_neighbours(file):
-    assert len(load_corpus(file({**ROW, "S3": ROW["S1"]})).samples) == 9
+def test_a_document_whose_first_and_last_sentences_are_equal_is_left_out_and_counted(file):
+    # Both fusions say S1 and S2: F12 without F23 says nothing, and not S1.
+    corpus = load_corpus(file(OTHER, {**ROW, "S3": "The mill burned down, in May!"}))
+    assert {s.unit for s in corpus.samples} == {"0"}
+    assert len(corpus.samples) == 9
+    assert corpus.notes[0].startswith("1 document left out: ")
 
 
 def test_samples_that_repeat_another_are_left_out_and_counted(file):

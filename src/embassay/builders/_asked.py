@@ -65,8 +65,7 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
         raise SpecError("the prompt has no {passage}, where each passage is put")
     many = "one question" if per_passage == 1 else f"{per_passage} questions"
     filled = (template or PROMPT).replace("{questions}", many).replace("{form}", ONE if per_passage == 1 else MANY)
-    before, _, after = filled.partition("{passage}")
-    return f"{before}{passage.text}{after}"
+    return passage.text.join(filled.split("{passage}"))
 
 
 def from_reply(

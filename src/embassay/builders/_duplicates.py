@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 NEAR = 0.9
 """Jaccard index from which on two passages are near-duplicates."""
@@ -22,6 +23,19 @@ _WORD = re.compile(r"\w+")
 def tokens(text: str) -> list[str]:
     """Return the words of a text of any language, lower-cased."""
     return _WORD.findall(text.casefold())
+
+
+def stem(word: str) -> str:
+    """Return a word of :func:`tokens` without the ending of an English plural."""
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
+
+
+@lru_cache(maxsize=64)
+def stems(text: str) -> frozenset[str]:
+    """Return the words of a text, plurals as singulars."""
+    return frozenset(map(stem, tokens(text)))
 
 
 def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:

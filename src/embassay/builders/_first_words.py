@@ -16,7 +16,7 @@ ALWAYS_LOW = wordset(
     "before since until through throughout against across along around despite unlike like as if when while where "
     "although though because unless once whether how what who which whose why and but or so yet nor then thus hence "
     "however therefore also later now today still even just perhaps instead according due because neither either "
-    "what whatever upon about above below behind beside besides except per via"
+    "what whatever upon about above below behind beside besides except per via whilst amongst"
 )
 _NAMING = wordset("new great united north south east west northern southern eastern western saint grand royal national")
 """Adjectives that names begin with."""
@@ -63,6 +63,18 @@ def lowered(sentence: str, other: str = "") -> str | None:
         return sentence if kept else small
     kept = _is_name(low.partition("-")[0], bool(re.match(r"\s+[A-Z]", rest)), stem != word)
     return None if kept is None else sentence if kept else small
+
+
+def ready() -> None:
+    """Make sure that names can be told from words.
+
+    Raises
+    ------
+    MissingExtraError
+        If textblob or lemminflect is not installed.
+    """
+    lexicon()
+    possible("word")
 
 
 def _spelt_inside(word: str, text: str) -> bool | None:

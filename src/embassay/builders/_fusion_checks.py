@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from embassay.builders._first_words import lowered
 from embassay.builders._language import language_of
 from embassay.reading.passages import collapsed, sentences
 
@@ -19,7 +20,8 @@ _PREFIX = re.compile(
     r":\s*(?:\*\*)?\s*"
 )
 _MARKS = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), ("**", "**"), ("`", "`"))
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.,])\.\d+|\d+(?:[.,]\d+)*")
+_THOUSANDS = re.compile(r"\A[1-9]\d{0,2}(?:,\d{3})+(?![,\d])")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _COUNTED = dict(
     zip(
@@ -48,8 +50,7 @@ def problem_of(fusion: str, first: str, second: str) -> str:
     if len(sentences(fusion)) != 1 or fusion[-1] not in ".!?":
         return "a fusion of several sentences" if len(sentences(fusion)) > 1 else "a fusion that is no whole sentence"
     given = (first, second)
-    english = all(language_of(text) in {"English", ""} for text in given)
-    if english and language_of(fusion) not in {"English", ""}:
+    if _is_english(*given) and not _is_english(fusion):
         return "a fusion in another language"
     if _letters(fusion) in {_letters(text) for text in given}:
         return "a fusion that repeats one of its sentences"
@@ -66,21 +67,46 @@ def problem_of(fusion: str, first: str, second: str) -> str:
 
 
 def numbers(text: str) -> set[str]:
-    """Return the numbers of a text as digits without marks: "1,200" and "1200", "three" and "3" are the same."""
+    """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
     said = (word.strip(",.;:()") for word in re.split(r"[\s-]+", text.lower()))
-    return {re.sub(r"\D", "", found) for found in _NUMBER.findall(text)} | {_COUNTED[w] for w in said if w in _COUNTED}
+    return set(map(_spelt, _NUMBER.findall(text))) | {_COUNTED[word] for word in said if word in _COUNTED}
 
 
 def new_names(fusion: str, given: Sequence[str]) -> tuple[str, ...]:
     """Return the words with a capital of which the inputs have neither the word nor its stem.
 
-    The first word has its capital from its place; it counts where it has another capital letter inside.
+    The first word may have its capital from its place: of an English fusion it counts unless it is surely no name, of
+    another one where it has another capital letter inside.
+
+    Raises
+    ------
+    MissingExtraError
+        If textblob or lemminflect, which a first word is told by, is not installed.
     """
     known = {word.lower() for text in given for word in _parts(text)}
     stems = {word[:STEM] for word in known if len(word) >= STEM}
-    found = list(_parts(fusion))
-    named = [w for place, w in enumerate(found) if w[0].isupper() and (place or any(map(str.isupper, w[1:])))]
-    return tuple(w for w in named if w.lower() not in known and w.lower()[:STEM] not in stems and w != "I")
+    found = [(place, w) for place, w in enumerate(_parts(fusion)) if w[0].isupper() and w != "I"]
+    new = [(place, w) for place, w in found if w.lower() not in known and w.lower()[:STEM] not in stems]
+    return tuple(w for place, w in new if place or _begins_as_name(fusion, w, given))
+
+
+def _begins_as_name(fusion: str, word: str, given: Sequence[str]) -> bool:
+    """Say whether the first word of a fusion is a name, or may be one."""
+    start = fusion.index(word)
+    if any(map(str.isupper, word[1:])) or any(map(str.isalnum, fusion[:start])):
+        return True
+    return _is_english(fusion, *given) and lowered(fusion[start:]) in (None, fusion[start:])
+
+
+def _is_english(*texts: str) -> bool:
+    """Say whether texts are English, or too short to tell."""
+    return all(language_of(text) in {"English", ""} for text in texts)
+
+
+def _spelt(number: str) -> str:
+    """Return digits without the commas between thousands, and with a point as decimal mark."""
+    plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), number)
+    return ("0" if plain.startswith(".") else "") + plain.replace(",", ".")
 
 
 def _parts(text: str) -> Iterable[str]:

@@ -46,17 +46,8 @@ class Filter:
     below: float = 0.25
 
     def __post_init__(self) -> None:
-        """Refuse what nothing can pass or fail by.
-
-        Raises
-        ------
-        SpecError
-            For an unknown pair, or a bound that is no cosine.
-        """
-        if self.which not in ("bd", "neighbours"):
-            raise SpecError(f"filter must be bd or neighbours, is {self.which!r}")
-        if not -1 < self.below <= 1:
-            raise SpecError(f"below must be above -1 and at most 1, is {self.below:g}")
+        """Check the choice, as :func:`check` does."""
+        check(self.encoders, self.which, self.below)
 
 
 @dataclass(frozen=True)
@@ -66,6 +57,30 @@ class Filtered:
     samples: tuple[Composition, ...]
     rejected: Counter[str]
     notes: tuple[str, ...] = ()
+
+
+def check(encoders: Sequence[object], which: str, below: float) -> None:
+    """Refuse what nothing can pass or fail by.
+
+    Parameters
+    ----------
+    encoders
+        Encoders, or what names them.
+
+    Raises
+    ------
+    SpecError
+        For an unknown pair, a bound that is no cosine, or a choice of either without an encoder.
+    """
+    if which not in ("bd", "neighbours"):
+        raise SpecError(f"filter must be bd or neighbours, is {which!r}")
+    if not -1 < below <= 1:
+        raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
+    if not encoders and (which, below) != (Filter.which, Filter.below):
+        raise SpecError(
+            f"filter {which} and below {below:g} choose nothing without an encoder: "
+            "name one with -e, in Python with filters="
+        )
 
 
 def filtered(

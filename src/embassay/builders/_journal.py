@@ -1,4 +1,4 @@
-"""Answers that were paid for, kept on disk as soon as they come, so that none is paid for twice.
+"""Answers of a service, kept on disk as soon as they come, so that none is asked or paid for twice.
 
 A line of JSON each, under a hash of what was asked. Nothing of the key, the address's user or the prompt is in it.
 """
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from io import FileIO
 from pathlib import Path
@@ -58,6 +58,8 @@ class Journal:
     def held(self) -> Iterator[None]:
         """Hold the file alone and read it; a line that was cut short when a build was killed is taken off its end.
 
+        A file that stays empty is removed.
+
         Raises
         ------
         OutputError
@@ -68,17 +70,17 @@ class Journal:
         if self.path is None:
             yield
             return
-        file = self._opened(self.path)
-        try:
+        with closing(self._opened(self.path)) as file:
             _lock(file, self.path)
-            file.seek(0)
-            file.truncate(self._take(file.readall()))
-            self._file = file
-            yield
-        finally:
-            with self._lock:
-                self._file = None
-                file.close()
+            try:
+                file.seek(0)
+                file.truncate(self._take(file.readall()))
+                self._file = file
+                yield
+            finally:
+                with self._lock:
+                    self._file = None
+                    _remove_empty(file, self.path)
 
     def keep(self, request: str, answer: Answer) -> None:
         """Write an answer down; several threads may do so at once.
@@ -145,15 +147,36 @@ def _append(file: FileIO, line: bytes, path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
+def _remove_empty(file: FileIO, path: Path) -> None:
+    """Remove a file that nothing was written into; Windows closes it first."""
+    if file.seek(0, os.SEEK_END):
+        return
+    if sys.platform == "win32":
+        file.close()
+    with suppress(OSError):
+        path.unlink()
+
+
 def _lock(file: FileIO, path: Path) -> None:
     """Keep other builds from a file until it is closed, where the system can."""
     if sys.platform == "win32":
         return
     import fcntl
 
+    taken = OutputError(f"{path}: another build is writing it; wait for its end, or name another -o")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise OutputError(f"{path}: another build is writing it; wait for its end, or name another -o") from None
+        raise taken from None
     except OSError:
         return
+    if not _stands_at(file, path):
+        raise taken
+
+
+def _stands_at(file: FileIO, path: Path) -> bool:
+    """Say whether a file is still the one at its path: another build may have removed it, empty, at its end."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from embassay.builders._duplicates import tokens
 
@@ -37,10 +39,10 @@ def leak(question: str, answer: str, passage: str, subject: str = "", share: flo
     asked, wanted = tokens(question), tokens(answer)
     if wanted and _within(wanted, asked) and not _within(wanted, tokens(subject)):
         return ANSWER
-    about = {*tokens(subject), *_names(question)}
-    content = _telling(asked, about)
-    for run in _runs(asked, tokens(passage)):
-        told = _telling(run, about)
+    about = {*tokens(subject), *names(question)}
+    content = telling(asked, about)
+    for run in _runs(asked, _placed(passage)):
+        told = telling(run, about)
         long = sum(word not in about for word in run) >= RUN
         if told and (long or len(told) >= max(ENOUGH, share * len(content) - 1e-9)):
             return REPEATS
@@ -49,28 +51,50 @@ def leak(question: str, answer: str, passage: str, subject: str = "", share: flo
 
 def overlap(question: str, passages: Iterable[str]) -> float:
     """Return the share of a question's content words that stand in its passages, 0 to 1; 0 where it has none."""
-    known = {word for passage in passages for word in tokens(passage)}
-    content = _telling(tokens(question))
-    return sum(word in known for word in content) / len(content) if content else 0.0
+    known = [_placed(passage).places for passage in passages]
+    content = telling(tokens(question))
+    return sum(any(word in places for places in known) for word in content) / len(content) if content else 0.0
 
 
-def _telling(words: Iterable[str], about: Collection[str] = ()) -> list[str]:
+def telling(words: Iterable[str], about: Collection[str] = ()) -> list[str]:
     """Return the words that tell what a text is about, without those of its subject."""
     return [word for word in words if word not in _FUNCTION_WORDS and word not in about]
 
 
-def _names(question: str) -> list[str]:
+def names(question: str) -> list[str]:
     """Return the words, lower-cased, that have a capital after the first word of a question."""
     return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
 
 
-def _runs(asked: Sequence[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the longest run of words, from each word of the question on, that stands in the passage too."""
-    places = dict[str, list[int]]()
+@dataclass(frozen=True)
+class _Placed:
+    """The words of a text, and the places of each."""
+
+    words: Sequence[str]
+    places: Mapping[str, Sequence[int]]
+
+
+@lru_cache(maxsize=32)
+def _placed(text: str) -> _Placed:
+    """Return where the words of a text stand; asked for each question about it."""
+    words, places = tokens(text), dict[str, list[int]]()
     for place, word in enumerate(words):
         places.setdefault(word, []).append(place)
-    for at, word in enumerate(asked):
-        yield asked[at : at + max((_same(asked, at, words, place) for place in places.get(word, ())), default=0)]
+    return _Placed(words, places)
+
+
+def _runs(asked: Sequence[str], passage: _Placed) -> Iterator[Sequence[str]]:
+    """Yield the longest run of words, from each word of the question on, that stands in the passage too.
+
+    Runs of fewer than :data:`ENOUGH` words leak nothing and are left out. Others are looked for where the rarest of
+    their first words stands, so that "is a" costs nothing in a long passage.
+    """
+    for at in range(len(asked) - ENOUGH + 1):
+        rarest = min(range(at, at + ENOUGH), key=lambda word: len(passage.places.get(asked[word], ())))
+        starts = (place - (rarest - at) for place in passage.places.get(asked[rarest], ()))
+        length = max((_same(asked, at, passage.words, start) for start in starts if start >= 0), default=0)
+        if length >= ENOUGH:
+            yield asked[at : at + length]
 
 
 def _same(a: Sequence[str], at: int, b: Sequence[str], place: int) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from embassay.reading.documents import SourceDocument
 from embassay.reading.passages import collapsed, cutter
 
 SHORTEST = 8
 """Words from which on a passage is asked about; shorter ones can only be found by mistake."""
-_HEADING = re.compile(r" {0,3}#{1,6}\s+(\S.*?)\s*#*\s*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
@@ -33,6 +34,10 @@ class Passage:
         The key of its article, else of its document; the passage itself where all are of one document.
     shared
         The words at its start and at its end that its neighbours have too, where passages overlap.
+    above
+        The title, and the headings above that one that have no text of their own.
+    document
+        The id of the document that it was cut from.
     """
 
     id: str
@@ -41,11 +46,13 @@ class Passage:
     heading: str = ""
     alone: bool = False
     shared: int = 0
+    above: tuple[str, ...] = ()
+    document: str = ""
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """What is looked for: the heading on a line of its own, and the body."""
-        return f"{self.heading}\n{self.body}" if self.heading else self.body
+        """What is looked for: the headings, each on a line of its own, and the body."""
+        return "\n".join((*self.above, *((self.heading,) if self.heading else ()), self.body))
 
     @property
     def long(self) -> bool:
@@ -73,42 +80,52 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     found = []
     for source in sources:
         pieces = list(_pieces(source, passages))
-        for number, (heading, body, alone) in enumerate(pieces, 1):
+        for number, (headings, body, alone) in enumerate(pieces, 1):
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             own = single and not _words(passages)
             unit = name if own else source.unit or source.id
-            found.append(Passage(name, body, unit, heading, alone, _overlap(passages)))
+            *above, heading = headings or ("",)
+            found.append(Passage(name, body, unit, heading, alone, _overlap(passages), tuple(above), source.id))
     return tuple(found)
 
 
-def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield (heading or nothing, body, whether it is alone under that heading)."""
+def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield (headings or none, body, whether it is alone under the last of them)."""
     cut = cutter(passages)
     # The title of an article stands for all its paragraphs, that of a document for itself.
-    title = "" if source.unit else source.title
+    title = (source.title,) if source.title and not source.unit else ()
     whole = passages.strip() == "document" or _words(passages)
-    for heading, text in [("", source.text)] if whole else _sections(source.text):
+    sections = [((), source.text)] if whole else list(_sections(source.text))
+    for number, (headings, text) in enumerate(sections):
         bodies = cut(text)
+        # A text often begins with its title.
+        first = (*(title if headings[:1] != title else ()), *headings) if number == 0 else headings
+        alone = len(bodies) == 1 and (bool(headings) or len(sections) == 1)
         for place, body in enumerate(bodies):
-            yield (title or heading if place == 0 else ""), body, len(bodies) == 1
-            title = ""
+            yield first if place == 0 else (), body, alone
 
 
-def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (heading, text under it) of a Markdown text, without what is blank; fenced lines are no headings."""
-    heading, lines, fence = "", list[str](), ""
+def _sections(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield (headings, text under them) of a Markdown text, without what is blank; fenced lines are no headings.
+
+    A heading without text of its own goes along with the lower one that follows it.
+    """
+    above, lines, fence = list[tuple[int, str]](), list[str](), ""
     for line in text.splitlines():
         if found := _FENCE.match(line):
             fence = "" if fence == found.group(1) else fence or found.group(1)
-        above = None if fence else _HEADING.match(line)
-        if above is None:
+        heading = None if fence else _HEADING.match(line)
+        if heading is None:
             lines.append(line)
             continue
         if (body := "\n".join(lines)).strip():
-            yield heading, body
-        heading, lines = collapsed(above.group(1)), []
+            yield tuple(name for _, name in above), body
+            above = []
+        level = len(heading.group(1))
+        above = [*(one for one in above if one[0] < level), (level, collapsed(heading.group(2)))]
+        lines = []
     if (body := "\n".join(lines)).strip():
-        yield heading, body
+        yield tuple(name for _, name in above), body
 
 
 def _words(passages: str) -> bool:

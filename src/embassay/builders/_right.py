@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from embassay.builders._asked import quote_of
-from embassay.builders._duplicates import near_duplicates, tokens
+from embassay.builders._duplicates import near_duplicates, stem, stems, tokens
+from embassay.builders._leaks import telling
 from embassay.builders._passages import Passage
 from embassay.builders._subjects import bare
 from embassay.builders._templates import Asked, plain
@@ -18,8 +19,9 @@ from embassay.reading.passages import sentences
 AGAIN = "the same question again"
 TWICE = "a question that is asked of two passages"
 ELSEWHERE = "a subject that another passage says something of too"
+_SPELT = "template: abbreviation"
 _SAYS = re.compile(r"(.{2,80}?) (?:\([^()]*\) )?(?:is|are|was|were|means|refers? to)\b")
-_SHORT = re.compile(r"\b[A-Z][A-Za-z]*[A-Z]\b")
+_SHORT = re.compile(r"\b[A-Z][A-Za-z]*[A-Z](?=s?\b)")
 _CALLED = re.compile(r"\b(?:called|known as|termed) (?:the |an? )?((?:[\w'’-]+ ?){1,4})")
 
 
@@ -49,17 +51,19 @@ class Grounds:
         """Return the near-duplicates of a passage, itself among them, in their order."""
         return self._members[self.group(passage)]
 
-    def beside(self, passage: Passage, answer: str) -> list[Passage]:
-        """Return the neighbours of a passage that hold an answer in the words that they share with it."""
+    def beside(self, passage: Passage, asked: Asked) -> list[Passage]:
+        """Return the neighbours of a passage that answer a question in the words that they share with it."""
+        if not passage.shared:
+            return []
         place, found = self._place[passage.id], list[Passage]()
         words = passage.body.split()
         for other, shared in ((place - 1, words[: passage.shared]), (place + 1, words[-passage.shared :])):
-            if not passage.shared or not 0 <= other < len(self.passages):
+            if not 0 <= other < len(self.passages):
                 continue
             neighbour = self.passages[other]
             its = neighbour.body.split()
             same = its[-passage.shared :] if other < place else its[: passage.shared]
-            if neighbour.unit == passage.unit and same == shared and quote_of(answer, " ".join(shared)):
+            if neighbour.unit == passage.unit and same == shared and _answers(" ".join(shared), asked, passage):
                 found.append(neighbour)
         return found
 
@@ -108,7 +112,7 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     found, numbers = list[Answered](), Counter[str]()
     for told in same.values():
         groups = {grounds.group(passage) for passage, _ in told}
-        answers = {(passage.unit, " ".join(tokens(asked.answer))) for passage, asked in told}
+        answers = {_answer_of(passage, asked) for passage, asked in told}
         if len(groups) > 1 and (len(answers) > 1 or not told[0][1].answer):
             rejected[TWICE] += len(told)
             continue
@@ -135,8 +139,11 @@ def said_once(pairs: Sequence[Pair], grounds: Grounds, rejected: Counter[str]) -
 
 
 def spelt_out(pairs: Sequence[Pair], grounds: Grounds) -> list[Pair]:
-    """Add, to the questions what an abbreviation stands for, the other passages that have it and its long form."""
-    asks = "template: abbreviation"
+    """Add, to the questions what an abbreviation stands for, the other passages that have it and its long form.
+
+    Either may be in the plural.
+    """
+    asks = _SPELT
     wanted = {asked.subject for _, asked in pairs if asked.way == asks}
     having = defaultdict[str, list[Passage]](list)
     for passage in grounds.passages if wanted else ():
@@ -148,7 +155,7 @@ def spelt_out(pairs: Sequence[Pair], grounds: Grounds) -> list[Pair]:
         for _, asked in pairs
         if asked.way == asks
         for passage in having[asked.subject]
-        if (passage.id, asked.question) not in asked_of and (quoted := quote_of(asked.answer, passage.body))
+        if (passage.id, asked.question) not in asked_of and (quoted := _long_form(asked.answer, passage.body))
     ]
     return [*pairs, *more]
 
@@ -156,9 +163,27 @@ def spelt_out(pairs: Sequence[Pair], grounds: Grounds) -> list[Pair]:
 def _answered(name: str, asked: Asked, passages: Sequence[Passage], grounds: Grounds) -> Answered:
     near = {other.id: other for passage in passages for other in grounds.near(passage)}
     own = {passage.id for passage in passages}
-    right = {key: p for key, p in near.items() if key in own or (not asked.answer or quote_of(asked.answer, p.body))}
-    beside = {p.id: p for passage in passages for p in (grounds.beside(passage, asked.answer) if asked.answer else ())}
+    right = {key: p for key, p in near.items() if key in own or _answers(p.text, asked, passages[0])}
+    beside = {p.id: p for passage in passages for p in (grounds.beside(passage, asked) if asked.answer else ())}
     return Answered(name, asked, tuple((right | beside).values()), tuple((near | beside).values()))
+
+
+def _answers(text: str, asked: Asked, passage: Passage) -> bool:
+    """Say whether a text has a question's answer, and the words of the question that its own passage has."""
+    words = {stem(word) for word in telling(tokens(asked.question))} & stems(passage.text)
+    return words <= stems(text) and (not asked.answer or bool(quote_of(asked.answer, text)))
+
+
+def _answer_of(passage: Passage, asked: Asked) -> tuple[str, ...]:
+    """Return what answers of one question are compared by: their words, and their unit if others may mean another."""
+    words = map(stem, tokens(asked.answer))
+    return tuple(words) if asked.way == _SPELT else (passage.unit, *words)
+
+
+def _long_form(answer: str, text: str) -> str:
+    """Return the words of a text that are an abbreviation's long form, in the singular or the plural; else nothing."""
+    forms = (answer, f"{answer}s", answer.removesuffix("s"), re.sub("ies$", "y", answer), re.sub("y$", "ies", answer))
+    return next((quoted for form in dict.fromkeys(forms) if (quoted := quote_of(form, text))), "")
 
 
 def _spoken_of(text: str) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from embassay.builders._built import Built
+from embassay.builders._elsewhere import Elsewhere
 from embassay.builders._leaks import overlap
 from embassay.builders._passages import SHORTEST
 from embassay.builders._right import Answered, Grounds
@@ -17,15 +18,21 @@ from embassay.samples import Document, Question, closure
 TRAIN, TEST = "train", "test"
 
 
-def built_of(found: Sequence[Answered], grounds: Grounds, *, seed: int, unanswerable: float, test: float) -> Built:
+def built_of(
+    found: Sequence[Answered], grounds: Grounds, elsewhere: Elsewhere, *, seed: int, unanswerable: float, test: float
+) -> Built:
     """Return the test set of some questions.
 
     Units are what passages belong to; those of one question, and of near-duplicates of what answers it, are one. From
-    the units that are asked about a share is taken away with all its passages, and a share is for testing.
+    the units that are asked about a share is taken away with all its passages, and a share is for testing. A unit about
+    which a question may be answered by another stays, and so does the last one with passages.
     """
     unit_of = _joined(found, grounds)
     units = {one.id: unit_of[one.right[0].unit] for one in found}
-    gone = drawn_units(units.values(), unanswerable, seed, "unanswerable")
+    barred = {units[one.id] for one in found if {unit_of[key] for key in elsewhere.units[one.id]} - {units[one.id]}}
+    gone = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
+    if gone == set(unit_of.values()):
+        gone -= {min(gone)}
     left = frozenset(units.values()) - gone
     tested = drawn_units(left, test, seed, "test", least=1) | drawn_units(gone, test, seed, "test without an answer")
     splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
@@ -35,12 +42,13 @@ def built_of(found: Sequence[Answered], grounds: Grounds, *, seed: int, unanswer
     samples = tuple(Question(one.id, one.asked.question, right[one.id], units=(units[one.id],)) for one in found)
     taken = (
         (
-            f"{counted(len(gone), 'unit')} taken away, {len(grounds.passages) - len(kept):,} passages: "
+            f"{counted(len(gone), 'unit')} taken away, {counted(len(grounds.passages) - len(kept), 'passage')}: "
             f"{counted(sum(not r for r in right.values()), 'question')} that no document answers",
         )
         if gone
         else ()
     )
+    taken = (*taken, *_fewer(len(gone), len(set(units.values())), len(barred), unanswerable))
     return Built(
         samples,
         Counter(),
@@ -67,13 +75,28 @@ def _notes(found: Sequence[Answered], grounds: Grounds) -> Iterator[str]:
     few = f", {short:,} of them below {SHORTEST} words: not asked about" if short else ""
     yield f"each of {counted(len(grounds.passages), 'passage')} is a document{few}"
     if near := len(grounds.groups) - len(set(grounds.groups)):
-        yield f"{near:,} of them say nearly what another says: both are right where both have the answer"
+        say = "says" if near == 1 else "say"
+        yield f"{near:,} of them {say} nearly what another says: both are right where both have the answer"
     several = sum(len(one.right) > 1 for one in found)
     if several:
-        yield f"{several:,} questions have several right documents"
+        yield f"{counted(several, 'question')} with several right documents"
     if found:
         share = sum(overlap(one.asked.question, [p.text for p in one.right]) for one in found) / len(found)
         yield (
             f"{share:.0%} of a question's words, function words aside, stand in its right documents, on average: "
             "what goes by words, as bm25 does, profits from that"
         )
+
+
+def _fewer(gone: int, units: int, barred: int, share: float) -> Iterator[str]:
+    """Say where fewer units are taken away than were asked for, and why."""
+    wanted = round(share * units)
+    if not units or not share or gone >= max(wanted, 1):
+        return
+    asked = f"{counted(gone, 'unit')} taken away where unanswerable is {share:g} of {units:,}"
+    why = (
+        f"{barred:,} of them {'has' if barred == 1 else 'have'} questions that another unit may answer"
+        if barred
+        else "one has to stay"
+    )
+    yield f"{asked}: {why}" if wanted else f"{asked}: that rounds to none"

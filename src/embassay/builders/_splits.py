@@ -7,12 +7,13 @@ al. 2024 divide by question, 80 to 20; here no context is shared).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
 from embassay.errors import SpecError
 from embassay.randomness import generator
+from embassay.reading.jsonl import counted
 
 T = TypeVar("T")
 
@@ -23,7 +24,9 @@ def check_share(name: str, share: float) -> None:
         raise SpecError(f"{name} must be from 0 to 1, is {share:g}")
 
 
-def drawn_units(units: Iterable[str], share: float, seed: int, purpose: str, least: int = 0) -> frozenset[str]:
+def drawn_units(
+    units: Iterable[str], share: float, seed: int, purpose: str, least: int = 0, barred: Collection[str] = ()
+) -> frozenset[str]:
     """Draw a share of the units, rounded; of several units some stay where the share is below 1.
 
     Parameters
@@ -32,13 +35,16 @@ def drawn_units(units: Iterable[str], share: float, seed: int, purpose: str, lea
         What they are drawn for: another purpose draws others.
     least
         How many are drawn at least, of several units and where the share is above 0.
+    barred
+        Units that are not drawn, though the share is of them too.
     """
     known = sorted(set(units))
     wanted = round(share * len(known))
     if 0 < share < 1:
         wanted = min(max(wanted, least), max(len(known) - 1, 0))
-    places = generator(seed, "builders", "retrieval", purpose).permutation(len(known))[:wanted]
-    return frozenset(known[place] for place in places)
+    free = [unit for unit in known if unit not in barred]
+    places = generator(seed, "builders", "retrieval", purpose).permutation(len(free))[:wanted]
+    return frozenset(free[place] for place in places)
 
 
 def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
@@ -86,5 +92,8 @@ def told(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Say how many questions and units each split has."""
     questions = Counter(splits.values())
     parts = Counter(split for split, _ in {(split, units[name]) for name, split in splits.items()})
-    named = (f"{split}: {questions[split]:,} questions of {parts[split]:,} units" for split in sorted(questions))
+    named = (
+        f"{split}: {counted(questions[split], 'question')} of {counted(parts[split], 'unit')}"
+        for split in sorted(questions)
+    )
     return f"split by unit, {'; '.join(named)}"

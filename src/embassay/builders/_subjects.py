@@ -120,6 +120,8 @@ def subject_of(raw: str, casing: Casing, known: str = "") -> str:
         return ""
     if rest[0].lower() in _STARTS or len(rest) > LONGEST:
         return ""
+    if rest[1:] == [] and rest[0].isupper() and casing.low[rest[0].lower()]:
+        return ""  # FILE, where texts speak of a file: a place to fill in
     if not article and rest[1:] == [word.lower() for word in rest[1:]] and not casing.is_name(rest[0]):
         rest = [rest[0].lower(), *rest[1:]]
     if _is_name(rest):

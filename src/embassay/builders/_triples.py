@@ -26,7 +26,7 @@ ABBREVIATIONS = frozenset(
 """Words that keep their full stop; a text may have been cut after one."""
 SENTENCES = 3
 TOO_SHORT = "document of fewer than three sentences"
-NONE_WHOLE = "document without three whole sentences in a row"
+NONE_WHOLE = "document without three different whole sentences in a row"
 _MARKUP = re.compile(r"[\[\]{}<>|\\^~*#_=@•·→∈⊆≤≥`]|https?:|www\.|&\w+;|\s[.,;:!?](?:\s|$)|\.\.|…")
 _ITEM = re.compile(r"(?:\d+|\w|[ivx]+)[.)]\s")
 _PAIRS = (("(", ")"), ("“", "”"), ("«", "»"))

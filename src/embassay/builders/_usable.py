@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from embassay.builders._language import language_of
-from embassay.endpoint.chat import CUT_OFF, TOO_LONG, Answer
+from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, Answer
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"
 SHORT = "cut off at the limit of tokens"
 LONG = "a prompt that is too long for the generator"
+LOST = "no answer at any attempt, though the service answered others"
 DAMAGED = "damaged characters in the answer"
 ECHO = "the generator repeated its prompt"
 LANGUAGE = "an answer in another language"
@@ -28,6 +29,7 @@ REFUSALS = re.compile(
     r"|unfortunately,? (?:i|as an)\b|es tut mir leid|je suis désolée?|désolée?\b|lo siento|mi dispiace"
 )
 """How refusals begin."""
+_REASONS = {CUT_OFF: SHORT, TOO_LONG: LONG, FAILED: LOST}
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.S)
 _WORD = re.compile(r"\w+")
 _OPENING = re.compile(r"\A[\W_]+")
@@ -72,8 +74,8 @@ def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
     text = cleaned(answer.text)
     if answer.refused:
         return REFUSED
-    if answer.finish in (CUT_OFF, TOO_LONG):
-        return SHORT if answer.finish == CUT_OFF else LONG
+    if answer.finish in _REASONS:
+        return _REASONS[answer.finish]
     if not text:
         return EMPTY
     if any(c == "\ufffd" or (unicodedata.category(c) == "Cc" and c not in "\n\r\t") for c in text):
@@ -117,7 +119,8 @@ def _common(first: Sequence[str], last: Sequence[str]) -> Sequence[str]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    # In this order: "İ" in lower case is two characters, and between them a word would end.
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def _plain(text: str) -> str:

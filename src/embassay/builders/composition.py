@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.builders._built import Advance, Built, Material, library, silent
 from embassay.builders._documents import given, read
+from embassay.builders._first_words import ready
 from embassay.builders._fuser import fuse
 from embassay.builders._fusion_checks import bared, problem_of
-from embassay.builders._fusion_filter import Filter, Which, filtered
+from embassay.builders._fusion_filter import Filter, Which, check, filtered
 from embassay.builders._generator import Generator, Request
 from embassay.builders._triples import Triple, triples
 from embassay.composed import of_document, without_repeats
@@ -29,7 +30,7 @@ __all__ = ["build", "given", "read", "requests"]
 PROMPT = """\
 Fuse two sentences into one. The new sentence says everything that the two sentences say, and nothing else: no fact, \
 name or number that neither of them has. Merge what both say, so that nothing is said twice. It is one grammatical \
-English sentence. Answer with the new sentence alone, without quotation marks.
+sentence, in the language of the two sentences. Answer with the new sentence alone, without quotation marks.
 
 Sentence 1: {first}
 Sentence 2: {second}"""
@@ -82,19 +83,19 @@ def build(
     Raises
     ------
     SpecError
-        If an option is out of range, or the prompt lacks a place.
+        If an option is out of range or has nothing to act on, or the prompt lacks a place.
     EncoderError
         If the generator or an encoder fails.
     MissingExtraError
-        If what the rules need is not installed.
+        If what rules fuse by, or answers are checked by, is not installed.
     """
-    begun, chosen = time.perf_counter(), Filter(tuple(filters), filter, below)
+    begun, chosen, template = time.perf_counter(), Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
         raise SpecError("a prompt is given but no generator, which would read it")
     found, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
     fusions = dict(_by_rules(found, seed, rejected, advance)) if generator is None else {}
     if generator is not None:
-        fusions = dict(_by_generator(found, generator, _template(prompt), rejected, advance))
+        fusions = dict(_by_generator(found, generator, template, rejected, advance))
     documents = [(texts, of_document(triple.key, texts, unit=triple.unit)) for triple, texts in _whole(found, fusions)]
     if lost := len(found) - len(documents):
         rejected["three sentences without both fusions"] += lost
@@ -112,7 +113,7 @@ def build(
         materials=_materials(generator),
         ways={(sample.id, sample.operator): way for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
-        prompt="" if generator is None else _template(prompt),
+        prompt="" if generator is None else template,
     )
 
 
@@ -122,11 +123,19 @@ def requests(
     seed: int = 0,
     count: int | None = None,
     prompt: str = "",
+    filters: Sequence[Encoder | str] = (),
+    filter: Which = "bd",  # noqa: A002 - the option's name
+    below: float = 0.25,
     per_document: int = 1,
 ) -> tuple[Request, ...]:
-    """Return what a generator would be asked; nothing is sent. The parameters are those of :func:`build`."""
+    """Return what a generator would be asked; nothing is sent.
+
+    The parameters are those of :func:`build`, and so are the errors; of an encoder its spec is enough.
+    """
+    check(filters, filter, below)
+    template = _template(prompt)
     found, _ = triples(sources, seed=seed, count=count, per_document=per_document)
-    return _requests(found, _template(prompt))
+    return _requests(found, template)
 
 
 def _requests(found: Sequence[Triple], template: str) -> tuple[Request, ...]:
@@ -169,6 +178,7 @@ def _by_rules(
 def _by_generator(
     found: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
 ) -> Iterator[tuple[str, str]]:
+    ready()
     replies = generator.replies(_requests(found, template), advance)
     for (key, (first, second)), reply in zip(_pairs(found), replies, strict=True):
         text = "" if reply.problem else bared(reply.text)
@@ -188,9 +198,8 @@ def _whole(found: Sequence[Triple], fusions: Mapping[str, str]) -> Iterator[tupl
 
 def _materials(generator: Generator | None) -> tuple[Material, ...]:
     cut = library("sentencex", "where sentences end")
-    if generator is not None:
-        return cut, generator.material()
-    return cut, library("textblob", "lexicon and rules of the tagger"), library("lemminflect", "forms of words")
+    words = library("textblob", "lexicon and rules of the tagger"), library("lemminflect", "forms of words")
+    return (cut, *words) if generator is None else (cut, generator.material(), *words)
 
 
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:

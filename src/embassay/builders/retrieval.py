@@ -16,11 +16,13 @@ from dataclasses import replace
 from embassay.builders import _documents
 from embassay.builders._asked import PROMPT, from_reply, prompt_of
 from embassay.builders._built import Advance, Built, silent
+from embassay.builders._duplicates import tokens
+from embassay.builders._elsewhere import Elsewhere, answered_alone
 from embassay.builders._language import language_of
 from embassay.builders._leaks import leak as leak_of
 from embassay.builders._passages import SHORTEST, Passage, cut_all
 from embassay.builders._requests import Generator, Request
-from embassay.builders._right import Grounds, Pair, answered, said_once, spelt_out
+from embassay.builders._right import AGAIN, Grounds, Pair, answered, said_once, spelt_out
 from embassay.builders._sets import built_of
 from embassay.builders._splits import check_share, evenly
 from embassay.builders._subjects import Casing
@@ -36,6 +38,7 @@ BOILERPLATE = 3
 STEP = 64
 """Passages between two reports of progress."""
 UNFIT = "a passage that no template fits"
+BARE = "a document that has headings only"
 FOREIGN = "a passage that is not English, as the templates are"
 read, given = _documents.read, _documents.given
 
@@ -85,6 +88,8 @@ def build(
     begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, prompt, generator, unanswerable=unanswerable, test=test)
     grounds = Grounds.of(cut_all(sources, passages))
+    if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
+        rejected[BARE] += without
     fit = _fit(grounds, rejected)
     if generator is None:
         pairs = said_once(_by_templates(fit, grounds, leak, rejected, advance), grounds, rejected)
@@ -94,10 +99,12 @@ def build(
         asked = _requests(wanted, prompt, per_passage)
         pairs = _by_generator(wanted, asked, generator, per_passage, leak, rejected, advance)
     found = answered(pairs, grounds, rejected)
+    elsewhere = Elsewhere.of(found, grounds)
+    found = found if generator else answered_alone(found, elsewhere, rejected)
     kept = evenly([(one.right[0].unit, one) for one in found], count, seed, "questions")
     if drawn := len(found) - len(kept):
         rejected["a question that was not drawn (--count)"] += drawn
-    built = built_of(kept, grounds, seed=seed, unanswerable=unanswerable, test=test)
+    built = built_of(kept, grounds, elsewhere, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
         rejected=rejected,
@@ -158,7 +165,12 @@ def _by_templates(
         found = list(by_templates(passage, casing)) if language_of(passage.body) in {"English", ""} else None
         if not found:
             rejected[UNFIT if found == [] else FOREIGN] += 1
+        seen = set[tuple[str, ...]]()
         for asked in found or ():
+            if (words := (asked.answer, *tokens(asked.question))) in seen:
+                rejected[AGAIN] += 1
+                continue
+            seen.add(words)
             if reason := leak_of(asked.question, asked.answer, passage.text, asked.subject, share):
                 rejected[reason] += 1
             else:

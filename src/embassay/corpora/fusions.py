@@ -1,7 +1,7 @@
 """Three consecutive sentences and the fusions of neighbours: JSON lines S1, S2, S3, F12, F23.
 
 Bansal et al. (2025), section 5: a document gives nine samples, one overlap, six differences and two unions. Left
-out are documents whose neighbouring sentences are equal but for punctuation, and samples that repeat another. The
+out are documents two of whose sentences are equal but for punctuation, and samples that repeat another. The
 paper keeps only differences whose parts hardly overlap, by the cosine of some encoders; a file that was so
 filtered names them in ``filtered_with``.
 """

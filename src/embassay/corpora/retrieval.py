@@ -25,7 +25,7 @@ _DOCUMENT = re.compile(r'\s*\{\s*"document"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+)\s*,\
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Line:
     """A question as its line has it."""
 
     line: int
@@ -74,9 +74,9 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
     return replace(corpus, source=_told(chosen))
 
 
-def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Asked]]:
+def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Line]]:
     """Return the documents, the unit of each that has one, and the questions."""
-    documents, units, asked = dict[str, Document](), dict[str, str](), list[_Asked]()
+    documents, units, asked = dict[str, Document](), dict[str, str](), list[_Line]()
     document_ids, question_ids = Ids(path, "document"), Ids(path)
     for line, row in json_lines(path):
         if "question" in row:
@@ -103,7 +103,7 @@ def _document(row: Mapping[str, Any], path: Path, line: int) -> Document:
     return Document(key, tuple(text_field(text, path, line, f"passages[{n}]") for n, text in enumerate(passages)))
 
 
-def _asked(row: dict[str, Any], path: Path, line: int) -> _Asked:
+def _asked(row: dict[str, Any], path: Path, line: int) -> _Line:
     require(row, ("question", "right"), path, line)
     right = _right(row["right"], path, line)
     unit, split = key_field(row, "unit", "", path, line), row.get("split")
@@ -119,7 +119,7 @@ def _asked(row: dict[str, Any], path: Path, line: int) -> _Asked:
         _gains(row.get("gains"), right, path, line),
         (unit,) if unit else (),
     )
-    return _Asked(line, question, split or "", "" if source is None else text_field(source, path, line, "source"))
+    return _Line(line, question, split or "", "" if source is None else text_field(source, path, line, "source"))
 
 
 def _right(value: Any, path: Path, line: int) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _units(question: Question, units: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(units.get(key, f"document:{key}") for key in question.right))
 
 
-def _notes(asked: Sequence[_Asked], split: Split) -> Iterator[str]:
+def _notes(asked: Sequence[_Line], split: Split) -> Iterator[str]:
     splits = Counter(one.split for one in asked if one.split)
     if splits:
         there = ", ".join(f"{name} {splits[name]:,}" for name in SPLITS if splits[name])
@@ -163,7 +163,7 @@ def _notes(asked: Sequence[_Asked], split: Split) -> Iterator[str]:
         yield f"{counted(shared, 'unit')} with questions of more than one split"
 
 
-def _told(asked: Sequence[_Asked]) -> str:
+def _told(asked: Sequence[_Line]) -> str:
     """Say how the questions were made, most frequent first."""
     made = Counter(one.source for one in asked if one.source)
     return ", ".join(f"{way} {number:,}" for way, number in sorted(made.items(), key=lambda item: (-item[1], item[0])))

@@ -12,6 +12,8 @@ from typing import Any
 
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """The statuses after which a request is sent once more."""
+OF_THE_SERVICE = frozenset({429, 503})
+"""Those of them that have nothing to do with what was sent."""
 LONGEST_PAUSE = 60.0
 SHOWN = 200
 """Characters of an answer that a message repeats."""
@@ -27,6 +29,8 @@ PROBLEMS = {
 }
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _RESETS = ("requests", "tokens")
+_RESULTS = ("choices", "data")
+"""What an answer that is one has: a chat's, and one with embeddings."""
 
 
 def problem(status: int, key: str, path: str) -> str:
@@ -35,6 +39,14 @@ def problem(status: int, key: str, path: str) -> str:
         return "it wants a key, and none was sent (key_env= names the variable that holds it)"
     known = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
     return known.format(key=key, path=path)
+
+
+def error_within(answer: Any) -> int | None:
+    """Return the status of an error that was sent as if it were an answer: 0 where it says none; None for an answer."""
+    if not isinstance(answer, dict) or not answer.get("error") or any(map(answer.get, _RESULTS)):
+        return None
+    code = answer["error"].get("code") if isinstance(answer["error"], dict) else None
+    return code if type(code) is int and 400 <= code < 600 else 0
 
 
 def pause_asked(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

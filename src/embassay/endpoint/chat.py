@@ -12,11 +12,14 @@ from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
 PATH = "/chat/completions"
-FILTERED, CUT_OFF, TOO_LONG = "content_filter", "length", "context_length"
-"""Finish reasons: withheld by the service, ended by the limit of tokens, and a prompt that is longer than it reads."""
+FILTERED, CUT_OFF, TOO_LONG, FAILED = "content_filter", "length", "context_length", "failed"
+"""Finish reasons: withheld by the service, ended by the limit of tokens, a prompt that is longer than it reads, and one
+that no attempt brought an answer to."""
 LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 """What the limit is called, and what the models call it that refuse the old name."""
-ABOUT_THE_PROMPT = frozenset({400, 403, 413, 422, 451})
+TOO_LARGE = 413
+"""The status of a request that is too large, whatever else is said."""
+ABOUT_THE_PROMPT = frozenset({400, 403, 422, 451})
 """The statuses that may be about one prompt, so that the next may be answered."""
 _WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
 _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
@@ -35,7 +38,7 @@ class Answer:
     refused
         Whether the service itself says that the model refused, or withholds the answer.
     prompt_tokens, completion_tokens
-        What it took, about so many where the service does not say; both 0 where nothing was generated.
+        What it took, about so many where the service does not say or says 0; both 0 where nothing was generated.
     model
         The model that answered, by the name that the service gives it.
     """
@@ -48,9 +51,9 @@ class Answer:
     model: str = ""
 
     @property
-    def paid(self) -> bool:
-        """Whether something was generated."""
-        return bool(self.prompt_tokens or self.completion_tokens)
+    def tokens(self) -> int:
+        """What it took in all."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 class Chat:
@@ -85,7 +88,8 @@ class Chat:
         Raises
         ------
         EndpointError
-            If there is no answer after all attempts, or it has another form.
+            If there is no answer after all attempts, a LostError where that may be due to the prompt; or if it has
+            another form.
         EncoderError
             If the budget does not suffice.
         """
@@ -103,7 +107,7 @@ class Chat:
             if error.status == 400 and limit == LIMIT and NEW_LIMIT in error.said:
                 self._limit = NEW_LIMIT
                 return self.ask(prompt)
-            if error.status in ABOUT_THE_PROMPT and _TOO_LONG.search(error.said):
+            if error.status == TOO_LARGE or (error.status in ABOUT_THE_PROMPT and _TOO_LONG.search(error.said)):
                 return Answer(finish=TOO_LONG)
             if error.status in ABOUT_THE_PROMPT and _WITHHELD.search(error.said):
                 return Answer(finish=FILTERED, refused=True)
@@ -165,15 +169,16 @@ def _text(choice: dict[str, Any]) -> str:
 
 
 def _took(found: Any, prompt: str) -> tuple[int, int]:
-    """Return the tokens of prompt and answer; what the service does not say is guessed."""
+    """Return the tokens of prompt and answer; what the service does not say, or says to be 0, is guessed.
+
+    Some local servers report 0 of everything.
+    """
     usage = found.get("usage") if isinstance(found, dict) else None
     counts = usage if isinstance(usage, dict) else {}
     asked, told, total = (_count(counts.get(n)) for n in ("prompt_tokens", "completion_tokens", "total_tokens"))
-    asked = guess(prompt) if asked is None else asked
-    if told is None and total is None:
-        return asked, _guessed(found)
+    asked = asked or guess(prompt)
     # A total may hold tokens of reasoning that are not counted with the answer.
-    return asked, max(told or 0, (total or 0) - asked)
+    return asked, max(told or 0, (total or 0) - asked) or _guessed(found)
 
 
 def _guessed(found: Any) -> int:

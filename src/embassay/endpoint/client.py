@@ -10,48 +10,24 @@ import json
 import time
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from random import SystemRandom
 from threading import Event, Lock
 from typing import Any, TypeVar
 
 from embassay._version import __version__
 from embassay.endpoint import answers, lanes
 from embassay.endpoint.address import leads_to, read_address
+from embassay.endpoint.attempts import LostError, PassingError, Retries
 from embassay.endpoint.spending import KEPT, Spending
 from embassay.errors import EndpointError, SpecError
 
+__all__ = ["Endpoint", "Retries"]
 T = TypeVar("T")
 R = TypeVar("R")
 LARGEST = 1 << 29
 """Bytes of an answer that are read."""
 CONNECT = 15.0
 """Seconds that connecting may take."""
-
-
-@dataclass(frozen=True)
-class Retries:
-    """How often a request is sent, and how long the pauses between are: ``first``, then twice as long each time."""
-
-    attempts: int = 6
-    first: float = 0.5
-    pause: Callable[[Event, float], None] = lanes.wait
-
-    def seconds(self, attempt: int, asked: float | None) -> float:
-        """Return the pause after an attempt, counted from 1: what the service asks for, else our own; with jitter."""
-        share = SystemRandom().uniform(0.5, 1.0)
-        if asked is not None:
-            return asked + share * self.first
-        return min(answers.LONGEST_PAUSE, share * self.first * 2.0**attempt)
-
-
-class _PassingError(Exception):
-    """A failure that another attempt may mend, with the pause that the service asks for."""
-
-    def __init__(self, error: EndpointError, asked: float | None = None):
-        super().__init__(str(error))
-        self.error, self.asked = error, asked
 
 
 class Endpoint:
@@ -121,23 +97,19 @@ class Endpoint:
         Parameters
         ----------
         tokens
-            How many it will take, roughly; what the answer says of that is counted instead.
+            How many it will take, roughly; what the answer says of that is counted instead. An answer that may have
+            been made but did not arrive is counted with so many.
         used
             Reads from an answer how many it took; None where it does not say.
 
         Raises
         ------
         EndpointError
-            If there is no usable answer after all attempts.
+            If there is no usable answer after all attempts; a LostError where that may be due to the payload.
         EncoderError
             If the budget does not suffice.
         """
-        self.spending.reserve(tokens)
-        try:
-            answer = self._persist(path, json.dumps(payload, allow_nan=False).encode())
-        except BaseException:
-            self.spending.release(tokens)
-            raise
+        answer = self._persist(path, json.dumps(payload, allow_nan=False).encode(), tokens)
         taken = used(answer)
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
@@ -169,33 +141,58 @@ class Endpoint:
             if client := vars(self).pop("_client", None):
                 client.close()
 
-    def _persist(self, path: str, content: bytes) -> Any:
-        """Send a request until there is an answer, or no hope for one."""
-        stop = self._stop
-        for attempt in range(1, self._retries.attempts + 1):
+    def _persist(self, path: str, content: bytes, tokens: int) -> Any:
+        """Send a request until there is an answer, or no hope for one; the tokens of the answer stay set apart."""
+        stop, last = self._stop, self._retries.attempts
+        for attempt in range(1, last + 1):
             try:
-                return self._once(path, content)
-            except _PassingError as trouble:
-                if attempt < self._retries.attempts:
+                return self._within_budget(path, content, tokens)
+            except PassingError as trouble:
+                if attempt < last:
                     self._retries.pause(stop, self._retries.seconds(attempt, trouble.asked))
-                if attempt == self._retries.attempts or stop.is_set():
-                    raise trouble.error.after(attempt) from None
+                if attempt == last or stop.is_set():
+                    error = trouble.error.after(attempt)
+                    if attempt == last and not trouble.general:
+                        error = LostError(error.host, error.problem, error.status, error.said)
+                    raise error from None
                 self.spending.again()
         raise AssertionError("at least one attempt")
+
+    def _within_budget(self, path: str, content: bytes, tokens: int) -> Any:
+        """Send a request once, with its tokens set apart."""
+        self.spending.reserve(tokens)
+        try:
+            return self._once(path, content)
+        except BaseException as error:
+            if isinstance(error, PassingError) and error.spent:
+                self.spending.lose(tokens)
+            else:
+                self.spending.release(tokens)
+            raise
 
     def _once(self, path: str, content: bytes) -> Any:
         import httpx2
 
         try:
             status, headers, body = self._exchange(path, content)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            raise PassingError(self._unconnected(error), general=True) from None
         except httpx2.TimeoutException:
-            raise _PassingError(self.error(f"no whole answer within {self._timeout:g} s")) from None
+            raise PassingError(self.error(f"no whole answer within {self._timeout:g} s"), spent=True) from None
         except httpx2.RequestError as error:
-            reason = answers.excerpt(str(error).encode(), self._hide) or type(error).__name__
-            raise _PassingError(self.error(f"the connection failed: {reason}")) from None
-        if 200 <= status < 300:
-            return self._json(status, body)
-        raise self._refusal(status, headers, body, self.address.path + path)
+            raise PassingError(self._unconnected(error), spent=True) from None
+        if not 200 <= status < 300:
+            raise self._refusal(status, headers, body, self.address.path + path)
+        found = self._json(status, body)
+        if (said := answers.error_within(found)) is None:
+            return found
+        if said or answers.SPENT.encode() in body:
+            raise self._refusal(said or status, headers, body, self.address.path + path)
+        raise PassingError(self.error("it sent an error instead of an answer", status, body))
+
+    def _unconnected(self, error: Exception) -> EndpointError:
+        reason = answers.excerpt(str(error).encode(), self._hide) or type(error).__name__
+        return self.error(f"the connection failed: {reason}")
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes, path: str) -> Exception:
         """Return what to raise for an answer that is none."""
@@ -204,7 +201,7 @@ class Endpoint:
             return self.error(f"it redirects to {place}; give the right address as base_url", status)
         error = self.error(answers.problem(status, self._key_name if self._token else "", path), status, body)
         if status in answers.AGAIN and answers.SPENT.encode() not in body:
-            return _PassingError(error, answers.pause_asked(headers))
+            return PassingError(error, answers.pause_asked(headers), general=status in answers.OF_THE_SERVICE)
         return error
 
     def _exchange(self, path: str, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
@@ -228,7 +225,8 @@ class Endpoint:
             return json.loads(body)
         except (ValueError, RecursionError):
             if body.lstrip()[:1] in (b"{", b"["):
-                raise _PassingError(self.error("its JSON is damaged or cut short", status, body)) from None
+                error = self.error("its JSON is damaged or cut short", status, body)
+                raise PassingError(error, spent=True) from None
             raise self.error("that is no JSON; look at base_url", status, body) from None
 
     @cached_property

@@ -18,7 +18,17 @@ def guess(text: str) -> int:
 
 
 class Spending:
-    """Counts what is spent; several threads may do so at once."""
+    """Counts what is spent; several threads may do so at once.
+
+    Attributes
+    ----------
+    requests, tokens
+        Those that were answered, and what was taken in all; of an answer that was lost, as much as was set apart.
+    retries, lost
+        Requests that were sent once more, and answers that may have been made but did not arrive.
+    earlier
+        Tokens that were taken before, which count towards the budget alone.
+    """
 
     def __init__(self, price: float | None = None, budget: float | None = None, kept: str = KEPT):
         """Start from nothing.
@@ -33,7 +43,7 @@ class Spending:
             What is not lost where the budget does not suffice, for the message; empty for nothing.
         """
         self.price, self.budget, self._kept = price, budget, kept
-        self.requests = self.tokens = self.retries = 0
+        self.requests = self.tokens = self.retries = self.lost = self.earlier = 0
         self._reserved = 0
         self._lock = Lock()
 
@@ -55,7 +65,7 @@ class Spending:
             If that would exceed the budget.
         """
         with self._lock:
-            spent, more = self._amount(self.tokens), self._amount(self._reserved + tokens)
+            spent, more = self._amount(self.earlier + self.tokens), self._amount(self._reserved + tokens)
             if self.budget is not None and spent + more > self.budget:
                 unit = "" if self.price is not None else " tokens"
                 kept = f"; {self._kept}, so with a higher budget the same command goes on from there"
@@ -76,6 +86,18 @@ class Spending:
             self._reserved -= reserved
             self.requests += 1
             self.tokens += used
+
+    def lose(self, reserved: int) -> None:
+        """Count an answer that may have been made but did not arrive: all that was set apart for it."""
+        with self._lock:
+            self._reserved -= reserved
+            self.lost += 1
+            self.tokens += reserved
+
+    def begin_with(self, tokens: int) -> None:
+        """Count towards the budget what was taken before."""
+        with self._lock:
+            self.earlier += tokens
 
     def again(self) -> None:
         """Count a request that is sent once more."""
