@@ -286,7 +286,7 @@ def test_a_command_has_the_options_of_its_builder(kind):
     given = {name.rstrip("_") for name in inspect.signature(command).parameters}
     taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
     if hasattr(module, "read"):
-        taken |= set(inspect.signature(module.read).parameters) - {"path"}
+        taken |= set(inspect.signature(module.read).parameters) - {"path", "aside"}
     assert taken <= given
     common = set(inspect.signature(ea.build).parameters) - {"kind", "sources", "options", "advance"}
     assert common <= given | {"language", "review", "column"}

@@ -97,7 +97,6 @@ def build_retrieval(
     count: int | None = None,
     seed: int = 0,
     licence: str = "",
-    language: Language = "en",
     dry_run: DryRun = False,
     overwrite: Overwrite = False,
 ) -> int:
@@ -118,9 +117,9 @@ def build_retrieval(
     per_passage
         Questions that the generator is asked for, of each passage.
     unanswerable
-        Share of the documents that are taken away, their questions kept; 0 for none.
+        Share of the units (documents, articles) that are taken away, their questions kept; 0 for none.
     test
-        Share of the documents whose questions are for testing; 1 for all.
+        Share of the units whose questions are for testing; 1 for all.
     leak
         Share of a question's words that stand in one run in its passage, from which on it is left out.
     id_
@@ -133,14 +132,12 @@ def build_retrieval(
         Of every random draw.
     licence
         What you may do with the documents, for the data card.
-    language
-        any builds from documents that do not look English.
     dry_run
         Say what the generator would be asked and what it would cost, and end.
     overwrite
         Replace files that are there.
     """
-    documents = {"id": id_, "text": text, "count": count, "seed": seed, "licence": licence, "language": language}
+    documents = {"id": id_, "text": text, "count": count, "seed": seed, "licence": licence}
     how = {"passages": passages, "per_passage": per_passage, "unanswerable": unanswerable, "test": test, "leak": leak}
     return _generate("retrieval", source, out, generator, prompt, dry_run, overwrite, **documents, **how)
 

@@ -505,7 +505,7 @@ def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
     asks = answer_of("In what year did the Velmo Works start?", "1931")
     stub = Stub(lambda r: asks if "Velmo" in r.prompt else "")
     built = retrieval.build([SourceDocument("a", " ".join(words))], generator=stub, passages="100", unanswerable=0)
-    assert built.documents[1].passages[0].startswith("1931 ") or "1931" in built.documents[1].passages[0]
+    assert "1931" in built.documents[1].passages[0]
     assert told(built) == {"In what year did the Velmo Works start?": ("a#1",)}
 
 
@@ -631,3 +631,9 @@ def test_a_place_to_fill_in_is_no_subject():
     assert "What is NAME?" not in told(retrieval.build(documents((*PARTS, usage)), unanswerable=0))
     other = ("usage", "Write the word for the lint filter first. NAME is the label of it in each of the tables.")
     assert "What is NAME?" in told(retrieval.build(documents((*PARTS, other)), unanswerable=0))
+
+
+@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}, {"per_passage": 0}])
+def test_what_a_build_refuses_an_estimate_refuses(wrong):
+    with pytest.raises(SpecError, match=next(iter(wrong))):
+        retrieval.requests(documents(), **wrong)

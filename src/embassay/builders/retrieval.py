@@ -86,7 +86,9 @@ def build(
         For options out of range.
     """
     begun, rejected = time.perf_counter(), Counter[str]()
-    _check(per_passage, leak, prompt, generator, unanswerable=unanswerable, test=test)
+    _check(per_passage, leak, unanswerable=unanswerable, test=test)
+    if generator is None and (prompt or per_passage > 1):
+        raise SpecError("prompt and per_passage are for a generator; there is none")
     grounds = Grounds.of(cut_all(sources, passages))
     if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
         rejected[BARE] += without
@@ -123,22 +125,30 @@ def requests(
     prompt: str = "",
     passages: str = "paragraph",
     per_passage: int = 1,
+    unanswerable: float = 0.1,
+    test: float = 0.2,
+    leak: float = 0.6,
 ) -> tuple[Request, ...]:
-    """Return what :func:`build` would ask a generator, for its price to be told before."""
+    """Return what :func:`build` would ask a generator, for its price to be told before.
+
+    Raises
+    ------
+    SpecError
+        For options that the build would refuse.
+    """
+    _check(per_passage, leak, unanswerable=unanswerable, test=test)
     rejected = Counter[str]()
     fit = _fit(Grounds.of(cut_all(sources, passages)), rejected)
     return _requests(_wanted(fit, seed, count, per_passage, rejected), prompt, per_passage)
 
 
-def _check(per_passage: int, leak: float, prompt: str, generator: Generator | None, **shares: float) -> None:
+def _check(per_passage: int, leak: float, **shares: float) -> None:
     for name, share in shares.items():
         check_share(name, share)
     if per_passage < 1:
         raise SpecError(f"per_passage must be 1 or more, is {per_passage}")
     if not 0 < leak <= 1:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
-    if generator is None and (prompt or per_passage > 1):
-        raise SpecError("prompt and per_passage are for a generator; there is none")
 
 
 def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:

@@ -51,7 +51,8 @@ def dropped_notes(equal: int, repeats: int) -> tuple[str, ...]:
     """Say what was left out."""
     notes = []
     if equal:
-        notes.append(f"{counted(equal, 'document')} left out: two of their three sentences are equal but for punctuation")
+        told = "left out: two of their three sentences are equal but for punctuation"
+        notes.append(f"{counted(equal, 'document')} {told}")
     if repeats:
         notes.append(f"{counted(repeats, 'sample')} left out: the same stood before")
     return tuple(notes)
