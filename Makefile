@@ -14,7 +14,7 @@ demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict,
 	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
 
 test: $(VENV)/.test lint  ## everything: style, types, tests
-	$(OFFLINE) $(BIN)/pytest -q -n 2 $(ARGS)
+	$(OFFLINE) $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone, but for the simulations
 	$(VENV)-core/bin/python -m pytest -q -n 2 -p no:cacheprovider --ignore tests/stats/test_coverage.py \

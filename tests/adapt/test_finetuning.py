@@ -56,7 +56,7 @@ def fine(tiny, base, domain):
     return train
 
 
-@pytest.mark.parametrize("loss", ["mnr", "triplet"])
+@pytest.mark.parametrize("loss", ["mnr", pytest.param("triplet", marks=pytest.mark.slow)])
 def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
     from embassay.adapt._base import find_base
 

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from embassay.corpora import _groups
+from embassay.corpora._groups import whole
 from embassay.corpora.msrp import HEADER, load, recognises
 from embassay.errors import SourceError
 from embassay.resolve import load_corpus
@@ -236,6 +237,11 @@ def unions(pairs):
         union = joined.get(a, {a}) | joined.get(b, {b})
         joined.update(dict.fromkeys(union, union))
     return {frozenset(union) for union in joined.values() if len(union) > 2}
+
+
+@pytest.mark.parametrize("space", ["\x1c", "\u2003", " "])
+def test_space_of_any_kind_around_a_number_is_no_part_of_it(tmp_path, space):
+    assert whole(f"{space}9{space}", tmp_path, 1, "Quality") == 9
 
 
 def test_the_released_corpus_is_grouped_as_a_plain_loop_would(data):

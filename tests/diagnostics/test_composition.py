@@ -733,6 +733,7 @@ def test_intervals_of_random_vectors_miss_0_about_as_often_as_they_should():
     assert 0.02 <= missed / 200 <= 0.08
 
 
+@pytest.mark.slow
 def test_the_random_encoder_finds_nothing_in_real_sentences():
     # The baseline that joins every run, on the built-in documents, which share texts between overlaps and unions.
     corpus = ea.load("vignettes")

@@ -51,6 +51,9 @@ ENCODERS = {
     "MT5ForConditionalGeneration": ("MT5Config", T5),
     "BartModel": ("BartConfig", BART),
 }
+BOTH = {"LlamaModel", "GPT2LMHeadModel", "BertForMaskedLM"}
+"""Tried on both sides each time; of the others a decoder on the right and an encoder on the left are slow tests."""
+EASY = {True: "right", False: "left"}
 TEMPLATE = 'This sentence : " {text} " means [MASK] .'
 
 
@@ -129,8 +132,14 @@ def near(ours, theirs):
     return np.abs(ours - np.array(theirs)).max() <= 1e-6 * np.abs(theirs).max()
 
 
-@pytest.mark.parametrize("name", [*CONFIGS, *ENCODERS])
-@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        pytest.param(name, side, marks=[pytest.mark.slow] * (name not in BOTH and side == EASY[name in CONFIGS]))
+        for name in (*CONFIGS, *ENCODERS)
+        for side in ("left", "right")
+    ],
+)
 def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, side):
     path = folder(name, side)
     naive = states(path, TEXTS)

@@ -146,6 +146,7 @@ def test_another_failure_is_no_lack_of_memory(model, monkeypatch):
         collected([found], ["a"])
 
 
+@pytest.mark.slow
 def test_bfloat16_is_near_the_model_in_bfloat16():
     encoder = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16")
     reference = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)

@@ -98,6 +98,7 @@ def rows_of(path: Path, header: Sequence[str], delimiter: str) -> Iterator[Row]:
 
 def whole(cell: str, path: Path, line: int, column: str) -> int:
     """Return a whole number from 0, or raise SourceError with its place."""
-    if not _WHOLE.fullmatch(cell.strip()):
+    number = cell.strip()
+    if not _WHOLE.fullmatch(number):
         raise SourceError(f"must be a whole number from 0, is {cell[:100]!r}", path, line, column)
-    return int(cell)
+    return int(number)
