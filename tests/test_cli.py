@@ -152,6 +152,11 @@ def test_a_dry_run_says_what_would_be_encoded_and_writes_nothing(embassay, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_dry_run_without_encoders_takes_those_that_a_run_takes(embassay):
+    assert "tfidf: 280 distinct texts to encode" in embassay("run", "-c", "opposites", "--dry-run")[1]
+    assert "distinct texts to encode" not in embassay("look", "-c", "opposites")[1]
+
+
 def test_look_shows_how_a_corpus_was_read(embassay, tmp_path):
     (tmp_path / "mine.json").write_text("\n".join(json.dumps(ENTRY | {"idx": n}) for n in range(5)))
     code, out, _ = embassay("look", "-c", "mine.json")
@@ -217,7 +222,11 @@ BAD = {
         ("-e", "org/model"),
         "encoder 'org/model': not in the hub's cache, and HF_HUB_OFFLINE is set",
     ),
-    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; name one of them: NAME=bow"),
+    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; name one of them: -e NAME=bow"),
+    "labels of two schemes": (
+        ("-e", "a=bow", "-e", "a=hashing"),
+        "two encoders have the label 'a'; name one of them: -e NAME=hashing",
+    ),
     "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
     "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),

@@ -37,6 +37,7 @@ def assay(
     limit: int | None = None,
     baselines: bool = True,
     device: str = "auto",
+    backend: str = "auto",
     cache: str | Path | None = "default",
 ) -> Result:
     """Assay encoders on corpora, as ``embassay run`` does, and return the result.
@@ -57,6 +58,8 @@ def assay(
         Whether tfidf, random and, on retrieval, bm25 join.
     device
         Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
+    backend
+        How they run: ``auto``, ``packed``, ``padded``, ``sentence-transformers``.
     cache
         Folder of the vector cache, ``"default"`` for the user's own; None for none.
 
@@ -72,7 +75,7 @@ def assay(
     if folder and cache == "default" and (reason := trouble_with(folder)):
         warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
         folder = None
-    runtime = Runtime(device, sha256=FileHashes(folder), remembered=Remembered(folder))
+    runtime = Runtime(device, backend, sha256=FileHashes(folder), remembered=Remembered(folder))
     plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
     with VectorCache(folder) if folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors)

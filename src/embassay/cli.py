@@ -121,7 +121,7 @@ def run(
         quiet=quiet,
         trusted=trust_remote_code,
     )
-    return _look(request) if dry_run else carry_out(request)
+    return _look(request, default=True) if dry_run else carry_out(request)
 
 
 @app.command
@@ -241,10 +241,10 @@ def _guarded(arguments: list[str] | None) -> int:
         return WRONG_INPUT
 
 
-def _look(request: Request) -> int:
+def _look(request: Request, *, default: bool = False) -> int:
     from embassay.inspection import show
 
-    show(request)
+    show(request, default=default)
     return FINE
 
 

@@ -24,10 +24,13 @@ BEGINNING = 60
 """Characters of a text that is longer than an encoder reads."""
 
 
-def show(request: Request) -> None:
-    """Print what each corpus was understood as and, for each encoder asked for, the work it would be."""
+def show(request: Request, *, default: bool = False) -> None:
+    """Print what each corpus was understood as and, for each encoder, the work it would be.
+
+    Where no encoder was asked for there is none, or with ``default`` those that a run would take.
+    """
     console = stdout()
-    if not request.encoders:
+    if not request.encoders and not default:
         for corpus in _corpora(request):
             _show_corpus(corpus, console)
         return

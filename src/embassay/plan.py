@@ -114,7 +114,7 @@ def prepare(
     corpora = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
     chosen = _diagnostics(diagnostics)
     loaded = [c if isinstance(c, Corpus) else load_corpus(c) for c in corpora] or _builtin(chosen)
-    _distinct("corpora", [c.name for c in loaded])
+    _distinct("corpora", "-c", [(c.name, c.name) for c in loaded])
     if limit is not None:
         loaded = [limited(c, limit, seed) for c in loaded]
     tasks = _tasks(chosen, loaded, given=bool(diagnostics))
@@ -155,7 +155,7 @@ def _entries(
     corpora: Sequence[Corpus[Any]],
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     entries, notes = _given(specs, runtime, trusted) if specs else _default(runtime)
-    _distinct("encoders", [entry.label for entry in entries])
+    _distinct("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
     labels = {entry.label for entry in entries}
     # One that a set names may be left out, and need not be, the next time.
     known = labels | {member.called for spec in specs if (found := asked(spec)) for member in found.members}
@@ -231,10 +231,13 @@ def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> E
     return Entry(label, encoder)
 
 
-def _distinct(what: str, labels: Sequence[str]) -> None:
-    for label in labels:
-        if labels.count(label) > 1:
-            raise SpecError(f"two {what} have the label {label!r}; name one of them: NAME={label}")
+def _distinct(what: str, flag: str, given: Sequence[tuple[str, str]]) -> None:
+    """Refuse two of one label; ``given`` are labels with what they stand for."""
+    seen: set[str] = set()
+    for label, spec in given:
+        if label in seen:
+            raise SpecError(f"two {what} have the label {label!r}; name one of them: {flag} NAME={spec}")
+        seen.add(label)
 
 
 def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, tuple[Diagnostic, dict[str, Any]]]:

@@ -6,9 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
+import embassay as ea
 from embassay.encoders import _models
 from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, model_files
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.resolve import load_encoder
 from embassay.types import Runtime
 
@@ -43,6 +44,14 @@ def test_vectors_equal_the_library_s_own(bundled):
     own = SentenceTransformer(str(bundled), local_files_only=True).encode(TEXTS)
     ours = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
     assert np.abs(own - ours).max() < 1e-6
+
+
+@pytest.mark.parametrize("backend", ["padded", "packed"])
+def test_python_chooses_how_a_model_runs(bundled, backend):
+    result = ea.assay(["all-MiniLM-L6-v2"], ["opposites"], ["isotropy"], backend=backend, baselines=False, cache=None)
+    assert result.rows
+    with pytest.raises(UnknownNameError, match="unknown backend 'fast'"):
+        ea.assay(["all-MiniLM-L6-v2"], ["opposites"], ["isotropy"], backend="fast")
 
 
 def test_what_is_known_without_loading(bundled):
