@@ -27,6 +27,7 @@ CORRELATIONS = [0.0, 0.3, 0.7]
 SIZES = {
     "one": lambda rng, units: np.ones(units, dtype=int),
     "four": lambda rng, units: np.full(units, 4),
+    "many": lambda rng, units: np.full(units, 25),
     "poisson": lambda rng, units: 1 + rng.poisson(3, units),
     "pareto": lambda rng, units: np.minimum(28, 4 * rng.random(units) ** (-1 / 1.2)).astype(int),
     "heavy": lambda rng, units: np.minimum(1000, 4 * rng.random(units) ** (-1 / 0.8)).astype(int),
@@ -240,11 +241,11 @@ def two_means(law, correlation=0.3):
     return draw
 
 
-def discordant(rate, lean):
-    """Return differences of shares: ±1 in a share ``rate`` of the items, ``lean`` of these +1."""
+def discordant(rate, lean, correlation=0.0):
+    """Return differences of shares: ±1 in a share ``rate`` of the items, which come together, ``lean`` of these +1."""
 
     def draw(rng, unit, columns):
-        differ = rng.random((len(unit), columns)) < rate
+        differ = yes_no(rng, unit, rate, correlation, columns)
         return differ * np.where(rng.random((len(unit), columns)) < lean, 1.0, -1.0)
 
     return draw
@@ -262,10 +263,29 @@ def test_the_interval_of_a_difference_of_means_holds(law, sizes, units):
 @pytest.mark.parametrize("sizes", ["one", "pareto"])
 @pytest.mark.parametrize(("p", "q"), [(0.6, 0.5), (0.9, 0.7), (0.3, 0.3)])
 def test_the_interval_of_a_difference_of_shares_holds(p, q, sizes, units):
-    # Half a unit either way, added to every resample, makes few units wide.
+    # Some items either way, added to every resample, make few units wide.
     name = "difference", str(p), str(q), sizes, str(units)
     covered = covered_by_means(two_shares(p, q), units, sizes, p - q, name, of_shares=True)
     assert holds(covered, 2000, 0.93, 0.99 if units <= 20 else 0.97)
+
+
+@pytest.mark.parametrize(
+    ("rate", "lean", "correlation", "least", "most"),
+    [
+        (0.02, 0.75, 0.0, 0.95, 0.98),
+        (0.1, 0.75, 0.0, 0.94, 0.97),
+        (0.1, 0.75, 0.1, 0.94, 0.98),
+        (0.02, 1.0, 0.1, 0.93, 0.98),
+        (0.3, 1.0, 0.3, 0.93, 0.97),
+        (0.02, 1.0, 0.3, 0.87, 0.92),  # in one direction, and half of the items that differ in two units or so
+    ],
+)
+def test_the_interval_of_a_difference_of_many_items_a_unit_holds(rate, lean, correlation, least, most):
+    # 48 units of 25, as questions about documents: half a *unit* of either sign would cover 100 %, three times as wide.
+    name = "many", str(rate), str(lean), str(correlation)
+    draw = discordant(rate, lean, correlation)
+    covered = covered_by_means(draw, 48, "many", rate * (2 * lean - 1), name, repeats=1000, groups=10, of_shares=True)
+    assert holds(covered, 1000, least, most)
 
 
 def test_the_interval_of_a_difference_holds_through_compare():

@@ -12,20 +12,21 @@ from scipy import stats
 
 from embassay.result import MIN_UNITS
 from embassay.stats import resample
+from embassay.stats.compare import permutation_p
 from embassay.stats.resample import (
     ABSENT,
     UnitSums,
     bootstrap_means,
     counts,
-    effective_units,
     mean,
     means,
     percentiles,
+    pseudo_items,
     signs,
     tail,
     undefined_estimate,
-    unit_sums,
 )
+from embassay.stats.units import effective_units, unit_sums
 from embassay.types import Draws
 
 NAN = float("nan")
@@ -314,14 +315,43 @@ def test_unit_sums_of_a_table_by_hand():
     assert means_of == pytest.approx(np.array([[1.5, 5, 0.5], [7 / 3, 6, 2 / 3]]))
 
 
-def test_a_difference_of_shares_has_half_a_unit_of_each_sign_by_hand():
-    # Units (1, 0) and (1): 1½ items a unit, so half a unit is ¾ item. Unit 0 twice, +½ three times, −½ once:
-    # (2 + ¾·(3 − 1))/(4 + ¾·4) = 3.5/7; each unit once, no halves: 2/3; the column that is no difference: 2/4 and 2/3.
+def test_a_difference_of_shares_has_some_items_of_each_sign_by_hand():
+    # ¾ item of either sign. Unit 0 twice, +¾ three times, −¾ once: (2 + ¾·(3 − 1))/(4 + ¾·4) = 3.5/7; each unit once,
+    # none of these: 2/3; the column that is no difference: 2/4 and 2/3.
     column = np.array([1.0, 0.0, 1.0])
-    found = UnitSums.of(np.stack([column, column], axis=1), np.array([0, 0, 1]))
-    count, halves = np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 1.0], [0.0, 0.0]])
-    means_of = found.resampled(count, halves, np.array([True, False]))
+    found = UnitSums.of(np.stack([column, column], axis=1), np.array([0, 0, 1]), np.array([True, False]))
+    assert found.pseudo.tolist() == [0.75, 0.0]
+    means_of = found.resampled(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 1.0], [0.0, 0.0]]))
     assert means_of == pytest.approx(np.array([[0.5, 0.5], [2 / 3, 2 / 3]]))
+
+
+def test_how_many_items_of_each_sign_by_hand():
+    unit = np.repeat(np.arange(20), 10)
+    one_by_one = np.where(np.arange(200) % 10 == 3, -1.0, 0.0)
+    whole = np.where(unit < 4, 1.0, 0.0)
+    # One item of each unit differs: 200 items are worth as many independent ones or more, n/n* = 199/200 with s²/n.
+    assert pseudo_items(one_by_one, unit) == pytest.approx(200 / 199)
+    # Whole units differ: 200 items are worth 20 units, n/n* = 10 but for U/(U − 1), and half a unit is the most.
+    assert pseudo_items(whole, unit) == 5
+    # None differs: the units are what there is.
+    assert pseudo_items(np.zeros(200), unit) == 5
+    # Single items: half a one, as Agresti & Min add.
+    assert pseudo_items(np.sign(whole), np.arange(200)) == 0.5
+    assert pseudo_items(np.full(200, NAN), unit) == 0
+    assert pseudo_items(np.where(unit == 0, 1.0, NAN), unit) == 5
+    # Ties that share the same expected difference everywhere leave nothing to vary.
+    assert pseudo_items(np.full(200, 1 / 3), unit) == 0.5
+
+
+def test_many_questions_about_few_documents_do_not_drown_what_they_show():
+    # 48 units of 25, 30 items differ one by one, 25 of them +1: the permutation test says p = .001 or so, and the
+    # interval leaves 0 out. With half a unit of either sign it was (−.01, .05).
+    gaps = np.zeros(1200)
+    gaps[np.random.default_rng(0).choice(1200, 30, replace=False)] = [1.0] * 25 + [-1.0] * 5
+    unit = np.repeat(np.arange(48), 25)
+    found = means([gaps[:, None]], unit, DRAWS, "x", differences=np.array([True]))[0][0]
+    assert 0.004 < found.low < found.value < found.high < 0.03
+    assert permutation_p(gaps[:, None], unit, DRAWS, "x")[0] < 0.005
 
 
 @given(
@@ -381,7 +411,8 @@ def test_the_levels_go_by_the_units_that_a_column_has():
 
 
 def test_a_difference_of_shares_without_any_difference_has_an_interval_around_0():
-    # In 40 units and two halves, the halves are drawn Poisson(1) times: the mean is ½(h₊ − h₋)/(40 + ½(h₊ + h₋)).
+    # In 40 units of two items, one item (half a unit) of either sign, drawn Poisson(1) times: the mean is
+    # ½(h₊ − h₋)/(40 + ½(h₊ + h₋)) in units.
     nothing, unit = np.zeros((80, 2)), np.repeat(np.arange(40), 2)
     plain, difference = means([nothing], unit, Draws(0, 4000), "x", differences=np.array([False, True]))[0]
     assert (plain.value, plain.low, plain.high) == (0, 0, 0)

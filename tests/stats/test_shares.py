@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 
 from embassay.result import MIN_UNITS
 from embassay.stats.resample import ABSENT
-from embassay.stats.shares import effective_number, ratio_variance, share, wilson
+from embassay.stats.shares import share, wilson
+from embassay.stats.units import effective_number, ratio_variance
 
 NAN = float("nan")
 Z = stats.norm.ppf(0.975)

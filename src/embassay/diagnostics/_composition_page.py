@@ -22,7 +22,7 @@ from embassay.layout import (
 )
 from embassay.result import Series
 from embassay.stats.density import histogram
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
 DEGREES = np.arange(0, 181, 3)

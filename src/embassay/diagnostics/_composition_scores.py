@@ -12,7 +12,7 @@ from embassay.diagnostics._set_criteria import PLANAR, RAW
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.geometry.plane import project
 from embassay.samples import Composition as Sample
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.vectors import Vectors
 
 CHUNK = 16_384

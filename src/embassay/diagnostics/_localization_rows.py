@@ -13,8 +13,9 @@ from embassay.diagnostics._localization_scores import codes
 from embassay.diagnostics._rows import row
 from embassay.result import Estimate, Row
 from embassay.stats.folds import means_over_folds
-from embassay.stats.resample import Floats, mean, too_few
+from embassay.stats.resample import mean, too_few
 from embassay.stats.shares import share
+from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 NAME = "localization"

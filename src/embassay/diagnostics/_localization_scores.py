@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
 from embassay.stats.ranking import Places
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.vectors import Search
 
 FOLDS = 3

@@ -15,7 +15,8 @@ from embassay.diagnostics._rows import row
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import ON_PIECES, QUANTITIES
 from embassay.result import Estimate, Row, Series
-from embassay.stats.resample import ABSENT, Floats, means
+from embassay.stats.resample import ABSENT, means
+from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 PUBLISHED = {

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from embassay.diagnostics._rows import row
 from embassay.result import Estimate, Row
 from embassay.stats.agreement import krippendorff
-from embassay.stats.resample import Floats, mean
+from embassay.stats.resample import mean
+from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 

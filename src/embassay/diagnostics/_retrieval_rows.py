@@ -15,8 +15,9 @@ from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, LENGTH, Answers, above, crossed, exams, halves, minima, percentile_of_top, spread
-from embassay.stats.resample import Floats, mean, too_few
+from embassay.stats.resample import mean, too_few
 from embassay.stats.shares import share
+from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 NAME = "retrieval"

@@ -17,7 +17,7 @@ from embassay.geometry.isotropy import isotropy
 from embassay.randomness import generator
 from embassay.samples import Document, Question
 from embassay.stats.ranking import Places
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.types import Corpus
 from embassay.vectors import Found, Search, Vectors
 

@@ -13,7 +13,7 @@ from embassay.diagnostics._retrieval_rows import NAME, View
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 
 POINTS = 160
 STEP = 0.05

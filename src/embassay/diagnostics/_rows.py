@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.stats.compare import ALPHA, Difference, not_separable, smallest_difference
-from embassay.stats.resample import Floats
-from embassay.stats.shares import effective_number, ratio_variance
+from embassay.stats.units import Floats, effective_number, ratio_variance
 from embassay.types import Draws, ItemScores
 
 ROUNDING = 1e-9

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from embassay.geometry.closeness import MEASURES, Measure, nearness
 from embassay.stats.grid import CELLS, Grid, cells
-from embassay.stats.resample import ABSENT, Floats
+from embassay.stats.resample import ABSENT
+from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
 RAW = ("AT", "BT", "AB", "AN", "BN", "XT", "XB", "XA", "XN")

@@ -40,8 +40,9 @@ from embassay.result import Comparison, Estimate, Example, Result, Row, Verdict
 from embassay.samples import Composition as Sample
 from embassay.stats.compare import Difference
 from embassay.stats.compare import compare as compare_pairs
-from embassay.stats.resample import Floats, means
+from embassay.stats.resample import means
 from embassay.stats.shares import shares
+from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 

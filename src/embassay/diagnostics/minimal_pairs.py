@@ -31,8 +31,9 @@ from embassay.samples import MinimalPairs as Sample
 from embassay.stats.compare import Difference
 from embassay.stats.compare import compare as compare_pairs
 from embassay.stats.density import density
-from embassay.stats.resample import ABSENT, Floats, means
+from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import share
+from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 

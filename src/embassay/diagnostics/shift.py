@@ -28,7 +28,8 @@ from embassay.samples import Member, Role, Sample, Side
 from embassay.stats.compare import compare
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
-from embassay.stats.resample import Floats, mean
+from embassay.stats.resample import mean
+from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 

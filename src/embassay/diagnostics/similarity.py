@@ -31,7 +31,7 @@ from embassay.result import Estimate, Result, Row, Series, Verdict
 from embassay.samples import Pair
 from embassay.stats.compare import Difference
 from embassay.stats.correlate import MIN_ITEMS, Kind, compare_correlations, correlate, influences
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 
 Level = Literal["interval", "ordinal"]
 """What ratings tell: how far they lie apart, or only which is the higher."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import Estimate
-from embassay.stats.resample import Floats, means, signs, unit_sums
-from embassay.stats.shares import ratio_variance
+from embassay.stats.resample import means, signs
+from embassay.stats.units import Floats, ratio_variance, unit_sums
 from embassay.types import Draws
 
 ALPHA = 0.05

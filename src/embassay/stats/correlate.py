@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.compare import Difference, compare, corrected
-from embassay.stats.resample import LEVEL, Floats, counts, percentiles, tail, too_few, undefined_estimate
+from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
+from embassay.stats.units import LEVEL, Floats
 from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 
 FINE = 2048
 """Cells in which a density is worked out before it is read off."""

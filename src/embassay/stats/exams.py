@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.randomness import generator
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100

@@ -15,16 +15,8 @@ from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.compare import Difference, corrected, permutation_p
-from embassay.stats.resample import (
-    ABSENT,
-    Floats,
-    bootstrap_means,
-    percentiles,
-    tail,
-    too_few,
-    undefined_estimate,
-    unit_sums,
-)
+from embassay.stats.resample import ABSENT, bootstrap_means, percentiles, tail, too_few, undefined_estimate
+from embassay.stats.units import Floats, unit_sums
 from embassay.types import Draws
 
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 
 BINS = 10
 CELLS = ("TT", "TF", "FT", "FF")

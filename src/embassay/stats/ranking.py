@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.stats.resample import Floats
+from embassay.stats.units import Floats
 
 Ints = NDArray[np.int64]
 

@@ -17,40 +17,12 @@ from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
+from embassay.stats.units import LEVEL, Floats, effective_units, unit_sums, worth
 from embassay.types import Draws
 
-LEVEL = 0.95
 BLOCK = 4_000_000
-Floats = NDArray[np.float64]
 ABSENT = float("inf")
 """Stands in a column for an item that the figure is not about: neither counted nor undefined."""
-
-
-def unit_sums(values: Floats, unit: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Sum values over units; undefined (NaN) items count nowhere.
-
-    Parameters
-    ----------
-    values
-        (n,) or (n, k).
-    unit
-        (n,) unit codes from 0.
-
-    Returns
-    -------
-    sums, sizes
-        Both (units,) or (units, k): the sum and the number of the defined items in each unit.
-    """
-    columns = values[:, None] if values.ndim == 1 else values
-    size = int(unit.max(initial=-1)) + 1
-    defined = ~np.isnan(columns)
-    filled = np.where(defined, columns, 0.0)
-    sums, sizes = (
-        np.stack([np.bincount(unit, weights=c, minlength=size)[:size] for c in block.T], axis=1)
-        for block in (filled, defined.astype(float))
-    )
-    shape = (size, *values.shape[1:])
-    return sums.reshape(shape), sizes.reshape(shape)
 
 
 def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64]]:
@@ -90,7 +62,7 @@ def bootstrap_means(
     differences
         (k,) which columns are differences of two shares; see :func:`means`.
     """
-    return _replicates(UnitSums.of(values, unit), draws, *purpose, differences=differences)
+    return _replicates(UnitSums.of(values, unit, differences), draws, *purpose)
 
 
 def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:
@@ -123,21 +95,20 @@ def means(
     purpose
         Names the random stream: the same words give the same resamples to every model.
     differences
-        (k,) which columns are differences of two shares. In every resample such a column also gets half a unit of
-        +1 and half a unit of −1, as often as a unit is drawn (after Agresti & Min 2005): where few units disagree
-        the plain bootstrap has no width, and covers as little as 20-60 %.
+        (k,) which columns are differences of two shares. In every resample such a column also gets some items of +1
+        and some of −1, each as often as a unit is drawn (after Agresti & Min 2005): where few units disagree the
+        plain bootstrap has no width, and covers as little as 20-60 %. How many: see :func:`pseudo_items`.
 
     Returns
     -------
     For each table, an Estimate of each column: no value when nothing is defined, no interval under ``MIN_UNITS``
     units.
     """
-    summed = [UnitSums.of(values, unit) for values in tables]
+    summed = [UnitSums.of(values, unit, differences) for values in tables]
     if not summed or not sum(s.size for s in summed):
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
-    every = None if differences is None else np.tile(differences, len(summed))
-    low, high = percentiles(_replicates(joined, draws, *purpose, differences=every), joined.tails)
+    low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
     found, start = [], 0
     for s in summed:
         ends = zip(low[start : start + s.size], high[start : start + s.size], strict=True)
@@ -160,16 +131,19 @@ class UnitSums:
         (k,) which of the m patterns a column has.
     items
         (k,) how many items a column is about, undefined ones included.
+    pseudo
+        (k,) how many items of +1, and as many of −1, a resample also gets; 0 but for differences of shares.
     """
 
     sums: Floats
     sizes: Floats
     pattern: NDArray[np.int64]
     items: NDArray[np.int64]
+    pseudo: Floats
 
     @classmethod
-    def of(cls, values: Floats, unit: NDArray[np.int64]) -> UnitSums:
-        """Add up (n, k) values over units."""
+    def of(cls, values: Floats, unit: NDArray[np.int64], differences: NDArray[np.bool_] | None = None) -> UnitSums:
+        """Add up (n, k) values over units; (k,) ``differences`` says which are differences of shares."""
         count = int(unit.max(initial=-1)) + 1
         known: dict[bytes, int] = {}
         sums, sizes, pattern, items = np.zeros((count, values.shape[1])), list[Floats](), list[int](), list[int]()
@@ -184,7 +158,10 @@ class UnitSums:
             pattern.append(place)
             items.append(len(numbers) if whole else len(numbers) - int(np.isposinf(numbers).sum()))
         patterns = np.stack(sizes, axis=1) if sizes else np.zeros((count, 0))
-        return cls(sums, patterns, np.array(pattern, dtype=np.int64), np.array(items, dtype=np.int64))
+        pseudo = np.zeros(len(pattern))
+        if differences is not None and differences.any():
+            pseudo[differences] = [pseudo_items(gaps, unit) for gaps in values[:, differences].T]
+        return cls(sums, patterns, np.array(pattern, dtype=np.int64), np.array(items, dtype=np.int64), pseudo)
 
     @classmethod
     def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
@@ -195,6 +172,7 @@ class UnitSums:
             np.concatenate([part.sizes for part in parts], axis=1),
             np.concatenate([part.pattern + start for part, start in zip(parts, starts, strict=False)]),
             np.concatenate([part.items for part in parts]),
+            np.concatenate([part.pseudo for part in parts]),
         )
 
     @property
@@ -207,22 +185,20 @@ class UnitSums:
         """(k,) the share of the replicates beyond each end of a column's interval; see :func:`tail`."""
         return np.array([tail(sizes) for sizes in self.sizes.T])[self.pattern]
 
-    def resampled(self, count: Floats, halves: Floats, differences: NDArray[np.bool_] | None = None) -> Floats:
+    def resampled(self, count: Floats, extra: Floats) -> Floats:
         """Return the (b, k) means of resamples in which each unit stands (b, units) times.
 
         Parameters
         ----------
-        halves
-            (b, 2) how often the half units of +1 and −1 stand in each, for the columns that are ``differences``.
+        extra
+            (b, 2) how often the items of +1 and those of −1 that are ``pseudo`` stand in each.
         """
         total = count @ self.sizes
         total = np.where(total > 0, total, np.nan)[:, self.pattern]
         sums = count @ self.sums
-        if differences is not None and differences.any():
-            size = self.sizes.sum(axis=0) / np.maximum(np.count_nonzero(self.sizes, axis=0), 1) / 2
-            size = size[self.pattern[differences]]
-            sums[:, differences] += (halves[:, :1] - halves[:, 1:]) * size
-            total[:, differences] += halves.sum(axis=1, keepdims=True) * size
+        if (some := np.flatnonzero(self.pseudo)).size:
+            sums[:, some] += (extra[:, :1] - extra[:, 1:]) * self.pseudo[some]
+            total[:, some] += extra.sum(axis=1, keepdims=True) * self.pseudo[some]
         with np.errstate(invalid="ignore"):
             return np.asarray(sums / total)
 
@@ -239,20 +215,38 @@ class UnitSums:
         return Estimate(value, float(low), float(high), items, units, undefined)
 
 
-def _replicates(summed: UnitSums, draws: Draws, *purpose: str, differences: NDArray[np.bool_] | None = None) -> Floats:
+def pseudo_items(gaps: Floats, unit: NDArray[np.int64]) -> float:
+    """Return how many items of either sign a resample of differences of shares also gets.
+
+    As many as one independent item is worth, n/n* with n* that of the share of the items that differ: one where they
+    differ one by one, all of a unit where whole units do. At most half a unit of middle size, at least half an item.
+
+    Parameters
+    ----------
+    gaps
+        (n,) in [-1, 1]; what is not finite is left out.
+    """
+    defined = np.isfinite(gaps)
+    if not defined.any():
+        return 0.0
+    differ = np.abs(gaps[defined])
+    sums, sizes = unit_sums(differ, unit[defined])
+    sums, sizes = sums[sizes > 0], sizes[sizes > 0]
+    half = sizes.mean() / 2
+    if len(sizes) < 2:
+        return float(half)
+    independent = worth(sums, sizes, float(((differ - differ.mean()) ** 2).sum()))
+    return float(min(max(sizes.sum() / independent, 0.5), half))
+
+
+def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
     units = len(summed.sums)
     stream = generator(draws.seed, "halves", *purpose)
     blocks = []
     for block in counts(units, draws, *purpose):
-        count = block.astype(np.float64)
-        halves = stream.binomial(units, 1 / max(units, 1), size=(len(block), 2)).astype(np.float64)
-        blocks.append(summed.resampled(count, halves, differences))
+        extra = stream.binomial(units, 1 / max(units, 1), size=(len(block), 2)).astype(np.float64)
+        blocks.append(summed.resampled(block.astype(np.float64), extra))
     return np.concatenate(blocks)
-
-
-def effective_units(sizes: Floats) -> float:
-    """Return (Σ n_u)²/Σ n_u²: how many units of equal size would spread the items as evenly (Kish 1965)."""
-    return float(sizes.sum() ** 2 / (sizes * sizes).sum()) if sizes.any() else 0.0
 
 
 def tail(sizes: Floats) -> float:
