@@ -1,6 +1,7 @@
 """``embassay export``: the whole folder or nothing, with how near it is; figures against loops."""
 
 import json
+import os
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_a_folder_of_something_else_is_left_alone(model, tmp_path):
 
 
 def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypatch):
-    nothing = fidelity.Fidelity(0, 1.0, 1.0, 0.0, 0, ())
+    nothing = fidelity.Fidelity(0, 1.0, 1.0, 0.0, 1.0, 0, ())
     monkeypatch.setattr(fidelity, "measure", lambda *given: nothing)
     make(str(model), tmp_path / "out", "openvino")
     with pytest.raises(OutputError, match="holds an exported model; choose another folder with -o, or --overwrite"):
@@ -114,11 +115,69 @@ def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypa
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_graph_that_gives_other_vectors_is_not_kept(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(fidelity, "measure", lambda *given: fidelity.Fidelity(9, 0.9, 1.0, 0.2, 0, ()))
-    with pytest.raises(EncoderError, match=r"does not give its vectors \(a cosine .* is 0\.900000\); nothing was"):
+@pytest.mark.parametrize(
+    ("lowest", "difference", "told"),
+    [
+        (0.9, 0.0, r"does not give its vectors \(a cosine .* is 0\.900000\); nothing was"),
+        (1.0, 3.0, r"\(a coordinate differs by 3, the longest vector is 7\)"),
+    ],
+)
+def test_a_graph_that_gives_other_vectors_is_not_kept(model, tmp_path, monkeypatch, lowest, difference, told):
+    found = fidelity.Fidelity(9, lowest, 1.0, difference, 7.0, 0, ())
+    monkeypatch.setattr(fidelity, "measure", lambda *given: found)
+    with pytest.raises(EncoderError, match=told):
+        make(str(model), tmp_path / "a" / "out", "openvino")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("to", "error"), [("openvino", OSError(28, "No space left on device")), ("onnx", None)])
+def test_what_stops_an_export_is_said_and_leaves_nothing(model, tmp_path, monkeypatch, capsys, to, error):
+    def stop(*given):
+        raise error or KeyboardInterrupt
+
+    monkeypatch.setattr(fidelity, "measure", stop)
+    code = _guarded(["export", str(model), "-o", str(tmp_path / "out"), "--to", to])
+    said = capsys.readouterr().err
+    if error:
+        assert (code, f"{tmp_path / 'out'}: cannot be written: No space left on device" in said) == (2, True)
+    else:
+        assert (code, "interrupted; nothing was written" in said) == (130, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_runtime_that_cannot_write_is_an_error_of_the_export(model, tmp_path, monkeypatch):
+    from embassay.encoders import _exported_writing
+
+    def fail(*given):
+        raise RuntimeError("basic_ios::clear: iostream error\nmore")
+
+    monkeypatch.setattr(_exported_writing, "_convert", fail)
+    with pytest.raises(
+        EncoderError, match=r"openvino cannot .* \([\d,]+ MB are free there\): basic_ios::clear: iostream"
+    ):
         make(str(model), tmp_path / "out", "openvino")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written_are_refused_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match="is the current folder; name another"):
+        make("no such model", Path(), "onnx")
+    with pytest.raises(SpecError, match="a comma ends a spec"):
+        make("no such model", Path("a,b"), "onnx")
+    with pytest.raises(SpecError, match="export to 'tflite': it can be onnx or openvino"):
+        make("no such model", Path("out"), "tflite")
+
+
+def test_what_killed_exports_left_is_removed_when_it_is_old(model, tmp_path, monkeypatch):
+    old, new, other = (tmp_path / name for name in (".out.1.ab.part", ".out.2.cd.part", ".else.1.ab.part"))
+    for folder in (old, new, other):
+        folder.mkdir()
+    for folder in (old, other):
+        os.utime(folder, (1, 1))
+    monkeypatch.setattr(fidelity, "measure", lambda *given: fidelity.Fidelity(0, 1.0, 1.0, 0.0, 1.0, 0, ()))
+    make(str(model), tmp_path / "out", "openvino")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".else.1.ab.part", ".out.2.cd.part", "out"]
 
 
 def test_a_missing_library_is_named(model, tmp_path, monkeypatch):
@@ -132,9 +191,11 @@ def test_a_missing_library_is_named(model, tmp_path, monkeypatch):
 
 @dataclass(frozen=True)
 class Noisy:
-    """Vectors by text, and the same with noise."""
+    """Vectors by text, and the same with noise, times a factor."""
 
     noise: float
+    factor: float = 1.0
+    name = "noisy"
     card: Card = field(default_factory=lambda: Card("noisy"), compare=False)
 
     def encode(self, texts, role="text"):
@@ -142,7 +203,7 @@ class Noisy:
         for text in texts:
             rng = np.random.default_rng(list(f"{role}{text}".encode()))
             rows.append(rng.standard_normal(8) + self.noise * rng.standard_normal(8))
-        return np.array(rows, dtype=np.float32)
+        return np.array(rows, dtype=np.float32) * np.float32(self.factor)
 
 
 def unit(rows):
@@ -182,10 +243,20 @@ def test_fidelity_equals_a_naive_count():
     assert 0 < lost < 675
 
 
+def test_vectors_that_vanish_or_are_not_finite_are_seen():
+    found = fidelity.measure(Noisy(0.0), Noisy(0.0, factor=0.0), [])
+    assert (found.cosine_min, found.cosine_median, found.undefined) == (0.0, 0.0, 0)
+    assert fidelity.measure(Noisy(0.0), Noisy(0.0, factor=7.0), []).largest_difference > 6
+    with pytest.raises(EncoderError, match="noisy: it gives vectors with NaN or infinity"):
+        fidelity.measure(Noisy(0.0), Noisy(0.0, factor=float("nan")), [])
+    with pytest.raises(EncoderError, match="noisy: no text has a vector other than zero"):
+        fidelity.measure(Noisy(0.0, factor=0.0), Noisy(0.0, factor=0.0), [])
+
+
 def test_cosines_are_never_shown_as_more_than_they_are():
     shown = {1.0: "1", 1 - 5e-13: "1 − 5e-13", 1 - 2e-6: "0.999998", 0.9999999: "1 − 1e-07", 0.5: "0.500000"}
     for value, text in shown.items():
-        assert f"lowest {text}, median" in fidelity.Fidelity(1, value, value, 0.0, 0, ()).sentences()[0]
+        assert f"lowest {text}, median" in fidelity.Fidelity(1, value, value, 0.0, 1.0, 0, ()).sentences()[0]
 
 
 def test_texts_of_a_corpus_that_is_given_are_compared():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import json
 import os
@@ -9,8 +10,9 @@ import secrets
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,6 +22,7 @@ from cyclopts import Parameter
 from embassay._version import __version__
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.resolve import load_corpus, load_encoder
+from embassay.specs import Spec
 from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
 from embassay.types import Corpus, Runtime
@@ -33,6 +36,11 @@ RECORD, FORMAT = "embassay.json", 1
 NEEDED = {"onnx": ("onnxruntime", "onnx", "tokenizers"), "openvino": ("openvino", "tokenizers")}
 NEAR = 1e-6
 """How far a float32 graph's vectors may be from the model's: 1 − cosine."""
+SLACK = 1e-4
+"""How far any of their coordinates may be, in lengths of the longest vector."""
+INTERRUPTED = 130
+ABANDONED = 3600.0
+"""Seconds after which a folder that an export was being written into is nobody's any more."""
 Target = Literal["onnx", "openvino"]
 
 
@@ -73,7 +81,11 @@ def export(
     overwrite
         Replace an exported model that the folder holds.
     """
-    done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
+    try:
+        done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
     for line in done.fidelity.sentences():
         print(line)  # noqa: T201
     for line in (f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}"):
@@ -109,6 +121,8 @@ def make(
     from embassay.encoders._exported_writing import write_graph
     from embassay.fidelity import measure
 
+    if to not in NEEDED:
+        raise SpecError(f"export to {to!r}: it can be {' or '.join(NEEDED)}")
     out = out.expanduser()
     _check_free(out, overwrite)
     for name in NEEDED[to]:
@@ -123,13 +137,10 @@ def make(
         own = {"format": FORMAT, "source": source, "prompts": card.prompts, "similarity": card.similarity}
         made_with = {"embassay": __version__, **facts.pop("made_with")}
         write(folder / RECORD, canonical({**facts, **own, "made_with": made_with}))
-        exported = load_encoder(f"{to}:{folder}", Runtime(sha256=FileHashes(None)))
+        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime(sha256=FileHashes(None)))
         fidelity = measure(original, exported, loaded)
-        if not int8 and 1 - fidelity.cosine_min > NEAR:
-            raise EncoderError(
-                f"encoder {encoder!r}: its graph does not give its vectors (a cosine with the original is "
-                f"{fidelity.cosine_min:.6f}); nothing was written"
-            )
+        if not int8:
+            _check_near(encoder, fidelity)
         write(folder / "fidelity.json", canonical(fidelity))
         write(folder / "README.md", _card(card.spec, to, int8, facts, made_with, fidelity).encode())
         getattr(exported, "release", lambda: None)()
@@ -146,8 +157,23 @@ def _original(encoder: str) -> SentenceTransformersEncoder:
     return found
 
 
+def _check_near(encoder: str, found: Fidelity) -> None:
+    """Refuse a float32 graph whose vectors are others than the model's, in direction or in length."""
+    if 1 - found.cosine_min > NEAR:
+        off = f"a cosine with the original is {found.cosine_min:.6f}"
+    elif found.largest_difference > SLACK * found.largest_norm:
+        off = f"a coordinate differs by {found.largest_difference:.2g}, the longest vector is {found.largest_norm:.2g}"
+    else:
+        return
+    raise EncoderError(f"encoder {encoder!r}: its graph does not give its vectors ({off}); nothing was written")
+
+
 def _check_free(out: Path, overwrite: bool) -> None:
     """Refuse a place that holds something else than an exported model, and one that does without --overwrite."""
+    if "," in str(out):
+        raise SpecError(f"{out}: a comma ends a spec; choose a folder without one with -o")
+    if out.resolve() == Path.cwd():
+        raise OutputError(f"{out}: is the current folder; name another with -o")
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is a file; name a folder with -o")
     if not out.exists() or not any(out.iterdir()):
@@ -165,8 +191,11 @@ def _check_free(out: Path, overwrite: bool) -> None:
 @contextmanager
 def _whole_folder(out: Path) -> Iterator[Path]:
     """Give an empty folder that gets its name when all has gone well, and is removed otherwise."""
+    out = out.resolve()
     new = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     old = new.with_name(f"{new.name}.old")
+    made = [folder for folder in out.parents if not folder.exists()]
+    _clear_abandoned(out)
     try:
         new.mkdir(parents=True)
         yield new
@@ -175,11 +204,24 @@ def _whole_folder(out: Path) -> Iterator[Path]:
         new.rename(out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from None
+    except OutputError as error:
+        raise OutputError(str(error).replace(str(new), str(out))) from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
         if not out.exists() and old.exists():
             old.rename(out)
         shutil.rmtree(old, ignore_errors=True)
+        with suppress(OSError):  # not empty: others have come
+            for folder in [] if out.exists() else made:
+                folder.rmdir()
+
+
+def _clear_abandoned(out: Path) -> None:
+    """Remove what exports to this folder that were killed have left beside it."""
+    for folder in out.parent.glob(f".{glob.escape(out.name)}.*.part"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > ABANDONED:
+                shutil.rmtree(folder)
 
 
 def _card(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.negated_antonyms import KINDS, choices
 from embassay.engine.topk import search
+from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.resolve import load_corpus
 from embassay.samples import Text
@@ -48,14 +49,17 @@ class Fidelity:
         Of each text's vector with the original's; 1 is best.
     largest_difference
         Of any coordinate, absolute.
+    largest_norm
+        Length of the original's longest vector, which differences are to be seen beside.
     undefined
-        Texts without a cosine, because a vector is zero.
+        Texts without a cosine, because both vectors are zero. Where one of them is, the cosine counts as 0.
     """
 
     texts: int
     cosine_min: float
     cosine_median: float
     largest_difference: float
+    largest_norm: float
     undefined: int
     changed: tuple[Changed, ...]
 
@@ -65,6 +69,7 @@ class Fidelity:
             f"cosine with the original on {self.texts:,} texts: lowest {_below(self.cosine_min)}, "
             f"median {_below(self.cosine_median)}; "
             f"largest difference of a coordinate {self.largest_difference:.2g}",
+            *([f"{self.undefined:,} texts have zero vectors in both"] if self.undefined else []),
         )
         others = (f"{c.corpus}: {c.differ:,} of {c.total:,} {NAMED[c.what]} differ" for c in self.changed)
         return (*said, *others)
@@ -84,7 +89,7 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
     Raises
     ------
     EncoderError
-        If an encoder fails.
+        If an encoder fails, gives a vector that is not finite, or zero vectors for all texts.
     """
     built_in = [load_corpus(name) for name in BUILT_IN]
     texts = list(dict.fromkeys(text for corpus in corpora or built_in for text in corpus.texts()))
@@ -93,14 +98,17 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
     mine, theirs = _encoded(original, every), _encoded(exported, every)
     row = {text: place for place, text in enumerate(every)}
     before, after = mine[: len(texts)], theirs[: len(texts)]
-    cosine = paired_cosine(before, after)
-    defined = cosine[~np.isnan(cosine)]
+    cosine, empty = paired_cosine(before, after), ~before.any(axis=1) & ~after.any(axis=1)
+    defined = np.nan_to_num(cosine[~empty])
+    if not len(defined):
+        raise EncoderError(f"{original.name}: no text has a vector other than zero, so there is nothing to compare")
     return Fidelity(
         len(texts),
-        float(defined.min(initial=1.0)),
-        float(np.median(defined)) if len(defined) else 1.0,
-        float(np.abs(before - after).max(initial=0.0)),
-        len(cosine) - len(defined),
+        float(defined.min()),
+        float(np.median(defined)),
+        float(np.abs(before - after).max()),
+        float(np.linalg.norm(before, axis=1).max()),
+        int(empty.sum()),
         tuple(_changes([*corpora, *others], row, mine, theirs, exported.card.similarity)),
     )
 
@@ -111,6 +119,8 @@ def _encoded(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.float64]:
     for role in dict.fromkeys(role for role, _ in texts):
         places = [place for place, (own, _) in enumerate(texts) if own == role]
         rows = encoder.encode([texts[place][1] for place in places], role)
+        if not np.isfinite(rows).all():
+            raise EncoderError(f"{encoder.name}: it gives vectors with NaN or infinity")
         found = np.zeros((len(texts), rows.shape[1])) if found is None else found
         found[places] = rows
     return np.zeros((0, 1)) if found is None else found

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embassay.encoders._exported_graph import text_vectors
 from embassay.encoders._exported_pooling import MODES, configured, pool
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.resolve import load_encoder
@@ -180,8 +181,79 @@ def test_its_fingerprint_is_the_content_of_what_matters(copy, folders, runtime):
 def test_another_dimension_than_promised_is_refused(copy, runtime):
     record = json.loads((copy / "embassay.json").read_text())
     (copy / "embassay.json").write_text(json.dumps({**record, "dim": 33}))
-    with pytest.raises(EncoderError, match=r"have 32 dimensions, .*embassay\.json says 33; export the model again"):
+    with pytest.raises(EncoderError, match="have 32 dimensions, its folder's configuration says 33; export"):
         load_encoder(f"{runtime}:{copy}").encode(["a"])
+    for name, value in (("max_length", -5), ("max_length", 0), ("dim", True)):
+        (copy / "embassay.json").write_text(json.dumps({**record, name: value}))
+        with pytest.raises(ModelNotFoundError, match="no record of an export in format 1"):
+            load_encoder(f"{runtime}:{copy}")
+
+
+def test_a_graph_of_another_dimension_than_the_pooling_says_is_refused(hub_copy):
+    config = hub_copy / "1_Pooling" / "config.json"
+    config.write_text(json.dumps({"embedding_dimension": 64, "pooling_mode": "mean"}))
+    with pytest.raises(EncoderError, match="have 32 dimensions, its folder's configuration says 64"):
+        load_encoder(f"onnx:{hub_copy}").encode(["a"])
+    config.unlink()
+    with pytest.raises(
+        ModelNotFoundError, match=r"1_Pooling/config\.json: missing; copy it there, or name the pooling"
+    ):
+        load_encoder(f"onnx:{hub_copy}")
+
+
+def test_the_pooling_of_an_export_is_in_its_graph(copy, runtime):
+    with pytest.raises(SpecError, match="option 'pooling': leave it out; the graph has its own"):
+        load_encoder(f"{runtime}:{copy},pooling=cls")
+
+
+def test_a_limit_that_leaves_no_room_for_a_word_is_refused(copy, runtime):
+    with pytest.raises(SpecError, match="option 'max_length': 2 tokens are signs around every text"):
+        load_encoder(f"{runtime}:{copy},max_length=2").encode(["a"])
+    assert load_encoder(f"{runtime}:{copy},max_length=3").encode(["a"]).shape == (1, 32)
+
+
+def test_texts_are_cut_after_the_model_s_positions(hub_copy):
+    (hub_copy / "sentence_bert_config.json").unlink(missing_ok=True)
+    settings = json.loads((hub_copy / "tokenizer_config.json").read_text())
+    (hub_copy / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 10**30}))
+    positions = json.loads((hub_copy / "config.json").read_text())["max_position_embeddings"]
+    encoder = load_encoder(f"onnx:{hub_copy}")
+    assert encoder.card.max_tokens == positions
+    assert np.isfinite(encoder.encode(["word " * 4 * positions])).all()
+
+
+def test_what_a_graph_cannot_run_or_gives_no_number_for_is_said(folders, runtime):
+    encoder = load_encoder(f"{runtime}:{folders(runtime)}")
+    encoder.encode(["a"])
+    session = vars(encoder)["_session"]
+
+    class Broken:
+        inputs, threads, alone, route = session.inputs, 1, False, {}
+
+        def __init__(self, error):
+            self.error = error
+
+        def __call__(self, feed):
+            if self.error:
+                raise RuntimeError("Got invalid dimensions")
+            return {name: rows * np.nan for name, rows in session(feed).items()}
+
+    vars(encoder)["_session"] = Broken(True)
+    with pytest.raises(
+        EncoderError, match=r"cannot be run on a text of 3 tokens \(max_length= cuts texts\): Got invalid"
+    ):
+        encoder.encode(["b"])
+    vars(encoder)["_session"] = Broken(False)
+    with pytest.raises(EncoderError, match="it gives vectors with NaN or infinity"):
+        encoder.encode(["b"])
+
+
+@pytest.mark.parametrize("outputs", [{"logits": (1, 3, 100)}, {"logits": (1, 2)}, {"start_scores": (1, 3, 4)}])
+def test_decisions_of_a_model_are_no_vectors(folders, runtime, outputs):
+    folder = load_encoder(f"{runtime}:{folders(runtime)}").folder
+    given = {name: np.ones(shape, dtype=np.float32) for name, shape in outputs.items()}
+    with pytest.raises(EncoderError, match="is a vector of a text or of tokens; export the model"):
+        text_vectors(given, np.ones((1, 3), dtype=np.int64), folder)
 
 
 def test_what_is_missing_is_named(copy, runtime):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from embassay.encoders._exported import ExportedFolder
 from embassay.encoders._exported_graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders._runner import FIRST, LEAST, TOKENS, WINDOW, batches
-from embassay.errors import EncoderError, ModelNotFoundError
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -149,7 +149,7 @@ class ExportedEncoder:
         whole = self._raw(tokens[:1]).shape[1]
         if self.folder.dim is not None and self.folder.dim != whole:
             raise EncoderError(
-                f"{self.folder.graph}: its vectors have {whole} dimensions, {self.folder.path / 'embassay.json'} says "
+                f"{self.folder.graph}: its vectors have {whole} dimensions, its folder's configuration says "
                 f"{self.folder.dim}; export the model again"
             )
         asked: int | None = self.given.get("dim")
@@ -171,6 +171,11 @@ class ExportedEncoder:
             raise ModelNotFoundError(f"{path}: damaged, or not a tokenizer: {error}") from None
         tokenizer.no_padding()
         tokenizer.no_truncation()
+        if limit and limit <= (signs := len(tokenizer.encode("").ids)):
+            raise SpecError(
+                f"encoder '{self.scheme}:{self.name}', option 'max_length': {signs} tokens are signs around every "
+                f"text; give more than that"
+            )
         if limit:
             tokenizer.enable_truncation(limit)
         return tokenizer
@@ -197,13 +202,22 @@ class ExportedEncoder:
     def _forward(self, tokens: Sequence[Tokens]) -> Rows:
         """Return the (n, d) vectors of tokenised texts, cut and scaled as asked."""
         rows = self._raw(tokens)[:, : self.given.get("dim")]
+        if not np.isfinite(rows).all():
+            raise EncoderError(f"{self.folder.graph}: it gives vectors with NaN or infinity")
         return unit(rows) if self.given.get("normalize") else rows
 
     def _raw(self, tokens: Sequence[Tokens]) -> Rows:
         """Return the (n, d) vectors of tokenised texts, as the model itself gives them."""
         inputs = feed(tokens, self.folder.pad)
         session = self._session
-        found = session({name: array for name, array in inputs.items() if name in session.inputs})
+        try:
+            found = session({name: array for name, array in inputs.items() if name in session.inputs})
+        except Exception as error:
+            longest = inputs["input_ids"].shape[1]
+            raise EncoderError(
+                f"{self.folder.graph}: it cannot be run on a text of {longest} tokens (max_length= cuts texts): "
+                f"{' '.join(str(error).split())[:200]}"
+            ) from None
         return text_vectors(found, inputs["attention_mask"], self.folder)
 
 

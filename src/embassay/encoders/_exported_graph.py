@@ -18,6 +18,8 @@ KNOWN = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 """Inputs that a text gives."""
 TOKENS = ("token_embeddings", "last_hidden_state")
 """Outputs that are vectors of tokens, the first that there is."""
+NO_VECTORS = ("logits", "score", "prob", "label")
+"""What names of outputs hold that are decisions of a model, not vectors."""
 Rows = NDArray[np.float32]
 Feed = Mapping[str, NDArray[np.int64]]
 Tokens = tuple[list[int], list[int]]
@@ -70,13 +72,17 @@ def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], f
     EncoderError
         If no output can be one, or the graph ends before a module of the model that is not had here.
     """
-    flat = [name for name, array in outputs.items() if array.ndim == 2]
-    deep = [name for name, array in outputs.items() if array.ndim == 3]
+    fit = {name: array for name, array in outputs.items() if not any(part in name.lower() for part in NO_VECTORS)}
+    flat = [name for name, array in fit.items() if array.ndim == 2]
+    deep = [name for name, array in fit.items() if array.ndim == 3]
     if POOLED in flat or (not deep and len(flat) == 1):
         return np.asarray(outputs[POOLED if POOLED in flat else flat[0]], dtype=np.float32)
     name = next((name for name in (*TOKENS, *deep) if name in deep), "")
     if not name:
-        raise EncoderError(f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a vector of the text")
+        raise EncoderError(
+            f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a vector of a text or of tokens; export "
+            "the model with 'embassay export', or with optimum for the task feature-extraction"
+        )
     if others := other_modules(folder):
         raise EncoderError(f"{folder.graph}: it ends before {', '.join(others)}, which is not had here")
     rows = pool(outputs[name], mask, folder.modes or ("mean",))

@@ -6,6 +6,7 @@ All its modules are in the graph (transformer, pooling, dense layers, scaling), 
 from __future__ import annotations
 
 import logging
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,10 +58,16 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     graph = folder / GRAPH[to]
     traced = graph if to == "onnx" else folder / "traced.onnx"
     _trace(model, features, encoder.given, traced)
-    if to == "openvino":
-        _convert(traced, graph, int8)
-    elif int8:
-        quantize_dynamically(graph)
+    try:
+        if to == "openvino":
+            _convert(traced, graph, int8)
+        elif int8:
+            quantize_dynamically(graph)
+    except (RuntimeError, ValueError) as error:
+        free = shutil.disk_usage(folder).free
+        raise EncoderError(
+            f"{to} cannot take or write the model's graph ({free / 1e6:,.0f} MB are free there): {_first_line(error)}"
+        ) from error
     if not hasattr(model.tokenizer, "backend_tokenizer"):
         raise EncoderError(f"encoder {encoder.name!r} has no fast tokenizer (tokenizer.json), by which a graph is fed")
     model.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
@@ -122,9 +129,14 @@ def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], pa
                 opset_version=OPSET,
                 dynamo=False,  # the newer exporter gives the same vectors, takes ten times as long and needs onnxscript
             )
+    except OSError:
+        raise  # of the disk, not of the model
     except Exception as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise EncoderError(f"the model cannot be exported: {reason.strip()}") from error
+        raise EncoderError(f"the model cannot be exported: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
