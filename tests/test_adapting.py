@@ -3,13 +3,16 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import embassay as ea
 from embassay.adapt._training import Trained
-from embassay.adapt.card import quoted, signature
+from embassay.adapt.figures import of_variants, quoted, signature
+from embassay.adapt.order import Order
+from embassay.adaptation import Adaptation
 from embassay.cli import _guarded
 from embassay.samples import Document, Question
 from embassay.types import Corpus
@@ -134,6 +137,9 @@ def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
     found, _ = adapted
     kept = (found.folder / "verdict.md").read_text()
     assert all(f"- {line}\n" in kept for line in found.verdict)
+    table = of_variants(found.result, ["handbook"])
+    assert "\n".join(table) in kept
+    assert [line.split("|")[1].strip() for line in table[2:6]] == ["base", *VARIANTS]
     for variant in VARIANTS:
         (c,) = (
             c
@@ -157,6 +163,8 @@ def test_the_cards_hold_figures_and_no_sentence(adapted):
         assert {row.quantity for row in rows} >= {"Success@5", "accuracy_l100", "coe", "roe", "tau", "isoscore"}
         assert found.result.encoders[0].fingerprint in card
         assert "CC-BY-4.0" in card
+        assert f"| handbook | {ea.load('handbook').fingerprint} |" in card
+        assert "base_model" not in card
         assert f"- {variant}, in short:" in card
         assert not [line for line in card.splitlines() if line.startswith("- ") and "in short" in line][1:]
 
@@ -208,12 +216,14 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     whole = finetuning.finetune
 
     def stopped(*given, **more):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("stopped after step 3 of 6; its checkpoint is kept")
 
     monkeypatch.setattr(finetuning, "finetune", stopped)
     command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
     assert _guarded(command) == 130
-    assert "the same command goes on" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "stopped after step 3 of 6; its checkpoint is kept\n" in said
+    assert "the same command goes on" in said
     assert [kind for kind, *_ in trainers] == ["pretrain"]
     monkeypatch.setattr(finetuning, "finetune", whole)
     assert _guarded(command) == 0
@@ -221,6 +231,9 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     said = capsys.readouterr()
     assert "pretrained: there already, nothing was trained" in said.err
     assert "on your questions (Success@5" in said.out or "on your questions:" in said.out
+    assert "| handbook " in said.out
+    assert "| pretrained+finetuned " in said.out
+    assert "lie from general ones is not looked at" in said.out
     assert f"finetuned: embassay run -e {tmp_path / 'a' / 'finetuned'}" in said.err
 
 
@@ -230,11 +243,45 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     said = capsys.readouterr().out
     assert "questions: 75 to learn from, 7 to stop by, 41 to test (3 of them without an answer)" in said
     assert "sentences to pre-train on: 301; documents: 301" in said
+    assert "lie from general ones is not looked at" in said
     assert "pretrained: 301 rows: 10 steps, about" in said
-    assert "finetuned: 76 rows with 2 negatives each at most: 6 steps, about" in said
-    assert "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes" in said
+    looks = "6 steps, 4 evaluations on all documents, about"
+    assert f"finetuned: 76 rows with 2 negatives each at most: {looks}" in said
+    assert "negatives: about" in said
+    assay = "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes: "
+    assert re.search(re.escape(assay) + r"[\d,]+ texts each, about", said)
+    assert "all of it takes about" in said
+    assert "all documents and their sentences stay" not in said
+    assert _guarded([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"finetuned: 1\d\d rows at most, one for each negative: \d+ steps", said)
+    assert "--limit 120 is of the questions' units: all documents and their sentences stay" in said
     assert trainers == []
     assert not (tmp_path / "a").exists()
+
+
+def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, monkeypatch):
+    orders = []
+
+    def seen(order):
+        orders.append(order)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("embassay.adaptation.Adaptation.of", seen)
+    given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5, "cache": tmp_path / "c"}
+    options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+    assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a", *options, "--no-texts"]) == 130
+    assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a"]) == 130
+    for cache in ({}, {"cache": None}, given):
+        with pytest.raises(KeyboardInterrupt):
+            ea.adapt_encoder("m", "handbook", "a", **cache)
+    told = [{name: getattr(order, name) for name in given} for order in orders]
+    defaults = {"window": 50, "margin": 0.05, "warmup": 0.1, "accumulate": 1, "patience": 3, "cache": None}
+    assert told == [given, defaults, defaults, defaults, given]
+    assert [order.use_cache for order in orders] == [True, True, True, False, True]
+    requests = [Adaptation(order, None, None, (), ()).request for order in orders]
+    assert [request.texts for request in requests] == [False, True, True, True, True]
+    assert [request.use_cache for request in requests] == [True, True, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +294,15 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
         (["-c", "handbook", "--test", "1.5"], "test must be above 0 and below 1"),
         (["-c", "handbook", "--test", "0.3", "--epochs", "0"], "'epochs': must be above 0"),
         (["-c", "handbook", "--test", "0.3", "--device", "gpu"], "'device'"),
+        (["-c", "handbook", "--test", "0.3", "--device", "cuda:0"], "CUDA_VISIBLE_DEVICES chooses"),
+        (["-c", "handbook", "--test", "0.3", "--resamples", "0"], "resamples 1 or more"),
+        (["-c", "handbook", "--test", "0.3", "--window", "0"], "window must be 1 or more"),
+        (["-c", "handbook", "--test", "0.3", "--patience", "0"], "'patience'"),
         (["-c", "handbook", "--test", "0.3", "--general", "handbook"], "'handbook' is both adapted to and general"),
+        (
+            ["-c", "mine=handbook", "--test", "0.3", "--limit", "40", "--general", "handbook"],
+            "'handbook' is both adapted to and general",
+        ),
         (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
         (["-c", "handbook", "--test", "0.3", "--objective", "nli"], "objective"),
         (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "a comma ends a spec"),
@@ -267,6 +322,31 @@ def test_bad_input_is_refused_in_one_line_before_any_training(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, tmp_path):
+    whole = ea.load("handbook")
+    other = replace(whole, name="other", documents=whole.documents[::-1])
+    with pytest.raises(ea.InputError, match="'other' is not general here: 82 of its 135 questions are learnt from"):
+        ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3, general=[other])
+    assert not (tmp_path / "a").exists()
+
+
+def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
+    adaptation = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", by="context", test=0.3))
+    material = adaptation.material
+    held_out = {d.passages[0] for d in material.union.documents if d.id in material.held_out}
+    wrong = {text for triplet in adaptation.making.mined().triplets for text in triplet.wrong}
+    assert len(held_out) > 20 < len(wrong)
+    assert not held_out & wrong
+
+
+@pytest.mark.parametrize("how", ["limited", "rendered"])
+def test_a_built_in_corpus_that_is_adapted_to_is_not_general_too(how, base, tmp_path):
+    whole = ea.load("handbook")
+    mine = replace(whole, name="mine", documents=whole.documents[::-1] if how == "rendered" else whole.documents)
+    order = Order(base, [mine], tmp_path / "a", test=0.3, limit=40 if how == "limited" else None)
+    assert [corpus.name for corpus in Adaptation.of(order).general] == ["opposites", "edits", "vignettes"]
+
+
 @pytest.mark.parametrize("name", ["bow", "api:text-embedding-3-small", "random,dim=8", "words:glove.txt", "./nowhere"])
 def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, capsys):
     assert _guarded(["adapt", name, "-c", "handbook", "--test", "0.3", "-o", str(tmp_path / "a")]) == 2
@@ -276,9 +356,51 @@ def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, caps
 
 def test_a_folder_of_somebody_else_is_refused(base, tmp_path, trainers):
     (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(ea.InputError, match="not an adaptation"):
-        ea.adapt_encoder(base, "handbook", tmp_path, test=0.3)
+    for overwrite in (False, True):
+        with pytest.raises(ea.InputError, match="not an adaptation"):
+            Adaptation.of(Order(base, ["handbook"], tmp_path, test=0.3, overwrite=overwrite))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_holds_the_base_or_a_corpus_is_refused_and_nothing_of_it_goes(base, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(base, "bo/pretrained")
+    Path("bo/adaptation.json").write_text('{"asked": {}, "variants": {"pretrained": {}}}')
+    Path("bo/mine.txt").write_text("The mast is high.")
+    for given in (
+        {"base": "./bo/pretrained", "corpora": ["handbook"]},
+        {"base": base, "corpora": ["bo/mine.txt"]},
+        {"base": base, "corpora": ["handbook"], "general": ["x=../x,questions=bo/mine.txt"]},
+    ):
+        with pytest.raises(ea.InputError, match=r"lies in bo, which the variants are written to; choose another -o"):
+            Adaptation.of(Order(**given, out=Path("bo"), test=0.3, overwrite=True))
+    assert Path("bo/pretrained/model.safetensors").exists()
+
+
+def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, trainers, monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    shutil.copytree(base, tmp_path / "maskless")
+    path = tmp_path / "maskless" / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "mask_token": None}))
+    for model, more, message in (
+        (tmp_path / "maskless", [], "its tokenizer has none; take tsdae or simcse"),
+        (base, ["--device", "cuda"], "torch sees no CUDA GPU"),
+    ):
+        command = ["adapt", str(model), "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
+        assert _guarded([*command, *more]) == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_base_that_has_learnt_the_test_questions_is_refused(base, tmp_path):
+    first = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", test=0.3))
+    model = tmp_path / "a" / "finetuned"
+    shutil.copytree(base, model)
+    (model / "training.json").write_text('{"stage": "finetuning"}')
+    (tmp_path / "a" / "split.json").write_text(json.dumps(first._split()))
+    Adaptation.of(Order(str(model), ["handbook"], tmp_path / "b", test=0.3))
+    with pytest.raises(ea.InputError, match=r"it has learnt \d+ of the 41 test questions"):
+        Adaptation.of(Order(str(model), ["handbook"], tmp_path / "b", test=0.3, seed=1))
 
 
 def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path, trainers, monkeypatch):
@@ -298,6 +420,58 @@ def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeyp
     found = ea.adapt_encoder(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
+
+
+@pytest.fixture
+def unpooled(base, tmp_path):
+    """A model that one has to be warned of: without modules.json, and named like a family that has prompts."""
+    shutil.copytree(Path(base).parent / "hf", tmp_path / "e5-small-x")
+    return str(tmp_path / "e5-small-x")
+
+
+WARNED = (
+    "base: no modules.json: mean pooling is assumed",
+    "base: it is named like a family that was trained with query_prompt='query: ' and document_prompt='passage: ', and "
+    "has no prompt here",
+    "handbook: limited to 42 of 43 units, drawn by seed 0",
+)
+
+
+def test_a_dry_run_gives_the_notes_of_base_and_corpora_once(unpooled, tmp_path, capsys):
+    command = ["adapt", unpooled, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
+    assert _guarded([*command, "--limit", "42"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [said.count(note) for note in WARNED] == [1, 1, 1]
+
+
+def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, monkeypatch):
+    def mine(*given, **more):
+        raise ea.InputError("stop here")
+
+    monkeypatch.setattr("embassay.adapt.making.mine", mine)
+    said = []
+    order = Order(unpooled, ["handbook"], tmp_path / "a", test=0.3, limit=42, say=said.append)
+    with pytest.raises(ea.InputError, match="stop here"):
+        Adaptation.of(order).carry_out()
+    assert [said.count(note) for note in WARNED] == [1, 1, 1]
+
+
+def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):
+    spec = f"{base},query_prompt=which ,document_prompt=the ,similarity=dot"
+    adaptation = Adaptation.of(Order(spec, ["handbook"], tmp_path / "a", test=0.3))
+    assert adaptation.base.card.prompts == {"query": "which ", "document": "the "}
+    (entry,) = adaptation.base_plan().entries
+    assert (entry.label, entry.encoder.card) == ("base", adaptation.base.card)
+    assert entry.encoder.fingerprint == adaptation.base.fingerprint
+    monkeypatch.setattr("embassay.adapt.pretraining.pretrain", lambda start, *given, **more: start)
+    assert adaptation.making._trained(adaptation.stages[0], None, None) == spec
+
+
+def test_a_folder_of_a_base_with_other_options_is_refused(base, tmp_path):
+    adaptation = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", test=0.3))
+    adaptation.folder.open(adaptation.asked, adaptation.stages)
+    with pytest.raises(ea.InputError, match=r"another adaptation \(base, options\)"):
+        Adaptation.of(Order(f"{base},max_length=9,similarity=dot", ["handbook"], tmp_path / "a", test=0.3))
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """``-e @NAME``: the encoders of a set that can be had run, the others are named and left out."""
 
+import json
+
 import pytest
 
 import embassay as ea
@@ -7,6 +9,8 @@ from embassay import sets
 from embassay.cli import main
 from embassay.errors import UnknownNameError
 from embassay.plan import prepare
+from embassay.resolve import load_encoder
+from embassay.specs import Spec
 from embassay.types import Runtime
 
 SETS = {
@@ -19,6 +23,15 @@ SETS = {
             sets.Member("Far", "nobody/has-this-model", note="large"),
             sets.Member("File", "words:no-such-file.txt"),
             sets.Member("Lost", note="its authors kept it"),
+        ),
+    ),
+    "large": sets.EncoderSet(
+        "large",
+        "Somebody (2023)",
+        (
+            sets.Member("Words", "bow", "120M"),
+            sets.Member("7B", "hf:nobody/has-this-model", "7B", "of a service"),
+            sets.Member("Half", "hf:nobody/has-this-model,dtype=bfloat16", "2.5B"),
         ),
     ),
     "other": sets.EncoderSet("other", "", (sets.Member("Words", "bow"), sets.Member("Random", "random,dim=8"))),
@@ -46,6 +59,18 @@ def test_those_that_can_be_had_are_there_and_the_others_are_named():
     assert "Lost: left out of @mine: its authors kept it" in notes
 
 
+def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(monkeypatch):
+    monkeypatch.setattr("embassay.encoders._memory.free", lambda device: int(4e9))
+    monkeypatch.setattr("embassay.plan.load_encoder", lambda spec, runtime: load_encoder(Spec("bow"), runtime))
+    plan = prepare(["@large"], ["opposites"], ["isotropy"], runtime=Runtime(device="cpu"), baselines=False)
+    assert [entry.label for entry in plan.entries] == ["Words"]
+    assert plan.notes[:2] == (
+        "7B: left out of @large: its weights take 28.0 GB in float32, and cpu has 4.0 GB free; dtype=bfloat16 takes "
+        "half of it (of a service)",
+        "Half: left out of @large: its weights take 5.0 GB in bfloat16, and cpu has 4.0 GB free",
+    )
+
+
 def test_what_two_sets_share_runs_once():
     assert [entry.label for entry in planned("@mine", "@other").entries] == ["Words", "Hashes", "Random"]
 
@@ -59,6 +84,80 @@ def test_one_that_is_left_out_may_be_trusted():
     assert planned("@mine", trusted=["Far"]).entries
     with pytest.raises(UnknownNameError, match="label after --trust-remote-code 'Fa'; did you mean 'Far'"):
         planned("@mine", trusted=["Fa"])
+
+
+@pytest.mark.parametrize("given", [("glove=words:./w.txt", "@shared"), ("@shared", "glove=words:./w.txt")])
+def test_one_model_under_one_label_runs_once_whatever_it_is_called(given, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.txt").write_text("shop 1 2\nrain 3 4\n")
+    monkeypatch.setitem(
+        SETS, "shared", sets.EncoderSet("shared", "", (sets.Member("glove", f"words:{tmp_path}/w.txt"),))
+    )
+    plan = planned(*given)
+    assert [(entry.label, entry.encoder.card.spec) for entry in plan.entries] == [("glove", "words:./w.txt")]
+    assert plan.remarks == ("glove: left out of @shared: the same model runs under this label already",)
+    with pytest.raises(ea.InputError, match="two encoders have the label 'glove'"):
+        planned("glove=words:./w.txt,pool=sum", "@shared")
+
+
+def test_those_left_out_are_named_before_a_run_too(capsys):
+    for command in (["look"], ["run", "--dry-run"]):
+        with pytest.raises(SystemExit):
+            main([*command, "-e", "@mine", "-c", "opposites"])
+        said = capsys.readouterr().out
+        assert said.count("Lost: left out of @mine: its authors kept it") == 1
+        assert said.count("File: left out of @mine: no-such-file.txt") == 1
+
+
+def test_those_left_out_are_warned_of_in_python():
+    with pytest.warns(UserWarning) as told:
+        ea.assay(["@mine"], ["opposites"], ["isotropy"], baselines=False, resamples=5, cache=None)
+    said = [str(warning.message) for warning in told]
+    assert "Lost: left out of @mine: its authors kept it" in said
+    assert {warning.filename for warning in told} == {__file__}
+
+
+def test_those_left_out_are_in_the_record_and_the_report(tmp_path, monkeypatch):
+    members = (sets.Member("Words", "bow"), sets.Member("<b>Lost</b>", note="its authors kept it"))
+    monkeypatch.setitem(SETS, "evil", sets.EncoderSet("evil", "", members))
+    arguments = ["-e", "@evil", "-c", "opposites", "-d", "isotropy", "--no-baselines", "-o", str(tmp_path / "run")]
+    with pytest.raises(SystemExit):
+        main(["run", *arguments])
+    note = "<b>Lost</b>: left out of @evil: its authors kept it"
+    assert note in json.loads((tmp_path / "run" / "run.json").read_text())["notes"]
+    first = (tmp_path / "run" / "report.html").read_text()
+    assert first.count("&lt;b&gt;Lost&lt;/b&gt;: left out of @evil") == 1
+    assert "<b>Lost" not in first
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path / "run"), "-o", str(tmp_path / "again.html")])
+    assert (tmp_path / "again.html").read_text() == first
+
+
+def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
+    members = (sets.Member("Lost", note="its authors kept it"),)
+    monkeypatch.setitem(SETS, "gone", sets.EncoderSet("gone", "", members))
+    with pytest.raises(
+        ea.InputError, match=r"no encoder is left to assay \(Lost: left out of @gone: its authors kept it"
+    ):
+        planned("@gone")
+
+
+def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, capsys, monkeypatch):
+    def ran(*members):
+        monkeypatch.setitem(SETS, "grown", sets.EncoderSet("grown", "", members))
+        with pytest.raises(SystemExit):
+            main(["run", "-e", "@grown", "-c", "opposites", "-d", "isotropy", "--no-baselines", "-o", str(tmp_path)])
+        return capsys.readouterr().err
+
+    ran(sets.Member("Words", "bow"), sets.Member("Lost", note="not yet"))
+    assert "(encoders – new: Lost; not now: Words)" in ran(sets.Member("Lost", "hashing"))
+
+
+def test_one_wanted_encoder_is_no_set():
+    pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
+    for name in ("@mine", "@nope"):
+        with pytest.raises(ea.InputError, match=f"encoder '{name}': a set stands for several encoders; name one of"):
+            ea.encoder(name)
 
 
 def test_a_run_of_a_set_ends_well(tmp_path, capsys):
@@ -88,8 +187,35 @@ def test_objects_are_encoders_of_a_run():
         def embed_query(self, text):
             return self.embed_documents([text])[0]
 
-    result = ea.assay([Model()], ["opposites"], ["isotropy"], baselines=False, resamples=10, cache=None)
+    result = ea.assay(Model(), ["opposites"], ["isotropy"], baselines=False, resamples=10, cache=None)
     assert [record.name for record in result.encoders] == ["mine/model"]
     assert ea.encoder(Model(), name="mine").name == "mine"
     with pytest.raises(ea.InputError, match="write x=SPEC"):
         ea.encoder("bow", name="x")
+
+
+class Lengths:
+    def encode(self, texts):
+        return [[float(len(text)), 1.0] for text in texts]
+
+
+def test_an_object_stands_alone_even_if_it_can_be_iterated():
+    class Iterated(Lengths):
+        def __iter__(self):
+            return iter(["no encoder"])
+
+    assert [entry.label for entry in prepared_of(Iterated()).entries] == ["Iterated"]
+    assert [entry.label for entry in prepared_of(spec for spec in ("bow", "hashing")).entries] == ["bow", "hashing"]
+    with pytest.raises(ea.InputError, match="int is no encoder"):
+        prepared_of(3)
+
+
+def test_two_objects_of_one_class_are_told_how_to_name_one():
+    with pytest.raises(
+        ea.InputError, match=r"two encoders have the label 'Lengths'; name one of them: ea\.encoder\(obj"
+    ):
+        planned(Lengths(), Lengths())
+
+
+def prepared_of(encoders):
+    return prepare(encoders, ["opposites"], ["isotropy"], runtime=Runtime(), baselines=False)

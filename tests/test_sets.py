@@ -22,6 +22,9 @@ def test_the_papers_numbers_of_encoders():
     # HEROS, table 3, has GloVe and 30 supervised ones.
     supervised = [m for m in sets.named("heros").members if m.spec.startswith("sentence-transformers/")]
     assert len(supervised) == 31
+    # Section 3 compares 60.
+    specs = sum(bool(member.spec) for member in sets.named("heros").members)
+    assert f"{specs} of the paper's 60" in sets.named("heros").title
 
 
 def test_semantoneg_has_the_models_whose_accuracies_were_published():
@@ -73,6 +76,31 @@ def test_an_unknown_set_says_the_nearest_and_all():
 def test_a_set_takes_no_label_and_no_options(spec):
     with pytest.raises(SpecError, match="no label and no options"):
         sets.asked(spec)
+
+
+def test_parameters_are_read():
+    for name in sets.names():
+        for member in sets.named(name).members:
+            assert bool(member.size) == bool(member.parameters), member.called
+    sizes = {member.called: member.size for member in sets.named("heros").members}
+    assert sizes["TinyBERT L6 v2 (para)"] == 14_500_000
+    assert sizes["GTR xl"] == 1_240_000_000
+
+
+def test_models_of_a_service_have_their_price():
+    services = [m for name in sets.names() for m in sets.named(name).members if m.spec.startswith("api:")]
+    assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
+    assert all("list price as of early 2025: check it" in member.note for member in services)
+
+
+def test_what_differs_from_the_papers_is_said():
+    notes = {member.called: member.note for name in sets.names() for member in sets.named(name).members}
+    assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
+    assert "applies a layer" not in notes["PromptBERT (unsup)"]
+    assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
+    assert "our choice" in notes["LASER"]
+    assert "padding" in notes["InferSent"]
+    assert "sentence-t5-xxl" in sets.named("semantoneg-all").title
 
 
 def test_a_spec_with_a_template_keeps_it_whole():

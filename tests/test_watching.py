@@ -89,13 +89,42 @@ def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
         (("opposites", "retrieval"), SpecError, "needs a corpus of shape retrieval"),
         (("handbook", "retrieval", "Sucess@5"), InputError, "did you mean 'Success@5'"),
         (("handbook", "retrieval", "tau_recommended"), SpecError, "neither more nor less"),
-        (("handbook", "shift"), SpecError, "shift"),
+        (("handbook", "shift"), SpecError, r"give a pair \(domain, general\)"),
+        ((("handbook", "edits"), "retrieval"), SpecError, "looks at one corpus; a pair"),
+        ((("edits", "vignettes"), "shift", "overlap_texts"), SpecError, "neither more nor less"),
         (("nowhere", "retrieval"), InputError, "no such file"),
     ],
 )
 def test_what_cannot_be_watched_is_said_before_any_training(given, kind, message):
     with pytest.raises(kind, match=message):
         evaluator(*given)
+
+
+def test_a_pair_is_watched_and_chooses_no_checkpoint():
+    watching = evaluator(("edits", "vignettes"), "shift")
+    assert watching.primary_metric is None
+    found = watching(Bag())
+    assert set(found) == {
+        f"edits_shift_{name}"
+        for name in ("distance_texts_relative", "distance_texts_general_relative", "overlap_texts")
+    }
+    diagnostic = "shift,domain=edits,general=vignettes"
+    result = ea.assay(["hashing,dim=64"], ["edits", "vignettes"], [diagnostic], baselines=False, cache=None)
+    (row,) = (r for r in result.rows if (r.quantity, r.condition) == ("distance", "relative"))
+    assert found["edits_shift_distance_texts_relative"] == row.value
+
+
+@pytest.mark.parametrize(("role", "prompt"), [("query", "query : "), ("document", "passage : "), ("text", "sts : ")])
+def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, prompt):
+    class Prompted(Bag):
+        prompts = {"query": "query : ", "document": "", "passage": "passage : ", "sts": "sts : "}  # noqa: RUF012
+        default_prompt_name = "sts"
+
+        def _rows(self, role, texts, given):
+            return super()._rows(role, [given["prompt"] + text for text in texts], given)
+
+    rows = LiveModel(Prompted()).encode(["a sensor"], role)
+    assert np.array_equal(rows, ea.encoder("hashing,dim=64").encode([f"{prompt}a sensor"]))
 
 
 def test_a_batch_of_none_is_refused():

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from embassay import session
-from embassay.adapt import card, gain
-from embassay.adapt.making import Making, spec_of
+from embassay.adapt import card, figures, gain, lineage
+from embassay.adapt._stage import spec_of
+from embassay.adapt.making import Making
 from embassay.adapt.material import Material, gather
 from embassay.adapt.order import Order
 from embassay.adapt.variants import AdaptationFolder, Stage
+from embassay.domain import SHAPES, check_outside, general, loaded
 from embassay.errors import EncoderError, OutputError, SpecError
 from embassay.folder import DIAGNOSTICS
 from embassay.plan import Plan, Task, limited, prepare
-from embassay.resolve import load_corpus
 from embassay.result import Result
 from embassay.run import environment
 from embassay.specs import Spec
@@ -30,17 +31,10 @@ from embassay.store.canonical import canonical, write
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Runtime
 
-SHAPES = {
-    "retrieval": "retrieval",
-    "choice": "negated_antonyms",
-    "minimal_pairs": "minimal_pairs",
-    "composition": "composition",
-    "pairs": "similarity",
-    "groups": "localization",
-}
-"""The diagnostic that looks at a general corpus of each shape."""
-BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
-"""General corpora that join where none of their shape is given."""
+NO_SHIFT = (
+    "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
+    "general corpus of questions and documents; name one with --general"
+)
 
 
 @dataclass(frozen=True)
@@ -84,24 +78,31 @@ class Adaptation:
             For the first thing that cannot be used.
         """
         from embassay.adapt._base import find_base
+        from embassay.adapt._fitness import check_device, check_objective
 
         if "," in str(order.out):
             raise SpecError(f"{order.out}: a comma ends a spec; choose a folder without one with -o")
         trainings = order.stages()
         base = replace(find_base(order.base), device=order.device)
-        corpora = _loaded(order.corpora)
+        check_device(order.device)
+        check_outside(order, base.found.folder)
+        corpora = whole = loaded(order.corpora)
         if order.limit is not None:
-            corpora = [limited(corpus, order.limit, order.seed) for corpus in corpora]
+            corpora = [limited(corpus, order.limit, order.seed) for corpus in whole]
         material = gather(corpora, by=order.by, test=order.test, seed=order.seed)
         asked = {
             "base": base.fingerprint,
             "corpora": [[corpus.name, corpus.fingerprint] for corpus in corpora],
             "split": {"by": order.by, "test": order.test},
             "seed": order.seed,
+            **({"options": dict(base.given)} if base.given else {}),
         }
-        found = cls(order, base, material, _general(order.general, corpora), trainings, asked)
-        if not order.overwrite:
-            found.folder.check(asked, trainings)
+        found = cls(order, base, material, general(order.general, whole, material), trainings, asked)
+        found.folder.check(asked, trainings, order.overwrite)
+        lineage.check_unlearnt(base.found.folder, material)
+        for stage in trainings:
+            if stage.kind == "pretrain":
+                check_objective(base, stage.options["objective"])
         found.base_plan()
         return found
 
@@ -125,7 +126,14 @@ class Adaptation:
         """What the assay of the variants is asked to be."""
         o = self.order
         return session.Request(
-            out=o.out / "run", seed=o.seed, resamples=o.resamples, device=o.device, cache=o.cache, quiet=o.quiet
+            out=o.out / "run",
+            seed=o.seed,
+            resamples=o.resamples,
+            device=o.device,
+            texts=o.texts,
+            cache=o.cache,
+            use_cache=o.use_cache,
+            quiet=o.quiet,
         )
 
     def plan(self, encoders: Sequence[Spec]) -> Plan:
@@ -146,16 +154,34 @@ class Adaptation:
 
     def base_plan(self) -> Plan:
         """Return the plan for the base alone: what can be known before anything is trained."""
-        return self.plan([Spec(self.base.target, gain.BASE)])
+        return self.plan([self._base_spec])
+
+    @property
+    def _base_spec(self) -> Spec:
+        """The base with its options, as the assay takes it."""
+        return Spec(f"st:{self.base.target}", gain.BASE, self.base.given)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what to know before training, a sentence each: of the split, the corpora and the base."""
+        return tuple(dict.fromkeys((*self.material.warnings(), *self.base_plan().notes)))
 
     def _shifts(self) -> Iterator[Task]:
         """Yield the tasks that set each corpus of the domain beside the first general one of questions."""
         shift = DIAGNOSTICS.module("shift")
-        beside = next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
+        beside = self._beside
         for test in self.material.tests if beside else ():
             options = {"domain": test.name, "general": beside.name}  # type: ignore[union-attr]
             diagnostic = shift.create(**options)
             yield Task("shift", diagnostic, diagnostic.join(test, beside), options)
+
+    @property
+    def _beside(self) -> Corpus[Any] | None:
+        """The first general corpus of questions and documents."""
+        return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
+
+    def unseen(self) -> tuple[str, ...]:
+        """Say what the assay does not look at, a sentence each."""
+        return () if self._beside else (NO_SHIFT,)
 
     @property
     def split_in_words(self) -> str:
@@ -180,24 +206,28 @@ class Adaptation:
         """
         say = self.order.say
         say(f"questions: {self.split_in_words}")
-        for warning in self.material.warnings():
-            say(warning)
+        for note in self.notes():
+            say(note)
         mined = self.making.mined()  # before anything is written: there may be nothing to learn from
         self.folder.open(self.asked, self.stages, self.order.overwrite)
-        ids = {"by": self.order.by, "test": self.order.test, "seed": self.order.seed, "corpora": self.material.ids()}
-        write(self.order.out / "split.json", canonical(ids))
+        write(self.order.out / lineage.SPLIT, canonical(self._split()))
         self.making.carry_out(mined)
         result = self._assay()
-        lines = gain.verdict(result, self.own)
+        lines = self._verdict(result)
         self._write(result, lines)
         return Adapted(self.order.out, result, self._models(), lines)
+
+    def _split(self) -> dict[str, Any]:
+        """Return what ``split.json`` says."""
+        o, learnt = self.order, lineage.record(self.base.found.folder, self.material)
+        return {"by": o.by, "test": o.test, "seed": o.seed, "corpora": self.material.ids(), "learnt": learnt}
 
     def _assay(self) -> Result:
         """Assay all variants into the run's folder, and return the result."""
         start = time.perf_counter()
         request, run = self.request, RunFolder(self.order.out / "run")
         variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
-        plan = self.plan([Spec(self.base.target, gain.BASE), *variants])
+        plan = self.plan([self._base_spec, *variants])
         settings = session.settings_of(request, plan)
         try:
             run.open(settings)
@@ -208,48 +238,42 @@ class Adaptation:
             raise EncoderError("; ".join(outcome.failures.values()))
         return outcome.result
 
+    def _verdict(self, result: Result) -> tuple[str, ...]:
+        """Return what may be said, one sentence each, and what was not looked at."""
+        return (*gain.verdict(result, self.own, card.evaluations(self._facts())), *self.unseen())
+
     def _write(self, result: Result, lines: Sequence[str]) -> None:
-        """Write the verdict, and a card into each variant's folder."""
+        """Write the verdict with the figures of all variants, and a card into each variant's folder."""
         body = "\n".join(f"- {line}" for line in lines)
-        rows = card.quoted(result, self.own, [e.name for e in result.encoders])
-        write(
-            self.order.out / "verdict.md",
-            f"# Verdict\n\n{body}\n\nSignature of the figures: {card.signature(rows)}\n".encode(),
-        )
-        libraries = {name: str(version) for name, version in environment()["packages"].items()}
-        origin = card.Origin(self.order.base, self.base.fingerprint, self.split_in_words, libraries)
-        facts = {stage.variant: self.folder.finished(stage) or {} for stage in self.stages}
+        table = "\n".join(figures.of_variants(result, self.own))
+        rows = figures.quoted(result, self.own, [e.name for e in result.encoders])
+        text = f"# Verdict\n\n{body}\n\n{table}\n\nSignature of the figures: {figures.signature(rows)}\n"
+        write(self.order.out / "verdict.md", text.encode())
+        origin, facts = self._origin(), self._facts()
         for stage in self.stages:
             first = [s for s in self.stages if s.variant == stage.start]
             text = card.card_of(stage, (*first, stage), facts, origin, result, self.own)
             write(self.folder.place(stage) / "README.md", text.encode())
 
+    def _origin(self) -> card.Origin:
+        """Return what all variants have in common, for their cards."""
+        learnt = [
+            (test.name, fingerprint, test.licence)
+            for test, (_, fingerprint) in zip(self.material.tests, self.asked["corpora"], strict=True)
+        ]
+        return card.Origin(
+            self.order.base,
+            self.base.fingerprint,
+            self.split_in_words,
+            {name: str(version) for name, version in environment()["packages"].items()},
+            learnt,
+            card.hub_name(self.base.target, self.base.found.folder),
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what was found when each variant was trained."""
+        return {stage.variant: self.folder.finished(stage) or {} for stage in self.stages}
+
     def _models(self) -> dict[str, str]:
         own = {stage.variant: spec_of(self.folder.place(stage)) for stage in self.stages}
         return {gain.BASE: self.order.base, **own}
-
-
-def _loaded(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
-    given = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
-    return [corpus if isinstance(corpus, Corpus) else load_corpus(corpus) for corpus in given]
-
-
-def _general(given: Sequence[str | Corpus[Any]], own: Sequence[Corpus[Any]]) -> tuple[Corpus[Any], ...]:
-    """Return the general corpora: those given, and the built-in ones of the shapes that none was given of.
-
-    Raises
-    ------
-    SpecError
-        For a corpus that is one of the domain's, or of a shape that no diagnostic here looks at.
-    """
-    found = _loaded(given)
-    ours = {corpus.fingerprint for corpus in own}
-    for corpus in found:
-        if corpus.shape not in SHAPES:
-            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(SHAPES)}")
-        if corpus.fingerprint in ours:
-            raise SpecError(f"corpus {corpus.name!r} is both adapted to and general; name another with --general")
-    shapes = {corpus.shape for corpus in found}
-    joining = (load_corpus(name) for name in BUILT_IN)
-    found += [c for c in joining if c.shape not in shapes and c.fingerprint not in ours]
-    return tuple(found)

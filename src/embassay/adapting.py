@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from embassay.adapt.settings import Loss, Objective
+
 if TYPE_CHECKING:
+    from embassay.adapt.forecast import Forecast
+    from embassay.adapt.variants import Stage
     from embassay.adaptation import Adaptation
 
 FINE = 0
-TIMED = 48
-"""Texts that the base encodes for an estimate of the time."""
-BACKWARD = 3.0
-"""How many times as long a text takes in training as in encoding."""
 Flag = Parameter(negative="")
 Repeated = Parameter(consume_multiple=False, negative="")
 
@@ -31,19 +30,25 @@ def adapt(
     out: Annotated[Path, Parameter(name=("-o", "--out"))],
     pretrain: Annotated[bool, Flag] = False,
     finetune: Annotated[bool, Flag] = False,
-    objective: Literal["mlm", "tsdae", "simcse"] = "mlm",
-    loss: Literal["mnr", "triplet"] = "mnr",
+    objective: Objective = "mlm",
+    loss: Loss = "mnr",
     negatives: int = 2,
+    window: int = 50,
+    margin: float = 0.05,
     by: Literal["question", "context"] = "question",
     test: float = 0.2,
     general: Annotated[list[str], Repeated] = [],  # noqa: B006
     epochs: float | None = None,
     batch: int | None = None,
     rate: float | None = None,
+    warmup: float = 0.1,
+    accumulate: int = 1,
+    patience: int = 3,
     seed: int = 0,
     resamples: int = 1000,
     device: str = "auto",
     limit: int | None = None,
+    no_texts: Annotated[bool, Flag] = False,
     cache: Path | None = None,
     dry_run: Annotated[bool, Flag] = False,
     overwrite: Annotated[bool, Flag] = False,
@@ -54,7 +59,8 @@ def adapt(
     Parameters
     ----------
     base
-        A sentence-transformers model by name, or ./FOLDER.
+        A sentence-transformers model by name, or ./FOLDER, with [,option=value…]: query_prompt, document_prompt,
+        text_prompt, max_length, similarity; they hold in training and assay and are kept in every variant.
     corpus
         [NAME=]SOURCE[,option=value…] of questions and documents, repeatable: learnt from together, tested each.
     out
@@ -69,6 +75,10 @@ def adapt(
         Of fine-tuning: mnr (the right document among all of a batch), triplet (nearer by a margin).
     negatives
         Hard negatives of a question, at most, found with the base model; more are slower.
+    window
+        They are drawn of the question's so many nearest documents.
+    margin
+        How much less similar to the question than the right document they are: a difference of cosines.
     by
         What training and test do not share: the question, or also its context (unit and right document).
     test
@@ -81,14 +91,22 @@ def adapt(
         Rows of a batch, of each stage.
     rate
         Highest learning rate, of each stage.
+    warmup
+        Share of the steps in which the rate rises, of each stage.
+    accumulate
+        How many batches make one step, of each stage.
+    patience
+        After how many evaluations in a row without a better one fine-tuning stops.
     seed
         Of every random draw.
     resamples
         Of every bootstrap.
     device
-        Where it runs: auto, cpu, cuda, mps.
+        Where it runs: auto, cpu, cuda, mps; CUDA_VISIBLE_DEVICES chooses among several GPUs.
     limit
-        Keep so many whole units of each corpus, drawn by the seed.
+        Keep the questions of so many whole units of each corpus, drawn by the seed; all documents stay.
+    no_texts
+        Keep no sentence of a corpus in the result and the report of the run.
     cache
         Folder of the vector cache.
     dry_run
@@ -96,8 +114,9 @@ def adapt(
     overwrite
         Replace another adaptation that the folder holds.
     quiet
-        Print the verdict only.
+        Print the verdict and its figures only.
     """
+    from embassay.adapt.figures import of_variants
     from embassay.adapt.order import Order
     from embassay.adaptation import Adaptation
     from embassay.progress import Bar
@@ -111,17 +130,23 @@ def adapt(
         objective=objective,
         loss=loss,
         negatives=negatives,
+        window=window,
+        margin=margin,
         by=by,
         test=test,
         general=general,
         epochs=epochs,
         batch=batch,
         rate=rate,
+        warmup=warmup,
+        accumulate=accumulate,
+        patience=patience,
         seed=seed,
         resamples=resamples,
         device=device,
         limit=limit,
         overwrite=overwrite,
+        texts=not no_texts,
         cache=cache,
         quiet=quiet,
         say=_silent if quiet else _say,
@@ -131,8 +156,13 @@ def adapt(
     if dry_run:
         _print(*outlook(adaptation))
         return FINE
-    adapted = adaptation.carry_out()
-    _print(*adapted.verdict)
+    try:
+        adapted = adaptation.carry_out()
+    except KeyboardInterrupt as stopped:
+        if str(stopped):
+            _say(str(stopped))
+        raise
+    _print(*adapted.verdict, "", *of_variants(adapted.result, adaptation.own))
     if not quiet:
         for label, spec in adapted.models.items():
             _say(f"{label}: embassay run -e {shlex.quote(spec)}")
@@ -143,35 +173,44 @@ def adapt(
 
 def outlook(adaptation: Adaptation) -> Iterator[str]:
     """Yield what would be done, a line each; the base encodes some texts to tell how long it takes."""
+    from embassay.adapt.forecast import TIMED, Forecast
     from embassay.adapt.gain import BASE
     from embassay.adapt.making import duration
 
-    material, folder, making = adaptation.material, adaptation.folder, adaptation.making
-    yield f"base: {adaptation.order.base} ({adaptation.base.fingerprint})"
+    order, material, stages = adaptation.order, adaptation.material, adaptation.stages
+    tasks = adaptation.base_plan().tasks
+    forecast = Forecast(adaptation.making, tuple(dict.fromkeys(t for task in tasks for t in task.corpus.texts())))
+    yield f"base: {order.base} ({adaptation.base.fingerprint})"
     yield f"questions: {adaptation.split_in_words}"
-    yield from material.warnings()
+    yield from adaptation.notes()
     yield f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}"
-    each, total = _seconds_each(adaptation), 0.0
-    for stage in adaptation.stages:
-        rows, texts = making.rows(stage)
-        done = folder.finished(stage) is not None and not adaptation.order.overwrite
-        seconds = 0.0 if done else BACKWARD * texts * stage.settings.epochs * each
-        total += seconds
-        negatives = f" with {adaptation.order.negatives} negatives each at most" if stage.kind == "finetune" else ""
-        told = "there already" if done else f"{stage.steps(rows):,} steps, about {duration(seconds)}"
-        yield f"{stage.variant}: {rows:,} rows{negatives}: {told}"
-    corpora = dict.fromkeys(task.corpus.name for task in adaptation.base_plan().tasks)
-    yield f"assay: {', '.join((BASE, *(s.variant for s in adaptation.stages)))} on {', '.join(corpora)}"
-    yield f"training takes about {duration(total)} here (told from {TIMED} texts that were encoded)"
+    if order.limit is not None:
+        yield f"--limit {order.limit} is of the questions' units: all documents and their sentences stay"
+    parts = [forecast.mining(), *map(forecast.training, stages), forecast.assay()]
+    if parts[0]:
+        yield f"negatives: about {duration(parts[0])}"
+    for stage, seconds in zip(stages, parts[1:], strict=False):
+        yield f"{stage.variant}: {_training(forecast, stage)}" + (f", about {duration(seconds)}" if seconds else "")
+    corpora = ", ".join(dict.fromkeys(task.corpus.name for task in tasks))
+    variants = ", ".join((BASE, *(stage.variant for stage in stages)))
+    yield f"assay: {variants} on {corpora}: {len(forecast.texts):,} texts each, about {duration(parts[-1])}"
+    yield from adaptation.unseen()
+    yield f"all of it takes about {duration(sum(parts))} here (told from {TIMED} texts that were encoded)"
 
 
-def _seconds_each(adaptation: Adaptation) -> float:
-    """Return how long the base takes to encode one document, the loading of the model apart."""
-    texts = adaptation.material.union.learnt()[:TIMED]
-    adaptation.base.encode(texts[:1], "document")
-    start = time.perf_counter()
-    adaptation.base.encode(texts, "document")
-    return (time.perf_counter() - start) / max(len(texts), 1)
+def _training(forecast: Forecast, stage: Stage) -> str:
+    """Say what a stage reads and how often it looks how good the model is."""
+    rows = forecast.rows(stage)
+    told = f"{rows:,} rows"
+    if stage.kind == "finetune" and stage.options["loss"] == "triplet":
+        told += " at most, one for each negative"
+    elif stage.kind == "finetune":
+        told += f" with {stage.options['per_question']} negatives each at most"
+    if not forecast.making.due(stage):
+        return f"{told}: there already"
+    evaluations = forecast.evaluations(stage)
+    looks = f", {evaluations} evaluations on all documents" if evaluations else ""
+    return f"{told}: {stage.steps(rows):,} steps{looks}"
 
 
 def _silent(line: str) -> None:

@@ -20,15 +20,15 @@ from embassay.store.canonical import write
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
 if TYPE_CHECKING:
+    from embassay.adapt.settings import Loss, Objective
     from embassay.adapt.splits import By
-    from embassay.adapt.variants import Loss, Objective
     from embassay.adaptation import Adapted
     from embassay.builders._built import Advance, Built
     from embassay.builders._generator import Request
 
 
 def assay(
-    encoders: Sequence[str | Encoder] = (),
+    encoders: Sequence[str | Encoder] | Encoder = (),
     corpora: Sequence[str | Corpus[Any]] | Corpus[Any] = (),
     diagnostics: Sequence[str] = (),
     *,
@@ -45,7 +45,8 @@ def assay(
     Parameters
     ----------
     encoders
-        Specs, or objects that follow :class:`~embassay.types.Encoder`; the default encoder if empty.
+        Specs, or objects that follow :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; one may
+        stand alone. The default encoder if empty. Each that is left out is named in a warning.
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in ones if empty.
     diagnostics
@@ -77,6 +78,8 @@ def assay(
         folder = None
     runtime = Runtime(device, backend, sha256=FileHashes(folder), remembered=Remembered(folder))
     plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
+    for remark in plan.remarks:
+        warnings.warn(remark, stacklevel=2)
     with VectorCache(folder) if folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors)
     if outcome.failures:
@@ -89,6 +92,7 @@ def report(
     path: str | Path,
     speed: Mapping[str, float] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write a result as one self-contained HTML file and return its path.
 
@@ -98,6 +102,8 @@ def report(
         Texts per second by encoder, where it was measured; names the fastest of those not separable.
     badges
         By encoder how far its vectors can be trusted, as ``run.json`` has it.
+    notes
+        What was assumed or left out, as ``run.json`` has it.
 
     Raises
     ------
@@ -107,7 +113,7 @@ def report(
     from embassay.reports.page import render
 
     path = Path(path)
-    write(path, render(result, layouts(result), speed, badges).encode())
+    write(path, render(result, layouts(result), speed, badges, notes).encode())
     return path
 
 
@@ -133,16 +139,22 @@ def adapt_encoder(
     objective: Objective = "mlm",
     loss: Loss = "mnr",
     negatives: int = 2,
+    window: int = 50,
+    margin: float = 0.05,
     by: By = "question",
     test: float = 0.2,
     general: Sequence[str | Corpus[Any]] = (),
     epochs: float | None = None,
     batch: int | None = None,
     rate: float | None = None,
+    warmup: float = 0.1,
+    accumulate: int = 1,
+    patience: int = 3,
     seed: int = 0,
     resamples: int = 1000,
     device: str = "auto",
     limit: int | None = None,
+    cache: str | Path | None = "default",
     overwrite: bool = False,
 ) -> Adapted:
     """Adapt a sentence-transformers model to a domain, as ``embassay adapt`` does.
@@ -150,7 +162,8 @@ def adapt_encoder(
     Parameters
     ----------
     base
-        A model by name, or ``./folder``.
+        A model by name, or ``./folder``, with ``,option=value``: ``query_prompt``, ``document_prompt``,
+        ``text_prompt``, ``max_length``, ``similarity``. They hold in training and assay and are kept in every variant.
     corpora
         Questions and documents: sources, or corpora from :func:`embassay.load`; learnt from together, tested each.
     out
@@ -163,6 +176,9 @@ def adapt_encoder(
         Of fine-tuning: ``mnr`` or ``triplet``.
     negatives
         Hard negatives of a question, at most, found with the base model.
+    window, margin
+        They are drawn of its nearest so many documents, and are so much less similar to the question than the right
+        one: a difference of cosines (of dot products a share).
     by
         What training and test do not share: the ``question``, or also its ``context``.
     test
@@ -171,12 +187,20 @@ def adapt_encoder(
         General corpora, to see what is lost; built-in ones for the shapes that none is given of.
     epochs, batch, rate
         Of each stage; its own by default.
+    warmup
+        Share of the steps of each stage in which the rate rises.
+    accumulate
+        How many batches make one step.
+    patience
+        After how many evaluations in a row without a better one fine-tuning stops.
     seed, resamples
         Of every random draw, and how many resamples a bootstrap takes.
     device
         ``auto``, ``cpu``, ``cuda`` or ``mps``.
     limit
-        Keep so many whole units of each corpus, drawn by the seed.
+        Keep the questions of so many whole units of each corpus, drawn by the seed; all documents stay.
+    cache
+        Folder of the vector cache, ``"default"`` for the user's own; None for none.
     overwrite
         Replace another adaptation that the folder holds.
 
@@ -203,16 +227,23 @@ def adapt_encoder(
         objective=objective,
         loss=loss,
         negatives=negatives,
+        window=window,
+        margin=margin,
         by=by,
         test=test,
         general=general,
         epochs=epochs,
         batch=batch,
         rate=rate,
+        warmup=warmup,
+        accumulate=accumulate,
+        patience=patience,
         seed=seed,
         resamples=resamples,
         device=device,
         limit=limit,
+        cache=None if cache in (None, "default") else Path(cache),
+        use_cache=cache is not None,
         overwrite=overwrite,
     )
     return Adaptation.of(order).carry_out()

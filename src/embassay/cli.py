@@ -164,7 +164,7 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
     from embassay.store.runs import RunFolder
 
     record = RunFolder(run).record()
-    path = write_report(read(run), out or RunFolder(run).report, speeds(record), trust(record))
+    path = write_report(read(run), out or RunFolder(run).report, speeds(record), trust(record), record.get("notes", ()))
     _say(f"report: {path}")
     return FINE
 

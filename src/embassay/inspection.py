@@ -37,6 +37,8 @@ def show(request: Request, *, default: bool = False) -> None:
     plan = request.plan(looking=True)
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
+    for remark in plan.remarks:
+        console.print(RichText(remark), soft_wrap=True)
     folder = request.cache_folder
     with VectorCache(folder) if folder else nullcontext() as cache:
         for entry in plan.entries:

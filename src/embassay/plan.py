@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from embassay.errors import (
+    EncoderError,
     InputError,
     MissingExtraError,
     SpecError,
@@ -16,11 +17,22 @@ from embassay.errors import (
 )
 from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.randomness import generator
-from embassay.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, builtin_names, load_corpus, load_encoder, scheme_of
+from embassay.resolve import (
+    DEFAULT_ENCODER,
+    DEFAULT_SCHEME,
+    builtin_names,
+    default_label,
+    lack_of_memory,
+    load_corpus,
+    load_encoder,
+    several,
+)
 from embassay.sets import EncoderSet, asked
 from embassay.specs import Spec, bind, parse
 from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
 
+NAMED = 3
+"""Encoders left out that a message names, where none is left."""
 BASELINES = ("tfidf", "bm25", "random")
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
@@ -60,11 +72,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a run needs; ``notes`` say what was assumed or left out."""
+    """Everything that a run needs.
+
+    Attributes
+    ----------
+    notes
+        What was assumed or left out.
+    remarks
+        Those of the notes that neither a corpus nor an encoder tells by itself: which encoders are left out, and why.
+    """
 
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     device: str = "auto"
     seed: int = 0
     badges: bool = False
@@ -80,7 +101,7 @@ class Plan:
 
 
 def prepare(
-    encoders: Sequence[str | Spec | Encoder],
+    encoders: Iterable[str | Spec | Encoder] | str | Encoder,
     corpora: Sequence[str | Spec | Corpus[Any]] | Corpus[Any],
     diagnostics: Sequence[str | Spec],
     *,
@@ -96,6 +117,8 @@ def prepare(
 
     Parameters
     ----------
+    encoders
+        Specs and objects; one may stand alone.
     trusted
         Labels of the encoders that may bring and run their own code.
     limit
@@ -110,7 +133,6 @@ def prepare(
     InputError
         For the first thing that cannot be used; nothing has been written by then.
     """
-    encoders = [encoders] if isinstance(encoders, str) else encoders
     corpora = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
     chosen = _diagnostics(diagnostics)
     loaded = [c if isinstance(c, Corpus) else load_corpus(c) for c in corpora] or _builtin(chosen)
@@ -121,11 +143,11 @@ def prepare(
     for task in () if looking else tasks:
         # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
         getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
-    entries, notes = _entries(encoders, runtime, set(trusted), baselines, [t.corpus for t in tasks])
-    notes += tuple(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)
-    notes += tuple(f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings)
-    notes += tuple(_favoured(entries, loaded))
-    return Plan(entries, tasks, notes, runtime.device, seed, badges)
+    entries, left_out = _entries(several(encoders), runtime, set(trusted), baselines, [t.corpus for t in tasks])
+    favoured = tuple(_favoured(entries, loaded))
+    notes = [*left_out, *(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)]
+    notes += [f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings]
+    return Plan(entries, tasks, (*notes, *favoured), (*left_out, *favoured), runtime.device, seed, badges)
 
 
 def suits(encoder: Encoder, corpus: Corpus[Any]) -> bool:
@@ -170,7 +192,8 @@ def _entries(
         if name not in labels and any(suits(encoder, corpus) for corpus in corpora):
             entries.append(Entry(name, encoder, baseline=True))
     if not entries:
-        raise SpecError("no encoder is left to assay; name one with -e, or leave out --no-baselines")
+        why = f" ({'; '.join(notes[:NAMED])}{' …' * (len(notes) > NAMED)})" if notes else ""
+        raise SpecError(f"no encoder is left to assay{why}; name one with -e, or leave out --no-baselines")
     return tuple(entries), notes
 
 
@@ -180,33 +203,50 @@ def _given(
     """Return the encoders that were asked for, those of a named set as far as they can be had, and notes on these."""
     entries: list[Entry] = []
     notes: list[str] = []
-    for spec in specs:
-        if (found := asked(spec)) is None:
-            entries.append(_entry(spec, runtime, trusted))
-        else:
-            members, said = _members(found, {e.label: e.encoder.card.spec for e in entries}, runtime, trusted)
-            entries += members
-            notes += said
+    own = [(None, found) if (found := asked(spec)) else (_entry(spec, runtime, trusted), None) for spec in specs]
+    taken = {entry.label: entry.encoder for entry, _ in own if entry}
+    for entry, found in own:
+        members, said = _members(found, taken, runtime, trusted) if found else ([entry] if entry else [], [])
+        taken |= {member.label: member.encoder for member in members}
+        entries += members
+        notes += said
     return entries, tuple(notes)
 
 
 def _members(
-    found: EncoderSet, taken: Mapping[str, str], runtime: Runtime, trusted: set[str]
+    found: EncoderSet, taken: Mapping[str, Encoder], runtime: Runtime, trusted: set[str]
 ) -> tuple[list[Entry], list[str]]:
-    """Return the encoders of a set but those that two sets share, and for each that cannot be had the reason."""
+    """Return the encoders of a set but those that run under their labels already, and for each left out the reason."""
     entries: list[Entry] = []
     notes: list[str] = []
     for member in found.members:
         try:
-            entry = _entry(member.to_spec(), runtime, trusted)
+            spec = member.to_spec()
+            if lack := lack_of_memory(spec, member.size, runtime.device):
+                raise SpecError(lack)
+            entry = _entry(spec, runtime, trusted)
         except InputError as error:
             more = f" ({member.note})" if member.spec and member.note else ""
             notes.append(f"{member.called}: left out of @{found.name}: {error}{more}")
             continue
-        if taken.get(member.called) != entry.encoder.card.spec:
-            entries.append(entry)
-            notes += [f"{member.called}: {member.note}"] if member.note else []
+        if member.called in taken and _same(taken[member.called], entry.encoder):
+            notes.append(f"{member.called}: left out of @{found.name}: the same model runs under this label already")
+            continue
+        entries.append(entry)
+        notes += [f"{member.called}: {member.note}"] if member.note else []
     return entries, notes
+
+
+def _same(one: Encoder, other: Encoder) -> bool:
+    """Say whether two encoders give the same vectors; services are told by their specs, as asking them costs money."""
+    if one.card.spec == other.card.spec:
+        return True
+    if one.card.remote or other.card.remote or one.card.similarity != other.card.similarity:
+        return False
+    try:
+        return one.fingerprint == other.fingerprint
+    except EncoderError:
+        return False
 
 
 def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
@@ -223,10 +263,11 @@ def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
 def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:
     if not isinstance(spec, (str, Spec)):
         encoder = load_encoder(spec, runtime)
+        # One that may be another by the next run is asked what it is once in each.
+        encoder = getattr(encoder, "of_one_run", lambda _: encoder)(runtime)
         return Entry(encoder.name, encoder)
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
-    scheme, target = scheme_of(spec.head)
-    label = spec.label or target or scheme
+    label = spec.label or default_label(spec)
     encoder = load_encoder(spec, replace(runtime, trust_remote_code=label in trusted))
     return Entry(label, encoder)
 
@@ -236,7 +277,8 @@ def _distinct(what: str, flag: str, given: Sequence[tuple[str, str]]) -> None:
     seen: set[str] = set()
     for label, spec in given:
         if label in seen:
-            raise SpecError(f"two {what} have the label {label!r}; name one of them: {flag} NAME={spec}")
+            how = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
+            raise SpecError(f"two {what} have the label {label!r}; name one of them: {how}")
         seen.add(label)
 
 

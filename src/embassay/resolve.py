@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from embassay.encoders._addresses import without_secrets
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, nearest
 from embassay.folder import CORPORA, ENCODERS
 from embassay.specs import Spec, bind, known_options, parse
@@ -55,7 +56,7 @@ def load_corpus(source: str | Spec) -> Corpus[Any]:
     return corpus
 
 
-def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "") -> Encoder:
+def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "", version: str = "") -> Encoder:
     """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here.
 
     Parameters
@@ -65,6 +66,9 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "") -
         ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
     name
         What an object is to be called; a spec has its label.
+    version
+        Stands for what an object computes with, where that cannot be read: say another one whenever it changes.
+        Without it the vectors of such an object are not kept.
 
     Raises
     ------
@@ -74,9 +78,11 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "") -
     if not isinstance(spec, (str, Spec)):
         from embassay.encoders._objects import from_object
 
-        return from_object(spec, runtime or Runtime(), name)
+        return from_object(spec, runtime or Runtime(), name, version)
     if name:
         raise SpecError(f"name={name!r} is for an object; write {name}=SPEC")
+    if version:
+        raise SpecError(f"version={version!r} is for an object; of a spec it is an option, where its kind has it")
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = scheme_of(spec.head)
     known = ENCODERS.names()
@@ -93,10 +99,36 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "") -
         raise SpecError(
             f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"write {scheme}, not {spec.head}"
         )
-    encoder: Encoder = module.create(
-        target, runtime or Runtime(), **bind(module.create, spec.options, f"encoder {spec.head!r}")
-    )
+    place = f"encoder {without_secrets(spec.head)!r}"
+    encoder: Encoder = module.create(target, runtime or Runtime(), **bind(module.create, spec.options, place))
     return encoder
+
+
+def several(encoders: Any) -> list[Any]:
+    """Return encoders as a list; a spec stands alone, and so does an object, even one that can be iterated."""
+    if isinstance(encoders, (list, tuple)):
+        return list(encoders)
+    from embassay.encoders._objects import is_encoder
+
+    alone = isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable) or is_encoder(encoders)
+    return [encoders] if alone else list(encoders)
+
+
+def default_label(spec: Spec) -> str:
+    """Return what an encoder is called where its spec does not say: its target, else its scheme."""
+    scheme, target = scheme_of(spec.head)
+    return without_secrets(target) or scheme
+
+
+def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
+    """Return why a model of so many parameters will not fit where its spec, or else the run, puts it.
+
+    The text is empty where it fits, or nothing can be told. Nothing is loaded or downloaded.
+    """
+    from embassay.encoders._memory import lack
+
+    options = spec.options
+    return lack(parameters, options.get("dtype") or "float32", options.get("device") or device)
 
 
 def builtin_names() -> tuple[str, ...]:

@@ -150,9 +150,9 @@ def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: f
 
     outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
-    record = _record(folder.record(), outcome, time.perf_counter() - start)
+    record = {**_record(folder.record(), outcome, time.perf_counter() - start), "notes": list(plan.notes)}
     if result.rows:
-        write(folder.report, render(result, layouts(result), speeds(record), trust(record)).encode())
+        write(folder.report, render(result, layouts(result), speeds(record), trust(record), plan.notes).encode())
     folder.write_result(result)
     folder.write_record(record)
     return replace(outcome, result=result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from embassay.specs import Spec, parse
 
 SIGN = "@"
 """What the name of a set begins with, where an encoder's spec may stand."""
+MANY = {"M": 10**6, "B": 10**9}
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Member:
     spec: str = ""
     parameters: str = ""
     note: str = ""
+
+    @property
+    def size(self) -> int:
+        """Its number of parameters; 0 where that is not known."""
+        found = re.fullmatch(r"([\d.]+)([MB])", self.parameters)
+        return round(float(found[1]) * MANY[found[2]]) if found else 0
 
     def to_spec(self) -> Spec:
         """Return its spec, labelled as the paper calls it.

@@ -7,33 +7,38 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders._prompts import by_role
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plan import prepare
-from embassay.resolve import load_encoder
+from embassay.resolve import load_corpus, load_encoder
 from embassay.result import Result, Row
 from embassay.run import execute, layouts
 from embassay.samples import Role
+from embassay.specs import Spec, parse
 from embassay.types import Card, Corpus, Draws, Encoder, Runtime
 from embassay.vectors import Similarity
 
 LABEL = "model"
+PAIRED = "shift"
+"""The diagnostic that sets two corpora side by side."""
+Source = str | Corpus[Any]
 RESAMPLES = 100
 """Of every bootstrap: the intervals are not shown."""
 LOWER = ("roe", "chosen_antonym", "chosen_polarity", "similarity_antonym", "similarity_negation", "mean_cosine")
 """Beginnings of the quantities of which lower is better: near to what means something else, near to everything."""
-NEITHER = ("tau", "kept", "baseline", "similarity_random", "similarity_corpus", "distance", "rank")
+NEITHER = ("tau", "kept", "baseline", "similarity_random", "similarity_corpus", "distance", "overlap", "rank")
 """Beginnings of those of which neither is better by itself."""
 
 
 def evaluator(
-    corpus: str | Corpus[Any],
+    corpus: Source | tuple[Source, Source],
     diagnostic: str = "retrieval",
     quantity: str = "",
     *,
@@ -47,17 +52,18 @@ def evaluator(
     condition after it where there are some: ``mine_retrieval_Success@5``, ``mine_minimal_pairs_similarity_antonym``. A
     figure that is undefined is NaN, which the trainer never takes for the best. ``primary_metric`` and
     ``greater_is_better`` are set; ``metric_for_best_model="eval_" + evaluator.primary_metric`` chooses a checkpoint.
+    ``primary_metric`` is None where neither more nor less of the headline is better.
 
     Parameters
     ----------
     corpus
-        A source, or a corpus from :func:`embassay.load`.
+        A source, or a corpus from :func:`embassay.load`; for ``shift`` a pair of them, ``(domain, general)``.
     diagnostic
         Its name, with options.
     quantity
         The figure to choose by: what stands after ``NAME_diagnostic_``; the diagnostic's headline by default.
     name
-        What the names of the figures begin with; the corpus's label by default.
+        What the names of the figures begin with; the corpus's label by default, of a pair the domain's.
     batch
         Texts that go through the model together.
     seed
@@ -70,16 +76,29 @@ def evaluator(
     """
     if batch < 1:
         raise SpecError(f"batch must be 1 or more, is {batch}")
-    watch = _Watch(corpus, diagnostic, seed, batch)
+    watch = _Watch(*_understood(corpus, diagnostic), seed, batch)
     # A stand-in for the model: what is wrong is said now, and not after an hour of training.
     figures, headline = watch.figures(load_encoder("random,dim=8"))
-    chosen = quantity or headline
-    if chosen not in figures:
-        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", chosen, figures)
-    if chosen.startswith(NEITHER):
-        raise SpecError(f"quantity {chosen!r}: neither more nor less of it is better, so it chooses no checkpoint")
+    if quantity and quantity not in figures:
+        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures)
+    if quantity.startswith(NEITHER):
+        raise SpecError(f"quantity {quantity!r}: neither more nor less of it is better, so it chooses no checkpoint")
     kind: Any = _evaluator()
-    return kind(watch, name or watch.label, chosen)
+    return kind(watch, name or watch.corpora[0].name, quantity or ("" if headline.startswith(NEITHER) else headline))
+
+
+def _understood(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[tuple[Corpus[Any], ...], Spec]:
+    """Return the corpora, loaded, and the diagnostic with the labels of a pair."""
+    sources, spec = corpus if isinstance(corpus, tuple) else (corpus,), parse(diagnostic, "diagnostic")
+    if len(sources) != (2 if spec.head == PAIRED else 1):
+        raise SpecError(
+            f"diagnostic {PAIRED!r} needs two corpora, the domain's and a general one: give a pair (domain, general)"
+            if spec.head == PAIRED
+            else f"diagnostic {spec.head!r} looks at one corpus; a pair (domain, general) is for {PAIRED!r}"
+        )
+    loaded = tuple(source if isinstance(source, Corpus) else load_corpus(source) for source in sources)
+    labels = dict(zip(("domain", "general"), (c.name for c in loaded), strict=True)) if len(loaded) == 2 else {}
+    return loaded, replace(spec, options={**spec.options, **labels})
 
 
 @dataclass(frozen=True)
@@ -113,32 +132,29 @@ class LiveModel:
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt."""
         way = {"query": "encode_query", "document": "encode_document", "text": "encode"}[role]
+        own, default = (getattr(self.model, name, None) for name in ("prompts", "default_prompt_name"))
         rows = getattr(self.model, way)(
-            list(texts), batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True
+            list(texts),
+            prompt=by_role(own or {}, default)[role],
+            batch_size=self.batch,
+            show_progress_bar=False,
+            convert_to_numpy=True,
         )
         return np.asarray(rows, dtype=np.float32)
 
 
 @dataclass(frozen=True)
 class _Watch:
-    """One diagnostic on one corpus."""
+    """One diagnostic on one corpus, or on a pair."""
 
-    corpus: str | Corpus[Any]
-    diagnostic: str
+    corpora: tuple[Corpus[Any], ...]
+    diagnostic: Spec
     seed: int
     batch: int
-    _loaded: dict[str, Corpus[Any]] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """The corpus's label, once it has been read."""
-        return next(iter(self._loaded.values())).name
 
     def figures(self, encoder: Encoder) -> tuple[Mapping[str, float], str]:
         """Return the figures of the diagnostic's first table by name, and the name of its headline."""
-        corpus = self._loaded.get("", self.corpus)
-        plan = prepare([encoder], [corpus], [self.diagnostic], runtime=Runtime(), baselines=False, seed=self.seed)
-        self._loaded[""] = plan.corpora[0]
+        plan = prepare([encoder], self.corpora, [self.diagnostic], runtime=Runtime(), baselines=False, seed=self.seed)
         outcome = execute(plan, Draws(self.seed, RESAMPLES), workers=1)
         if outcome.failures:
             raise EncoderError("; ".join(outcome.failures.values()))
@@ -172,7 +188,7 @@ def _figures(result: Result) -> tuple[dict[str, float], str]:
 def _name(row: Row) -> str:
     """Return quantity, subset and condition as one word; what goes without saying is left out."""
     parts = (row.quantity, "" if row.subset == "all" else row.subset, row.condition)
-    return "_".join(part.replace(":", "_") for part in parts if part)
+    return "_".join(part.replace(":", "_").replace(" ", "_") for part in parts if part)
 
 
 @cache
@@ -195,8 +211,8 @@ def _evaluator() -> type:
         def __init__(self, watch: _Watch, name: str, quantity: str):
             super().__init__()
             self.watch, self.name = watch, name
-            self.prefix = f"{name}_{watch.diagnostic.partition(',')[0]}"
-            self.primary_metric = f"{self.prefix}_{quantity}"
+            self.prefix = f"{name}_{watch.diagnostic.head}"
+            self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
             self.greater_is_better = not quantity.startswith(LOWER)
 
         def __call__(
@@ -211,6 +227,6 @@ def _evaluator() -> type:
         @property
         def description(self) -> str:
             """What stands in the trainer's own model card."""
-            return f"Embassay: {self.watch.diagnostic.partition(',')[0]}"
+            return f"Embassay: {self.watch.diagnostic.head}"
 
     return DiagnosticEvaluator

@@ -1,6 +1,7 @@
 """Fine-tuning of a tiny random BERT: what it learns, which weights it keeps, how it goes on."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -223,6 +224,30 @@ def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_pat
     with pytest.raises(SpecError, match="option 'margin'"):
         fine(tmp_path / "out", loss="triplet", margin=0)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_right_for_one_question_is_no_candidate_of_another():
+    """Two questions on one document of two passages; a right text in other letters; a question in two forms."""
+    from embassay.adapt._batches import draw
+
+    triplets = [
+        Triplet("who opens it", "the mate", ("a sail",), ("the mate", "the cook")),
+        Triplet("who shuts it", "the cook", ("a mast",), ("the mate", "the cook")),
+        Triplet("when", "at noon", ("The MATE.",)),
+        Triplet("where", "on deck", ("a pump",)),
+        Triplet("Where?", "below", ("a rope",)),
+    ]
+    rows = finetuning._rows(triplets, [5] * 5)
+    apart = [{0, 1}, {0, 2}, {1, 2}, {3, 4}]
+    for seed in range(20):
+        for batch in draw(rows, 5, 1, seed):
+            assert not [pair for pair in apart if pair <= {row for _, row in batch}]
+
+
+def test_small_batches_are_said(fine, domain, tmp_path):
+    triplets = [replace(t, rights=tuple(o.right for o in domain[1])) for t in domain[1][:12]]
+    notes = fine(tmp_path / "out", triplets=triplets, dev=(), max_steps=1).notes
+    assert any(note.startswith("batches hold 1.0 of 8 questions on average: no two with a right") for note in notes)
 
 
 def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):

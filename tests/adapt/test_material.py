@@ -50,6 +50,45 @@ def test_the_sentences_are_those_of_the_documents():
     assert not [s for s in found.sentences if s.endswith("?")]
 
 
+def frequently_asked(number):
+    """Documents that begin with the questions they answer, as people list them."""
+    asked = [f"How is part {i} cleaned?" for i in range(number)]
+    begun = ("{}", "Q: {}", "12. {}")
+    documents = tuple(
+        Document(f"d{i}", (f"{begun[i % 3].format(q)} Part {i} is cleaned with water.",)) for i, q in enumerate(asked)
+    )
+    questions = tuple(Question(f"q{i}", q.upper(), (f"d{i}",)) for i, q in enumerate(asked))
+    return Corpus("faq", "retrieval", questions, documents=documents)
+
+
+def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_counted():
+    found = gather([frequently_asked(200)])
+    held_out = {s.id for s in found.union.samples} - set(found.split.train)
+    told = "\n".join(found.sentences).upper()
+    asked = {s.id: s.question in told for s in found.union.samples}
+    assert {name for name, there in asked.items() if not there} == held_out
+    assert found.withheld == len(held_out) == len(found.split.test) + len(found.split.dev)
+    assert found.warnings() == (
+        "56 sentences of the documents are not pre-trained on: a test or dev question stands in them word for word",
+    )
+
+
+def test_that_no_test_question_is_pre_trained_on_is_checked(monkeypatch):
+    faq = frequently_asked(200)
+    monkeypatch.setattr(
+        "embassay.adapt.material._sentences", lambda corpus, found: (1, tuple(q.question for q in faq.samples))
+    )
+    with pytest.raises(InputError, match=r"'faq': a test or dev question stands in 'HOW IS PART .*', which is pre-tr"):
+        gather([faq])
+
+
+def test_split_by_context_the_documents_of_test_and_dev_questions_are_held_out():
+    found = gather([corpus("one", 200)], by="context")
+    asked = {sample.id: sample.right for sample in found.union.samples}
+    assert found.held_out == {right for name in (*found.split.test, *found.split.dev) for right in asked[name]}
+    assert gather([corpus("one", 200)]).held_out == frozenset()
+
+
 def test_the_union_keeps_licences_and_tells_units_apart():
     union = joined([corpus("one", 3), corpus("two", 3)])
     assert union.licence == "licence of one / licence of two"
@@ -68,6 +107,11 @@ def test_the_union_keeps_licences_and_tells_units_apart():
         ),
         ([corpus("one", 300), corpus("two", 20)], {}, "'two'.*answered questions are left to test with"),
         ([corpus("one", 200), corpus("one", 200)], {}, "two corpora have the label 'one'"),
+        (
+            [corpus("a", 200), corpus("a/b", 200)],
+            {},
+            "'a' and 'a/b'.*could be the same; name one of them without a slash",
+        ),
         ([], {}, "no corpus is given"),
     ],
 )

@@ -1,12 +1,12 @@
 """Hard negatives against a naive loop, and what is never one."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from embassay.adapt.negatives import AGAIN, BARE, CLOSE, NEAR, SAME, UNANSWERED, Triplet, mine
+from embassay.adapt.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, Triplet, mine
 from embassay.errors import InputError, SpecError
 from embassay.samples import Document, Question
 from embassay.types import Card, Corpus
@@ -80,7 +80,44 @@ def test_another_right_document_is_never_wrong_and_makes_a_triplet_of_its_own():
     both = Question("q", "where", ("right", "other"))
     corpus, encoder = circle([both], right=5, other=50, far=85)
     found = mine(corpus, [both], encoder)
-    assert found.triplets == (Triplet("where", "right", ("far",)), Triplet("where", "other", ("far",)))
+    rights = ("right", "other")
+    assert found.triplets == (Triplet("where", "right", ("far",), rights), Triplet("where", "other", ("far",), rights))
+
+
+def test_what_answers_a_question_of_the_same_text_is_never_wrong():
+    again = Question("r", "WHERE?", ("other",))
+    corpus, encoder = circle([ONE, again], right=5, other=50, far=85)
+    found = mine(corpus, [ONE, again], encoder)
+    assert [t.wrong for t in found.triplets] == [("far",), ("far",)]
+    assert {t.rights for t in found.triplets} == {("right", "other")}
+
+
+@pytest.mark.parametrize(
+    ("other", "wrong"),
+    [
+        ("First it hums. The relay timer opens, after five seconds! Then it stops.", False),
+        ("Five seconds", False),
+        ("The relay timer opens after fifty-five seconds.", True),
+        ("The relay tim", True),
+    ],
+)
+def test_a_text_that_holds_a_right_one_or_is_a_part_of_it_is_never_wrong(other, wrong):
+    corpus, encoder = circle([ONE], right=5, other=50, far=85)
+    right = "The relay timer opens after five seconds."
+    documents = (Document("right", (right,)), Document("other", (other,)), Document("far", ("far",)))
+    encoder.vectors |= {right: at(5), other: at(50)}
+    found = mine(replace(corpus, documents=documents), [ONE], encoder)
+    assert (other in found.triplets[0].wrong) == wrong
+    assert found.left_out[SAME] == 1 - wrong
+
+
+def test_documents_that_are_held_out_and_others_of_their_text_are_no_negatives():
+    corpus, encoder = circle([ONE], right=5, held=50, copy=55, far=85)
+    documents = (*corpus.documents[:2], Document("copy", ("HELD.",)), corpus.documents[3])
+    encoder.vectors["HELD."] = at(55)
+    found = mine(replace(corpus, documents=documents), [ONE], encoder, held_out={"held"})
+    assert found.triplets[0].wrong == ("far",)
+    assert found.left_out[HELD] == 2
 
 
 def test_questions_without_a_right_document_and_those_asked_again_are_left_out():
@@ -104,7 +141,9 @@ def test_of_a_document_of_passages_the_nearest_one_stands_for_it():
     documents = (Document("right", ("r far", "r near")), Document("wrong", ("w near", "w far")))
     vectors = {"where": at(0), "r far": at(-70), "r near": at(5), "w near": at(60), "w far": at(120)}
     corpus = Corpus("c", "retrieval", (ONE,), documents=documents)
-    assert mine(corpus, [ONE], Given(vectors)).triplets == (Triplet("where", "r near", ("w near",)),)
+    assert mine(corpus, [ONE], Given(vectors)).triplets == (
+        Triplet("where", "r near", ("w near",), ("r far", "r near")),
+    )
 
 
 def test_of_a_dot_product_the_margin_is_a_share():
@@ -132,6 +171,27 @@ def test_nothing_to_be_found_is_said_before_any_training():
         mine(corpus, [ONE], encoder)
     with pytest.raises(InputError, match="none of the 1 questions has a right document"):
         mine(corpus, [Question("n", "where", ())], encoder)
+
+
+@pytest.mark.parametrize(
+    ("angles", "options", "message"),
+    [
+        ({"near": 61}, {}, r"1 wrong documents nearly a right one\); the base tells these documents hardly apart"),
+        (
+            {"close": 5},
+            {},
+            r"within the margin\); look further down with a larger --window, or take a smaller --margin$",
+        ),
+        ({"held": 85}, {"held_out": ["held"]}, r"held-out question\); look.* --window, or take --by question"),
+        ({"Right": 85}, {}, r"a right one's text, or a part of it\); leave out of the documents what repeats others"),
+        ({}, {}, r"\(all are right\); give more documents, or look further down with a larger --window$"),
+        ({"a": 61, "b": 62, "c": 5}, {}, r"\(2 wrong documents nearly a right one, 1 .*; the base"),
+    ],
+)
+def test_where_nothing_is_found_the_cure_of_the_commonest_reason_is_named(angles, options, message):
+    corpus, encoder = circle([ONE], right=60, **angles)
+    with pytest.raises(InputError, match=message):
+        mine(corpus, [ONE], encoder, **options)
 
 
 @pytest.mark.parametrize(

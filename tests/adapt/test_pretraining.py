@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embassay.adapt._stage import spec_of
 from embassay.adapt.pretraining import DELETED, OBJECTIVES, _thinned, pretrain
 from embassay.encoders import st
 from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
@@ -161,6 +162,25 @@ def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
 
 
+def test_what_a_kill_left_half_written_is_cleaned_and_other_folders_are_not(pre, tmp_path):
+    left = [".out.12.0123abcd.part", ".out.12.0123abcd.part.old"]
+    kept = [".out.more.12.0123abcd.part", ".out.12.part", "out+more.training"]
+    for name in (*left, *kept, "out.training"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.safetensors").write_text("half")
+    (tmp_path / "out.training" / ".12.0123abcd.part").write_text("half")
+    pre(tmp_path / "out", max_steps=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "out"])
+
+
+@pytest.mark.parametrize(
+    ("folder", "spec"),
+    [(".adapted/x", "./.adapted/x"), ("~x", "./~x"), ("a/x", "./a/x"), ("../x", "../x"), ("/a/x", "/a/x")],
+)
+def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
+    assert spec_of(Path(folder)) == spec
+
+
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
     from embassay.errors import EncoderError
 
@@ -213,7 +233,7 @@ def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
         ("words:folder", "embassay train words"),
         ("onnx:model", "an exported graph cannot learn"),
         ("openvino:model", "an exported graph cannot learn"),
-        ("all-MiniLM-L6-v2,dim=64", "options of an encoder are not taken in training"),
+        ("all-MiniLM-L6-v2,dim=64", "option 'dim' is not taken in training: all dimensions"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_any_work(base, tmp_path, spec, why):

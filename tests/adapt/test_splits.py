@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.adapt.splits import Split, check_apart, normalised, split
+from embassay.adapt.splits import Split, WordForWord, check_apart, normalised, split
 from embassay.errors import InputError, SpecError
 from embassay.resolve import load_corpus
 from embassay.samples import Document, Question
@@ -136,6 +136,32 @@ def test_a_split_is_apart_however_questions_hang_together(links):
         except InputError:
             continue
         check_apart(mine, found, by=by)
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("where is the VALVE", True),
+        ("Q1: Where is the valve? On deck.", True),
+        ("Where is the valve-house?", True),
+        ("Nowhere is the valve seen", False),
+        ("Where is the valves", False),
+        ("Why?", True),
+        ("He says why.", False),
+        ("???", True),
+        ("", False),
+    ],
+)
+def test_questions_are_found_word_for_word(text, there):
+    assert WordForWord(["Where is the valve?", "Why?", "???"]).within(text) == there
+
+
+@given(st.lists(st.text("ab ", min_size=1), min_size=1, max_size=5), st.text("ab ", max_size=40))
+def test_questions_are_found_as_a_naive_search_finds_them(questions, text):
+    own = normalised(text)
+    forms = [normalised(question) for question in questions]
+    wanted = any(q == own or (len(q.split()) >= 3 and f" {q} " in f" {own} ") for q in forms)
+    assert WordForWord(questions).within(text) == wanted
 
 
 def test_normalised_texts():

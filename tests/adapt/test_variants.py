@@ -33,7 +33,8 @@ def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tu
     first, second, third = order(tmp_path, rate=1e-4, seed=3, loss="triplet", objective="tsdae").stages()
     assert (first.start, second.start, third.start) == ("base", "base", "pretrained")
     assert third.settings == second.settings
-    assert third.options == second.options == {"loss": "triplet", "per_question": 2}
+    mining = {"per_question": 2, "window": 50, "margin": 0.05}
+    assert third.options == second.options == {"loss": "triplet", **mining}
     assert first.options == {"objective": "tsdae"}
     assert (first.settings.rate, first.settings.seed, first.settings.epochs) == (1e-4, 3, PRETRAIN.epochs)
     assert (second.settings.rate, second.settings.batch) == (1e-4, FINETUNE.batch)
@@ -93,9 +94,12 @@ def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path)
 def test_a_variant_of_other_settings_is_refused(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
     folder.open(ASKED, stages := order(tmp_path).stages())
-    folder.start(stages[1])
+    folder.finish(stages[1], {})
     with pytest.raises(OutputError, match=r"variant 'finetuned' of other settings \(batch, loss\)"):
         folder.check(ASKED, order(tmp_path, loss="triplet", batch=8).stages())
+    mining = {"window": 9, "margin": 0.1, "accumulate": 2, "warmup": 0.2, "patience": 4}
+    with pytest.raises(OutputError, match=r"\(accumulate, margin, patience, warmup, window\)"):
+        folder.check(ASKED, order(tmp_path, **mining).stages())
     folder.check(ASKED, order(tmp_path, pretrain=True, objective="simcse").stages())  # none of that is there yet
 
 
@@ -105,10 +109,41 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     for overwrite in (False, True):
         with pytest.raises(OutputError, match="not an adaptation"):
             AdaptationFolder(tmp_path / "a").open(ASKED, (), overwrite)
+        with pytest.raises(OutputError, match="not an adaptation"):
+            AdaptationFolder(tmp_path / "a").check(ASKED, (), overwrite)
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputError, match="cannot be used as a folder"):
         AdaptationFolder(tmp_path / "file").check(ASKED, ())
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["thesis.txt"]
+
+
+def test_a_variant_that_was_begun_and_left_nothing_is_replaced(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, stages := order(tmp_path).stages())
+    folder.start(stages[0])
+    work = tmp_path / "a" / "pretrained.training"
+    work.mkdir()
+    other = order(tmp_path, objective="simcse").stages()
+    folder.check(ASKED, other)
+    (work / "checkpoint.json").write_text("{}")
+    with pytest.raises(OutputError, match=r"variant 'pretrained' of other settings \(objective\)"):
+        folder.check(ASKED, other)
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_and_nothing_is_left(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="cannot be written to: Not a directory"):
+        AdaptationFolder(tmp_path / "file" / "a").check(ASKED, ())
+    AdaptationFolder(tmp_path / "deep" / "a").check(ASKED, ())
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_command_left_half_written_goes(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED, ())
+    (tmp_path / "a" / ".12.abcd.part").write_text("{")
+    folder.open(ASKED, ())
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["adaptation.json"]
 
 
 def test_a_damaged_record_is_no_adaptation(tmp_path):

@@ -9,6 +9,7 @@ from embassay.encoders._infersent import NAMES, PREFIX
 from embassay.encoders.infersent import cut
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.resolve import load_encoder
+from embassay.types import Runtime
 
 pytestmark = [
     pytest.mark.skipif(find_spec("torch") is None, reason="the hf extra is not installed"),
@@ -85,6 +86,32 @@ def test_a_vector_is_the_maximum_of_both_directions(encoder, state, vectors):
     ]
     wanted = [expected(w, state, vectors) for w in words]
     assert np.allclose(encoder.encode(TEXTS), wanted, atol=1e-6)
+
+
+def test_a_limit_keeps_the_signs_of_beginning_and_end(files, vectors):
+    lines = (files / "glove.txt").read_text(encoding="utf-8").split("\n")
+    (files / "glove.txt").write_text("\n".join([*lines[2:], *lines[:2]]), encoding="utf-8")
+    spec = f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'},device=cpu"
+    whole, some = load_encoder(spec), load_encoder(f"{spec},limit={len(lines) - 2}")
+    assert np.array_equal(some.encode(TEXTS), whole.encode(TEXTS))
+    few = load_encoder(f"{spec},limit=2")
+    few.encode(["the shop"])
+    assert few.route["words"] == 4
+    assert not few.route["notes"]
+
+
+def test_words_without_the_signs_are_noted(files):
+    lines = (files / "glove.txt").read_text(encoding="utf-8").split("\n")
+    (files / "glove.txt").write_text("\n".join(lines[2:]), encoding="utf-8")
+    encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'},limit=3")
+    encoder.encode(["the shop"])
+    assert encoder.route["notes"] == ["there are no vectors of <s> and </s>, which stood around each text in training"]
+
+
+def test_the_device_is_the_real_one(files):
+    encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}", Runtime(device="cpu,cpu"))
+    encoder.encode(["the shop"])
+    assert encoder.route["device"] == "cpu"
 
 
 def test_padding_is_in_no_maximum(encoder):

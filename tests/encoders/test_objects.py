@@ -1,8 +1,14 @@
 """Objects of other libraries as encoders: how they are told, their roles, and that no two share a fingerprint."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+import embassay as ea
+from embassay.encoders import _mteb_model
+from embassay.encoders._object_contents import contents
 from embassay.encoders._object_settings import own_name, settings
 from embassay.encoders._objects import from_object
 from embassay.errors import EncoderError, SpecError
@@ -59,8 +65,31 @@ class Plain:
         return np.array(rows(texts))
 
 
-def made(thing, name="", remembered=None):
-    return from_object(thing, Runtime(remembered={} if remembered is None else remembered), name)
+class Lookup:
+    """Knows the vectors of some texts, and none of a probe."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def encode(self, texts):
+        return np.array([self.table.get(text, np.zeros(2)) for text in texts])
+
+
+class Letters:
+    """Means of the vectors of letters."""
+
+    def __init__(self, seed):
+        self.train(seed)
+
+    def train(self, seed):
+        self._weights = np.random.default_rng(seed).standard_normal((128, 4))
+
+    def encode(self, texts):
+        return np.array([self._weights[[ord(letter) % 128 for letter in text + " "]].mean(axis=0) for text in texts])
+
+
+def made(thing, name="", remembered=None, version=""):
+    return from_object(thing, Runtime(remembered={} if remembered is None else remembered), name, version)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +230,167 @@ def test_a_sentence_transformer_gives_what_its_spec_gives():
     before = encoder.fingerprint
     encoder.thing.max_seq_length = 16
     assert made(encoder.thing).fingerprint != before
+
+
+def test_two_tables_of_other_texts_than_the_probes_are_two_models():
+    first, second, same = (
+        made(Lookup({"The key is here.": np.array(vector)})) for vector in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0])
+    )
+    assert first.fingerprint != second.fingerprint
+    assert first.fingerprint == same.fingerprint
+    assert first.card.cached
+
+
+def test_an_object_that_is_trained_between_two_runs_is_another_model(tmp_path):
+    def assayed(given, cache):
+        return ea.assay(given, ["opposites"], ["isotropy"], baselines=False, resamples=5, cache=cache)
+
+    model = Letters(0)
+    encoder = ea.encoder(model, name="mine")
+    before = assayed([encoder], tmp_path)
+    model.train(1)
+    after = assayed([encoder], tmp_path)
+    assert after.rows == assayed([ea.encoder(Letters(1), name="mine")], None).rows
+    assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
+    assert [row.value for row in after.rows] != [row.value for row in before.rows]
+
+
+def test_weights_of_words_that_no_probe_holds_are_part_of_the_fingerprint():
+    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            generator = torch.Generator().manual_seed(0)
+            rows = torch.randn(1024, 4, generator=generator).to(torch.bfloat16)
+            self.bag = torch.nn.EmbeddingBag.from_pretrained(rows)
+
+        def encode(self, texts):
+            return torch.stack([self.bag(torch.tensor([[ord(letter) % 1024 for letter in text]]))[0] for text in texts])
+
+    class Holder(Plain):
+        def __init__(self, net):
+            self._client, self.session = net, object()
+
+        def encode(self, texts):
+            return self._client.encode(texts)
+
+    net = Net()
+    encoders = made(net), made(Holder(net))
+    before = [encoder.fingerprint for encoder in encoders]
+    assert before == [encoder.fingerprint for encoder in encoders]
+    assert all(encoder.card.cached for encoder in encoders)
+    with torch.no_grad():
+        net.bag.weight[ord("ž")] += 1
+    for encoder, known in zip(encoders, before, strict=True):
+        assert encoder.fingerprint != known
+
+
+def test_what_is_known_of_an_object_is_all_or_nothing():
+    rows = np.eye(3)
+    known = [
+        {"w": rows},
+        {"_w": rows, "dim": 3, "name": "x"},
+        {"w": {"a": [rows, None]}, "by_key": {"The key is here.": rows}},
+        {"w": csr_array(rows)},
+        {"w": rows, "api_key": None},
+    ]
+    unknown = [
+        {},
+        {"dim": 3},
+        {"w": rows, "client": object()},
+        {"w": rows, "_scale": 2.0},
+        {"w": rows, "f": len},
+        {"w": rows, "token": "secret"},
+        {"w": rows, "url": "https://host/v1?key=1"},
+        {"w": np.array([object()])},
+        {"w": rows, "deep": [[[[["far"]]]]]},
+        {"w": rows, "by": {object(): 1}},
+        {"w": rows, "by": {1: "a", "1": "b"}},
+    ]
+    assert all(contents(LangChain(**held)) is not None for held in known)
+    assert [held for held in unknown if contents(LangChain(**held)) is not None] == []
+
+
+def test_vectors_of_what_cannot_be_read_are_kept_for_a_version_only():
+    class Service(Plain):
+        def __init__(self):
+            self.client = object()
+
+    assert not made(Service()).card.cached
+    first, same, second = (made(Service(), version=version) for version in ("1", "1", "2"))
+    assert first.card.cached
+    assert first.card.spec.endswith("Service,version=1")
+    assert first.fingerprint == same.fingerprint != second.fingerprint
+    with pytest.raises(SpecError, match="version='1': 'bow' is an encoder, which has a fingerprint of its own"):
+        ea.encoder(load_encoder("bow"), version="1")
+    with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
+        ea.encoder("bow", version="1")
+
+
+def test_a_fingerprint_is_worked_out_once_in_a_run_and_not_to_find_out_what_an_object_is():
+    asked = []
+
+    class Counting(Plain):
+        def encode(self, texts):
+            asked.append(len(texts))
+            return super().encode(texts)
+
+    encoder = ea.encoder(ea.encoder(Counting()))
+    assert asked == []
+    known = encoder.of_one_run(Runtime())
+    assert known.fingerprint == known.fingerprint == known.fit([]).fingerprint
+    assert asked == [17, 17, 17]
+
+
+def test_weights_that_cannot_be_read_are_said():
+    class Gone:
+        is_meta = is_quantized = False
+        layout, shape = "torch.strided", (1,)
+
+        def detach(self):
+            raise RuntimeError("they lie\nelsewhere")
+
+    class Held(Plain):
+        def __init__(self):
+            self.w = Gone()
+
+    with pytest.raises(
+        EncoderError, match=r"weights cannot be read \(RuntimeError: they lie elsewhere\); ea.encoder\("
+    ):
+        _ = made(Held()).fingerprint
+
+
+def test_a_model_of_mteb_is_asked_as_mteb_asks_it(monkeypatch):
+    class Meta:
+        name, similarity_fn_name = "org/model", "dot"
+
+    class Model:
+        mteb_model_meta = Meta()
+        model_prompts: ClassVar = {"query": "query: "}
+
+        def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None):
+            raise AssertionError
+
+    seen = []
+
+    def encode(model, texts, role, batch):
+        seen.append((type(model), role))
+        return np.float32(rows(texts))
+
+    monkeypatch.setattr(_mteb_model, "encode", encode)
+    encoder = ea.encoder(Model())
+    assert encoder.encode(TEXTS, "query").shape == (3, 3)
+    assert seen == [(Model, "query")]
+    assert (encoder.name, encoder.card.similarity, encoder.card.prompts) == ("org/model", "dot", {"query": "query: "})
+
+
+def test_a_model_of_mteb_gives_what_its_spec_gives():
+    mteb = pytest.importorskip("mteb", reason="the mteb extra is not installed")
+    name = "mteb/baseline-random-encoder"
+    encoder = ea.encoder(mteb.get_model(name))
+    assert encoder.name == name
+    assert np.array_equal(encoder.encode(TEXTS, "query"), load_encoder(f"mteb:{name}").encode(TEXTS, "query"))
 
 
 def test_langchain_and_llama_index_themselves():

@@ -1,22 +1,32 @@
 """LASER and the Universal Sentence Encoder through stand-ins of their packages."""
 
+import logging
+
 import numpy as np
 import pytest
 
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.plan import prepare
 from embassay.resolve import load_encoder
+from embassay.types import Runtime
 
 LASER = """
+import logging
+import sys
 import numpy as np
+
+logging.basicConfig(stream=sys.stdout, level=logging.INFO)
 
 class LaserEncoderPipeline:
     def __init__(self, lang=None, model_dir=None, spm=True, laser=None):
         if model_dir == "nowhere":
             raise OSError("no network")
         self.shift = len(lang or "")
+        self.moved = 1e-4 if model_dir and "moved" in model_dir else 0.0
 
     def encode_sentences(self, sentences, normalize_embeddings=False):
-        return np.array([[len(s), self.shift, 1.0] for s in sentences])
+        # Of LASER's length: coordinates of about 0.005.
+        return 0.005 * np.array([[len(s), self.shift, 1.0 + self.moved * len(s)] for s in sentences])
 """
 USE = """
 import pathlib
@@ -24,10 +34,14 @@ import pathlib
 def resolve(handle):
     if "none" in handle:
         raise ValueError("no such model")
+    if "@" in handle:
+        raise ValueError(f"nonnumeric port: '{handle.split(':')[2].split('/')[0]}' in {handle}")
     return str(pathlib.Path(__file__).parent / "saved")
 
 def load(folder):
     scale = float((pathlib.Path(folder) / "saved_model.pb").read_text())
+    if scale == 1:
+        return object()
     return lambda texts: [[scale * len(text), 1.0] for text in texts]
 """
 
@@ -51,11 +65,42 @@ def packages(tmp_path, monkeypatch):
 
 def test_laser(packages):
     encoder = load_encoder("laser:laser2")
-    assert encoder.encode(["ab", "c"]).tolist() == [[2, 0, 1], [1, 0, 1]]
+    assert np.allclose(encoder.encode(["ab", "c"]), np.array([[2, 0, 1], [1, 0, 1]]) * 0.005)
     other = load_encoder("laser:laser3,lang=wol_Latn")
-    assert other.encode(["ab"])[0, 1] == len("wol_Latn")
+    assert np.allclose(other.encode(["ab"])[0, 1], 0.005 * len("wol_Latn"))
     assert other.fingerprint != encoder.fingerprint == load_encoder("laser:laser2").fingerprint
     assert other.card.spec == "laser:laser3,lang=wol_Latn"
+
+
+def test_laser_s_vectors_are_told_apart_finely(packages):
+    remembered = {}
+    first, second = (
+        load_encoder(f"laser:laser2,folder={name}", Runtime(remembered=remembered)) for name in ("a", "moved")
+    )
+    assert np.abs(first.encode(["ab"]) - second.encode(["ab"])).max() < 1e-5
+    assert first.fingerprint != second.fingerprint
+    assert load_encoder("laser:laser2,folder=b").fingerprint == first.fingerprint
+
+
+def test_the_files_of_a_folder_say_what_laser_is(packages, tmp_path):
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "laser2.pt").write_bytes(b"weights")
+        (folder / f"{folder.name}.log").write_bytes(folder.name.encode())
+    same = [load_encoder(f"laser:laser2,folder={folder}") for folder in folders]
+    assert same[0].fingerprint == same[1].fingerprint != load_encoder("laser:laser2").fingerprint
+    (folders[1] / "laser2.spm").write_bytes(b"pieces")
+    assert load_encoder(f"laser:laser2,folder={folders[1]}").fingerprint != same[0].fingerprint
+
+
+def test_importing_a_package_leaves_the_logging_as_it_was(packages, monkeypatch):
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    before = root.level
+    load_encoder("laser:laser2").encode(["a"])
+    assert root.handlers == []
+    assert root.level == before
 
 
 def test_laser_that_cannot_be_loaded_is_the_encoders_failure(packages):
@@ -92,6 +137,28 @@ def test_use_says_what_is_wrong(packages):
         load_encoder("use:./nowhere-at-all")
     with pytest.raises(EncoderError, match="none cannot be loaded: ValueError: no such model"):
         _ = load_encoder("use:https://tfhub.dev/none").fingerprint
+
+
+def test_what_is_secret_in_an_address_is_shown_nowhere(packages):
+    address = "use:https://me:hidden-1@host/model/4?token=hidden-2"
+    plan = prepare([address], ["opposites"], ["isotropy"], runtime=Runtime(), baselines=False)
+    (entry,) = plan.entries
+    assert entry.label == "https://host/model/4"
+    assert entry.encoder.name == "model/4"
+    assert entry.encoder.card.spec == "use:https://host/model/4"
+    with pytest.raises(EncoderError) as failed:
+        entry.encoder.encode(["a"])
+    assert "https://host/model/4 cannot be loaded: ValueError: nonnumeric port: '…@host'" in str(failed.value)
+    with pytest.raises(SpecError) as refused:
+        load_encoder(f"{address},dim=3")
+    for said in (repr(plan), str(failed.value), str(refused.value)):
+        assert "hidden" not in said
+
+
+def test_a_model_that_takes_no_texts_is_said(packages):
+    (packages / "saved" / "saved_model.pb").write_text("1", encoding="utf-8")
+    with pytest.raises(EncoderError, match="saved cannot be called with texts: it was saved for TensorFlow 1"):
+        load_encoder(f"use:{packages / 'saved'}").encode(["a"])
 
 
 @pytest.mark.parametrize(

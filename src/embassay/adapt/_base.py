@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,9 +19,11 @@ import numpy as np
 from embassay.adapt.settings import Settings
 from embassay.encoders import st
 from embassay.encoders._models import TOKENIZERS, find, modules, own_modules, read_json
+from embassay.encoders._prompts import DOCUMENT
 from embassay.encoders._runner import Runner
-from embassay.errors import EncoderError, MissingExtraError, SpecError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.folder import ENCODERS
+from embassay.specs import bind, known_options, parse
 from embassay.store.hashes import FileHashes
 from embassay.types import Runtime
 
@@ -36,6 +38,16 @@ WHY = {
     "paragraphs": "embassay train paragraphs trains paragraph vectors",
     "urae": "embassay train urae trains autoencoders",
 }
+TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
+"""Options that hold in training too and are written into what is made."""
+REFUSED = {
+    "revision": "have that revision on this machine and name its folder",
+    "dim": "all dimensions are trained; give it to what assays the model",
+    "dtype": "weights are trained in float32; give it to what assays the model",
+    "device": "where training runs is an option of its own, --device",
+    "normalize": "vectors are trained as the model makes them; give it to what assays the model",
+    "vectors": "vectors are trained whole; give it to what assays the model",
+}
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
@@ -49,7 +61,8 @@ def find_base(base: str) -> st.SentenceTransformersEncoder:
     Parameters
     ----------
     base
-        A sentence-transformers model by name, or a folder: ``./folder``; ``st:`` may stand before it.
+        A sentence-transformers model by name, or a folder: ``./folder``; ``st:`` may stand before it, and options after
+        it: those of :data:`TAKEN`.
 
     Raises
     ------
@@ -57,18 +70,19 @@ def find_base(base: str) -> st.SentenceTransformersEncoder:
         If a library is not installed.
     SpecError
         If it names an encoder that cannot be trained: another kind of encoder, one that brings its own code, one that
-        takes questions and documents through different modules, one without a transformer.
+        takes questions and documents through different modules, one without a transformer. For an option that does
+        not hold in training.
     ModelNotFoundError
         If it is neither on this machine nor to be had, or lacks its weights.
     """
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
-    target = _target(base)
+    target, options = _read(base)
     hashes = FileHashes(None)
     found = find(target, "", hashes)
     if foreign := own_modules(found.folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which is not run in training")
-    encoder = st.create(target, Runtime(sha256=hashes))
+    encoder = st.create(target, Runtime(sha256=hashes), **options)
     kind = modules(found.folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained here: it begins with {kind}, not with a transformer")
@@ -90,7 +104,7 @@ def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
     if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
         raise EncoderError(f"the device {kind!r} was asked for, but torch sees none; leave --device out")
     try:
-        return SentenceTransformer(
+        model = SentenceTransformer(
             str(encoder.found.folder),
             device=None if kind == "auto" else kind,
             model_kwargs={"dtype": torch.float32},
@@ -99,6 +113,9 @@ def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
     except Exception as error:
         reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
+    if "max_length" in encoder.given:
+        model.max_seq_length = encoder.card.max_tokens
+    return model
 
 
 def live(encoder: st.SentenceTransformersEncoder, model: Any) -> st.SentenceTransformersEncoder:
@@ -125,7 +142,10 @@ def longest(model: Any, tokens: Sequence[int], settings: Settings) -> int:
 
 
 def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Path) -> None:
-    """Write a model with its base's own tokenizer and limit, and without the library's card, which quotes sentences."""
+    """Write a model with its base's own tokenizer, prompts and limit, and what the base's options say instead.
+
+    The library's card is not written: it quotes sentences.
+    """
     limit = model.max_seq_length
     model.save_pretrained(str(folder), create_model_card=False)
     own, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
@@ -136,7 +156,8 @@ def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Pat
             shutil.copyfile(source, written / name)
     # The library keeps the limit in the tokenizer alone, where that of the base may say another.
     config = dict(read_json(written / LIMIT))
-    (written / LIMIT).write_text(json.dumps({**config, "max_seq_length": limit}, indent=2) + "\n", encoding="utf-8")
+    _write_json(written / LIMIT, {**config, "max_seq_length": limit})
+    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_told(encoder)})
 
 
 def versions() -> dict[str, str]:
@@ -164,11 +185,40 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
+def _told(encoder: st.SentenceTransformersEncoder) -> dict[str, Any]:
+    """Return what a configuration has to say so that a model is used as its base is: prompts, what it compares by."""
+    config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
+    replaced = DOCUMENT if "document_prompt" in given else ()
+    prompts = {name: prompt for name, prompt in (config.get("prompts") or {}).items() if name not in replaced}
+    # Also where the base calls its document prompt otherwise: the library itself looks for "document" alone.
+    prompts |= {role: encoder.card.prompts.get(role, "") for role in ("query", "document")}
+    default, text = config.get("default_prompt_name"), encoder.card.prompts.get("text", "")
+    if prompts.get(default) != text:
+        default = "text" if text else None
+        prompts |= {"text": text} if text else {}
+    similarity = {"similarity_fn_name": given["similarity"]} if "similarity" in given else {}
+    return {"prompts": prompts, "default_prompt_name": default, **similarity}
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read(base: str) -> tuple[str, dict[str, Any]]:
+    """Return the model's name and options; refuse another kind of encoder, and an option that does not hold here."""
+    spec = parse(base, "base")
+    if spec.label is not None:
+        raise SpecError(f"base {base!r}: it is called base and takes no other label; leave out {spec.label}=")
+    for name in spec.options:
+        if name in known_options(st.create) - {*TAKEN}:
+            raise SpecError(f"base {spec.head!r}, option {name!r} is not taken in training: {REFUSED[name]}")
+    if unknown := set(spec.options) - {*TAKEN}:
+        raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
+    return _target(spec.head), bind(st.create, spec.options, f"base {spec.head!r}")
+
+
 def _target(base: str) -> str:
     """Return what stands behind ``st:``, or refuse another kind of encoder."""
-    name, comma, _ = base.partition(",")
-    if comma:
-        raise SpecError(f"base {base!r}: options of an encoder are not taken in training; name the model alone: {name}")
     scheme = re.match(r"([a-z][\w-]+):", base)
     kind = scheme[1] if scheme else base if base in ENCODERS.names() else "st"
     if kind == "st":

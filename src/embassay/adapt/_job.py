@@ -67,6 +67,8 @@ class Progress:
         [step, mean loss since the last] and [step, score].
     poorer
         Evaluations since the best.
+    notes
+        What a reader must know of how it went.
     """
 
     step: int = 0
@@ -77,6 +79,7 @@ class Progress:
     best: list[float] = field(default_factory=list)
     poorer: int = 0
     stopped: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 def weights_of(job: Job) -> dict[str, Any]:

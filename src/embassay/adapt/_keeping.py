@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
@@ -23,6 +24,8 @@ RECORD = "training.json"
 CHECKPOINT = "checkpoint.json"
 BEST = "best.safetensors"
 Tensors = Mapping[str, Any]
+DAMAGED = "the checkpoint could not be read: the training began anew"
+"""The note of a training that would have gone on."""
 
 
 class StageFolder:
@@ -56,15 +59,17 @@ class StageFolder:
             raise OutputError(f"{self.path}: not empty and no model of embassay adapt; choose another folder with -o")
         if record and self._differs(record) == "" and not overwrite:
             shutil.rmtree(self.work, ignore_errors=True)
+            self._clean()
             return True
         if (record or head) and not overwrite:
             where, found = (self.path, record) if record else (self.work, head)
-            if changed := self._differs(found):
+            if other := self._differs(found):
                 raise OutputError(
-                    f"{where}: holds a training of other {changed}; choose another folder with -o, or --overwrite"
+                    f"{where}: holds a training of other {other}; choose another folder with -o, or --overwrite"
                 )
         if head and self._differs(head):
             shutil.rmtree(self.work, ignore_errors=True)
+        self._clean()
         try:
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -72,18 +77,31 @@ class StageFolder:
         return False
 
     def resume(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the last checkpoint says and its tensors; two empty ones where the training has to begin."""
+        """Return what the last checkpoint says and its tensors.
+
+        Where the training has to begin there are no tensors, and it says nothing but a note where it was damaged: the
+        best weights that it tells of belong to it.
+        """
         head = _read(self.work / CHECKPOINT)
-        if head and not self._differs(head) and head.get("made_with") == self._made_with:
-            tensors = _load(self.work / Path(str(head.get("file"))).name)
-            if tensors and isinstance(head.get("state"), dict):
-                return head["state"], tensors
+        going_on = bool(head) and not self._differs(head) and head.get("made_with") == self._made_with
+        if going_on:
+            state, tensors = head.get("state"), _load(self.work / Path(str(head.get("file"))).name)
+            if tensors and isinstance(state, dict) and (not state.get("best") or _load(self.work / BEST)):
+                return state, tensors
         (self.work / BEST).unlink(missing_ok=True)
-        return {}, {}
+        return {"notes": [DAMAGED]} if going_on else {}, {}
 
     def best(self) -> dict[str, Any]:
-        """Return the weights of the best evaluation; none where there was none."""
-        return _load(self.work / BEST)
+        """Return the weights of the best evaluation.
+
+        Raises
+        ------
+        OutputError
+            If they cannot be read.
+        """
+        if not (found := _load(self.work / BEST)):
+            raise OutputError(f"{self.work / BEST}: the best weights cannot be read; the same command trains anew")
+        return found
 
     def keep(self, state: Mapping[str, Any], tensors: Tensors) -> None:
         """Replace the checkpoint, whole or not at all.
@@ -130,14 +148,24 @@ class StageFolder:
             shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(self.work, ignore_errors=True)
 
+    def _clean(self) -> None:
+        """Remove what a training that was killed while it wrote has left here and beside the folder."""
+        ours = re.compile(rf"\.{re.escape(self.path.name)}\.\d+\.[0-9a-f]{{8}}\.part(\.old)?")
+        for left in self.path.parent.glob(".*"):
+            if ours.fullmatch(left.name):
+                shutil.rmtree(left, ignore_errors=True)
+        for left in self.work.glob(".*.part"):
+            left.unlink(missing_ok=True)
+
     def _differs(self, found: Mapping[str, Any]) -> str:
         """Name what another training was asked for otherwise; empty for the same."""
         before = found.get("asked")
-        before = before if isinstance(before, dict) else {}
-        names = [name for name, value in self._asked.items() if before.get(name) != value and name != "settings"]
-        own, theirs = self._asked.get("settings", {}), before.get("settings") or {}
-        names += [name for name, value in own.items() if theirs.get(name) != value]
-        return ", ".join(names)
+        return changed(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
+
+
+def changed(before: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """Name what differs between two records; empty for the same."""
+    return ", ".join(name for name in sorted({**before, **asked}) if before.get(name) != asked.get(name))
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -151,6 +179,11 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked for with the settings among it."""
+    return {name: value for name, value in asked.items() if name != "settings"} | dict(asked.get("settings") or {})
 
 
 def _filled(path: Path) -> bool:

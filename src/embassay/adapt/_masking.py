@@ -10,7 +10,6 @@ from typing import Any
 
 from embassay.encoders._models import modules
 from embassay.encoders.st import SentenceTransformersEncoder
-from embassay.errors import SpecError
 
 UNMASKED = -100
 
@@ -20,22 +19,11 @@ def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, 
 
     The head is the one that lies beside the base's weights, else a new one; its last layer is the embeddings, where the
     architecture ties them.
-
-    Raises
-    ------
-    SpecError
-        If the architecture has no masked language model, or the tokenizer no mask.
     """
     import torch
     from transformers import AutoModelForMaskedLM
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     own = model.transformers_model
-    if type(own.config) not in MODEL_FOR_MASKED_LM_MAPPING or model.tokenizer.mask_token is None:
-        raise SpecError(
-            f"base {encoder.target!r}: mlm needs a masked language model, and {own.config.model_type!r} with this "
-            "tokenizer is none; take tsdae or simcse"
-        )
     place = modules(encoder.found.folder)[0][1]
     whole, report = AutoModelForMaskedLM.from_pretrained(
         place, dtype=torch.float32, output_loading_info=True, local_files_only=True

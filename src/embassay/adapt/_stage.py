@@ -18,7 +18,7 @@ from embassay.encoders.st import SentenceTransformersEncoder
 
 
 @dataclass(frozen=True)
-class Stage:
+class Recipe:
     """What makes a stage's model what it is.
 
     Attributes
@@ -44,6 +44,7 @@ class Stage:
         """Return what a checkpoint or a model has to agree with; where it is trained is no part of it."""
         settings = {name: value for name, value in vars(self.settings).items() if name != "device"}
         settings |= {self.aim_name: self.aim, **self.options}
+        settings |= {"similarity": base.card.similarity}  # which moves no vector, and so no fingerprint
         return {"stage": self.name, "settings": settings, "base": base.fingerprint, "data": self.data}
 
     @property
@@ -53,7 +54,7 @@ class Stage:
 
 
 def conduct(
-    stage: Stage,
+    recipe: Recipe,
     encoder: SentenceTransformersEncoder,
     folder: Path,
     prepare: Callable[[Any], tuple[Job, Sequence[str], int]],
@@ -69,23 +70,23 @@ def conduct(
         From the model to a job, notes, and after how many tokens texts are cut.
     """
     trained = Trained(folder, spec_of(folder))
-    place = StageFolder(folder, stage.asked(encoder), versions())
+    place = StageFolder(folder, recipe.asked(encoder), versions())
     if place.open(overwrite):
         return replace(trained, notes=(THERE,))
-    with quiet(), drawn(stage.settings.seed, "new weights"):
-        model = load(encoder, stage.settings)
+    with quiet(), drawn(recipe.settings.seed, "new weights"):
+        model = load(encoder, recipe.settings)
         job, notes, cut = prepare(model)
     progress = train(job, place, advance)
-    notes = (*notes, *_notes(progress, job))
+    notes = (*notes, *progress.notes, *_notes(progress, job))
     with quiet():
-        place.finish(lambda new: write_model(encoder, model, new), _facts(stage, encoder, job, progress, notes, cut))
+        place.finish(lambda new: write_model(encoder, model, new), _facts(recipe, encoder, job, progress, notes, cut))
     return replace(trained, notes=notes)
 
 
 def spec_of(folder: Path) -> str:
-    """Return the encoder's spec of a folder."""
+    """Return the encoder's spec of a folder, which no model's name can be taken for."""
     text = folder.as_posix()
-    return text if text.startswith(("/", "./", "../", "~")) else f"./{text}"
+    return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
 
 
 def columns(model: Any, texts: Mapping[str, Sequence[str]], prompts: Mapping[str, str], cut: int) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def _notes(progress: Progress, job: Job) -> tuple[str, ...]:
 
 
 def _facts(
-    stage: Stage,
+    recipe: Recipe,
     encoder: SentenceTransformersEncoder,
     job: Job,
     progress: Progress,
@@ -123,13 +124,13 @@ def _facts(
 ) -> dict[str, Any]:
     """Return what ``training.json`` says beside what was asked for."""
     return {
-        "stage": stage.name,
+        "stage": recipe.name,
         "base": {
             "spec": encoder.card.spec,
             "fingerprint": encoder.fingerprint,
             "revision": encoder.card.revision,
         },
-        "rows": stage.rows,
+        "rows": recipe.rows,
         "tokens": cut,
         "steps": progress.step,
         "planned": job.steps,

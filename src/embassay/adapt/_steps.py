@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from embassay.adapt import _precision
 from embassay.adapt._base import quiet
 from embassay.adapt._batches import Batch
 from embassay.adapt._job import MOMENTS, Job, Progress, optimizer_of, put, weights_of
@@ -36,6 +37,8 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
     ------
     EncoderError
         If the loss becomes no number.
+    OutputError
+        If a checkpoint cannot be written, or the best weights cannot be read again.
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed; the checkpoint is kept.
     """
@@ -53,8 +56,8 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
                 _run(job, keeper, optimizer, progress.step)
             if asked.is_set():
                 raise KeyboardInterrupt(f"stopped after step {progress.step} of {job.steps}; its checkpoint is kept")
-        if best := folder.best():
-            put(weights, best)
+        if progress.best:
+            put(weights, folder.best())
     return progress
 
 
@@ -74,7 +77,6 @@ def _run(job: Job, keeper: _Keeper, optimizer: Any, start: int) -> None:
         max_grad_norm=CLIP,
         seed=job.settings.seed,
         use_cpu=kind == "cpu",
-        bf16=_bfloat16(kind),
         save_strategy="no",
         eval_strategy="no",
         logging_strategy="no",
@@ -111,8 +113,13 @@ class _Trainer:
         return DataLoader(list(self.coming), batch_size=None, collate_fn=self.keeper.job.collate, generator=own)
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the loss, and note it down."""
-        loss = super().compute_loss(*args, **kwargs)  # type: ignore[misc]
+        """Return the loss, and note it down.
+
+        The precision is set here and not by the trainer, which would set that of the model's own forward for good: in
+        the evaluations too, and not in what a loss adds to the model.
+        """
+        with _precision.of_training(self.keeper.job.model.device.type):
+            loss = super().compute_loss(*args, **kwargs)  # type: ignore[misc]
         self.keeper.note(float(loss.detach() if hasattr(loss, "detach") else loss[0].detach()))
         return loss
 
@@ -209,13 +216,6 @@ class _Keeper:
             if moment in self._optimizer.state.get(weight, {})
         }
         self.folder.keep(vars(self.progress), {**self.weights, **moments})
-
-
-def _bfloat16(kind: str) -> bool:
-    """Say whether the device computes in bfloat16; not tried on a GPU."""
-    import torch
-
-    return kind == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 @contextmanager

@@ -7,10 +7,12 @@ cosine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import astuple
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +20,17 @@ from embassay.adapt._base import find_base, lengths, live, longest
 from embassay.adapt._batches import Batch, Row, draw
 from embassay.adapt._contrast import telling_apart
 from embassay.adapt._job import Job
-from embassay.adapt._stage import Stage, columns, conduct
+from embassay.adapt._stage import Recipe, columns, conduct
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.negatives import Triplet
-from embassay.adapt.settings import FINETUNE, Settings
+from embassay.adapt.settings import FINETUNE, LOSSES, Loss, Settings
+from embassay.adapt.splits import normalised
 from embassay.encoders.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.samples import Question
 from embassay.types import Corpus, content_hash
 
-Loss = Literal["mnr", "triplet"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
 K = 5
 """A question is answered when a right document is among so many (Roychowdhury et al. 2024, section 2.1)."""
 
@@ -88,8 +89,8 @@ def finetune(
     encoder = find_base(base)
     learnt = _learnt(triplets, loss)
     asked = [question for question in dev if question.right]
-    data = content_hash([[astuple(t) for t in learnt], [[q.question, *q.right] for q in asked], corpus.fingerprint])
-    stage = Stage("finetuning", loss, settings, {"margin": margin} if loss == "triplet" else {}, data, len(learnt))
+    data = content_hash([_data(learnt), [[q.question, *q.right] for q in asked], corpus.fingerprint])
+    recipe = Recipe("finetuning", loss, settings, {"margin": margin} if loss == "triplet" else {}, data, len(learnt))
 
     def prepare(model: Any) -> tuple[Job, Sequence[str], int]:
         evaluate = _success(encoder, model, asked, corpus) if asked else None
@@ -97,9 +98,10 @@ def finetune(
         missing = "no held-out questions: the last weights are kept, and nothing stops the training early"
         left = len(triplets) - len({(t.question, t.right) for t in learnt})
         pairs = f"{left:,} questions without a wrong document are left out: the triplet loss needs one"
-        return job, (*[missing] * (not asked), *[pairs] * (loss == "triplet" and left > 0)), cut
+        notes = (*[missing] * (not asked), *[pairs] * (loss == "triplet" and left > 0), *_crowded(job, len(learnt)))
+        return job, notes, cut
 
-    return conduct(stage, encoder, folder, prepare, overwrite=overwrite, advance=advance)
+    return conduct(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
 def success(
@@ -145,6 +147,23 @@ def _learnt(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
     return found
 
 
+def _data(triplets: Sequence[Triplet]) -> list[Any]:
+    """Return what is learnt from as a JSON value, in which what many questions share stands once."""
+    numbers = {rights: number for number, rights in enumerate(dict.fromkeys(t.rights for t in triplets))}
+    return [[[t.question, t.right, *t.wrong, numbers[t.rights]] for t in triplets], list(numbers)]
+
+
+def _crowded(job: Job, rows: int) -> Iterator[str]:
+    """Say that batches are small, where more than half of them would not be needed if no row kept another out."""
+    size = job.settings.batch * job.settings.accumulate // job.accumulate
+    if len(job.batches) > 2 * math.ceil(job.settings.epochs * math.ceil(rows / size)):
+        mean = sum(map(len, job.batches)) / len(job.batches)
+        yield (
+            f"batches hold {mean:.1f} of {size} questions on average: no two with a right document in common go "
+            "together, and too many have one"
+        )
+
+
 def _mnr(
     encoder: SentenceTransformersEncoder,
     model: Any,
@@ -156,17 +175,23 @@ def _mnr(
     """Tell the right document from the wrong ones and from those of the batch's other questions."""
     loss, size, accumulate = telling_apart(model, settings, encoder.card.similarity)
     tokens, cut = _tokens(encoder, model, triplets, settings)
-    rights: dict[str, set[str]] = {}
-    for triplet in triplets:
-        rights.setdefault(triplet.question, set()).add(triplet.right)
-    rows = [
-        Row(length, t.question, (t.right, *t.wrong), frozenset(rights[t.question]))
-        for t, length in zip(triplets, tokens, strict=True)
-    ]
-    batches = draw(rows, size, settings.epochs, settings.seed)
+    batches = draw(_rows(triplets, tokens), size, settings.epochs, settings.seed)
     if not batches:
         raise InputError("fine-tuning needs two questions, or one with a wrong document, at least")
     return Job(model, loss, _collate(encoder, model, triplets, cut), batches, settings, accumulate, evaluate), cut
+
+
+def _rows(triplets: Sequence[Triplet], tokens: Sequence[int]) -> list[Row]:
+    """Return what each triplet brings into a batch, its texts in normalised form."""
+    form = cache(normalised)
+    rights: defaultdict[str, set[str]] = defaultdict(set)
+    for t in triplets:
+        rights[form(t.question)].update(map(form, (t.right, *t.rights)))
+    whole = {question: frozenset(texts) for question, texts in rights.items()}
+    return [
+        Row(length, form(t.question), (form(t.right), *map(form, t.wrong)), whole[form(t.question)])
+        for t, length in zip(triplets, tokens, strict=True)
+    ]
 
 
 def _triplets(

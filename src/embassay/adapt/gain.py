@@ -7,10 +7,10 @@ would lead elsewhere is not in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.result import MIN_UNITS, Comparison, Result
+from embassay.result import FEW_UNITS, MIN_UNITS, Comparison, Result
 
 BASE = "base"
 """The label of the model that the variants come from."""
@@ -124,13 +124,17 @@ def changes(result: Result, own: Sequence[str], other: str = BASE) -> tuple[Chan
     )
 
 
-def verdict(result: Result, own: Sequence[str]) -> tuple[str, ...]:
+def verdict(
+    result: Result, own: Sequence[str], evaluations: Mapping[str, Sequence[Sequence[float]]] | None = None
+) -> tuple[str, ...]:
     """Return what may be said, one sentence each: the gain first, then the cost, for each variant against the base.
 
     Parameters
     ----------
     own
         The labels of the corpora of the domain.
+    evaluations
+        [step, Success@5 of the dev questions] of the variants that were looked at while they were trained.
     """
     found = changes(result, own)
     lines: list[str] = []
@@ -139,6 +143,7 @@ def verdict(result: Result, own: Sequence[str]) -> tuple[str, ...]:
         lines += [told(change, many=len(own) > 1) for change in of_variant if change.own]
         lines += [told(change) for change in of_variant if not change.own]
         lines += _moved(result, variant)
+        lines += _never_better(variant, (evaluations or {}).get(variant, ()))
         lines.append(_summary(variant, of_variant))
     lines += (
         told(change, many=len(own) > 1)
@@ -159,17 +164,18 @@ def told(change: Change, many: bool = False) -> str:
     watched = WATCHED[change.diagnostic]
     against = "" if change.other == BASE else f" against {change.other}"
     where = f"on your questions{f' ({change.corpus})' if many else ''}" if change.own else f"on {change.corpus}"
-    tested = "test questions" if change.own else watched.items
-    support = f"{change.quantity}, {change.items:,} {tested}, p {p_value(change.p)}"
     head = f"{change.variant}{against}: " + ("" if change.own else f"{watched.title}, ")
-    amount = _amount(change, watched.points)
+    amount, asked = _amount(change, watched.points), _counted(change)
     if change.verdict == "unknown":
         why = f"fewer than {MIN_UNITS} independent units" if change.difference is not None else "undefined"
         return f"{head}nothing can be said {where} ({change.quantity}: {why})"
-    if change.verdict == "same":
-        return f"{head}unchanged {where}: {amount} ({support})"
     if change.verdict == "none":
-        return f"{head}no difference that {change.items:,} {tested} can show {where}: {amount} ({support})"
+        support = f"{change.quantity}, {_sureness(change)}"
+        return f"{head}no difference that {asked} can show {where}: {amount} ({support})"
+    support = f"{change.quantity}, {asked}, {_sureness(change)}"
+    if change.verdict == "same":
+        unseen = ", to the digits that are printed" if change.low or change.high else ""
+        return f"{head}unchanged {where}{unseen}: {amount} ({support})"
     return f"{head}{'a loss, ' if change.verdict == 'loss' else ''}{amount} {where} ({support})"
 
 
@@ -220,6 +226,19 @@ def _minus(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
+def _counted(change: Change) -> str:
+    """Return ``897 test questions in 312 units``; the units where they are not the items themselves."""
+    items = "test questions" if change.own else WATCHED[change.diagnostic].items
+    units = f" in {change.units:,} units" if change.units != change.items else ""
+    return f"{change.items:,} {items}{units}"
+
+
+def _sureness(change: Change) -> str:
+    """Return the p-value, behind the mark that every figure of few units has."""
+    few = "few units, " if change.units < FEW_UNITS else ""
+    return f"{few}p {p_value(change.p)}"
+
+
 def _amount(change: Change, points: bool) -> str:
     """Return ``+6.1 points [3.9, 8.2]``."""
     if change.difference is None:
@@ -245,30 +264,48 @@ def _moved(result: Result, variant: str) -> Iterator[str]:
             way = "farther from" if change.verdict == "gain" else "nearer to"
             yield (
                 f"{variant}: your {texts} lie {way} general ones ({found.corpus}): "
-                f"{_amount(change, points=False)} mean pair distances (p {p_value(change.p)})"
+                f"{_amount(change, points=False)} mean pair distances ({_sureness(change)})"
             )
+
+
+def _never_better(variant: str, evaluations: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Say where no step of a training was better on the dev questions than what it began with."""
+    before, *later = (score for _, score in evaluations) if evaluations else (0.0,)
+    if later and max(later) <= before:
+        yield (
+            f"{variant}: no step of the training was better on the dev questions than the model that it began with "
+            f"(Success@5 {before:.3f} before, {max(later):.3f} at best); the best step is kept all the same"
+        )
 
 
 def _summary(variant: str, found: Iterable[Change]) -> str:
     """Say in one sentence whether a variant is better at the domain, and where it is worse."""
     found = list(found)
-    own = {change.verdict for change in found if change.own}
-    known = {"none" if verdict == "same" else verdict for verdict in own - {"unknown"}}
-    better = {
-        frozenset({"gain"}): "better on your questions",
-        frozenset({"loss"}): "worse on your questions",
-        frozenset({"gain", "none"}): "better on some of your corpora",
-        frozenset({"loss", "none"}): "worse on some of your corpora",
-        frozenset({"gain", "loss"}): "better on some of your corpora and worse on others",
-        frozenset({"gain", "loss", "none"}): "better on some of your corpora and worse on others",
-        frozenset({"none"}): "not shown to be better or worse on your questions",
-    }.get(frozenset(known), "no figure on your questions")
     worse = [_place(change) for change in found if not change.own and change.verdict == "loss"]
     general = [change for change in found if not change.own and change.verdict != "unknown"]
     cost = f"; worse elsewhere: {', '.join(worse)}" if worse else ""
     if not worse and general:
         cost = "; no loss elsewhere that these tests can show"
-    return f"{variant}, in short: {better}{cost}"
+    return f"{variant}, in short: {_at_home([change for change in found if change.own])}{cost}"
+
+
+def _at_home(own: Sequence[Change]) -> str:
+    """Say whether a variant is better at the domain, and of which corpora nothing can be said."""
+    known = [change for change in own if change.verdict != "unknown"]
+    unknown = [change.corpus for change in own if change.verdict == "unknown"]
+    if not known:
+        return "nothing can be said on your questions"
+    where = ", ".join(change.corpus for change in known) if unknown else "your questions"
+    better = {
+        frozenset({"gain"}): f"better on {where}",
+        frozenset({"loss"}): f"worse on {where}",
+        frozenset({"gain", "none"}): "better on some of your corpora",
+        frozenset({"loss", "none"}): "worse on some of your corpora",
+        frozenset({"gain", "loss"}): "better on some of your corpora and worse on others",
+        frozenset({"gain", "loss", "none"}): "better on some of your corpora and worse on others",
+        frozenset({"none"}): f"not shown to be better or worse on {where}",
+    }[frozenset("none" if change.verdict == "same" else change.verdict for change in known)]
+    return better + (f"; nothing can be said on {', '.join(unknown)}" if unknown else "")
 
 
 def _place(change: Change) -> str:

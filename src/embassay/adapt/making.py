@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from embassay.adapt._base import find_base
 from embassay.adapt._keeping import read_record
+from embassay.adapt._stage import spec_of
 from embassay.adapt._training import Advance, Trained
 from embassay.adapt.gain import BASE
 from embassay.adapt.material import Material
@@ -17,7 +17,7 @@ from embassay.adapt.order import Order
 from embassay.adapt.variants import AdaptationFolder, Stage
 from embassay.errors import OutputError
 
-TOLD = ("rows", "tokens", "steps", "planned", "seconds", "device")
+TOLD = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
 """What a stage's own record says of its training that a card repeats."""
 
 
@@ -41,6 +41,10 @@ class Making:
         """Where the variants are kept."""
         return AdaptationFolder(self.order.out)
 
+    def due(self, stage: Stage) -> bool:
+        """Say whether a variant is still to be trained."""
+        return self.order.overwrite or self.folder.finished(stage) is None
+
     def mined(self) -> Mined | None:
         """Look for hard negatives by the base model; None where nothing is left to fine-tune.
 
@@ -49,11 +53,19 @@ class Making:
         InputError
             If there is none.
         """
-        fresh = self.order.overwrite
-        if all(s.kind == "pretrain" or not (fresh or self.folder.finished(s) is None) for s in self.stages):
+        if not any(stage.kind == "finetune" and self.due(stage) for stage in self.stages):
             return None
-        m = self.material
-        found = mine(m.union, m.train, self.base, per_question=self.order.negatives, seed=self.order.seed)
+        m, o = self.material, self.order
+        found = mine(
+            m.union,
+            m.train,
+            self.base,
+            per_question=o.negatives,
+            ranks=(1, o.window),
+            margin=o.margin,
+            seed=o.seed,
+            held_out=m.held_out,
+        )
         self.base.release()
         self.order.say(f"triplets: {len(found.triplets):,} with {found.negatives:,} negatives")
         return found
@@ -84,14 +96,6 @@ class Making:
                     f"{self.folder.place(stage)}: was changed after its training; --overwrite trains all variants anew"
                 )
 
-    def rows(self, stage: Stage) -> tuple[int, int]:
-        """Return how many rows a stage reads in an epoch at most, and how many texts of them go through the model."""
-        if stage.kind == "pretrain":
-            rows = len(self.material.sentences)
-            return rows, rows * (1 if stage.options["objective"] == "mlm" else 2)
-        rows = sum(len(question.right) for question in self.material.train)
-        return rows, rows * (2 + self.order.negatives)
-
     def _train(self, stage: Stage, mined: Mined | None) -> None:
         """Train one variant, and note what was found."""
         self.folder.start(stage)
@@ -101,13 +105,14 @@ class Making:
         for line in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
             self.order.say(f"{stage.variant}: {line}")
         record = read_record(self.folder.place(stage))
-        told = {name: record[name] for name in TOLD if name in record}
+        known = {**record.get("asked", {}), **record}
+        told = {name: known[name] for name in TOLD if name in known}
         facts = {**_facts(stage, mined), **told, "fingerprint": self._fingerprint(stage)}
         self.folder.finish(stage, {**facts, "notes": [*(_notes(stage, mined)), *trained.notes]})
 
     def _trained(self, stage: Stage, mined: Mined | None, advance: Advance) -> Trained:
         place, settings, m = self.folder.place(stage), stage.settings, self.material
-        start = spec_of(self.base.found.folder if stage.start == BASE else self.order.out / stage.start)
+        start = self.order.base if stage.start == BASE else spec_of(self.order.out / stage.start)
         if stage.kind == "pretrain":
             from embassay.adapt.pretraining import pretrain
 
@@ -133,12 +138,6 @@ def _notes(stage: Stage, mined: Mined | None) -> tuple[str, ...]:
         return ()
     left_out = (f"left out of the negatives: {number:,} × {why}" for why, number in mined.left_out.most_common())
     return (*mined.notes, *left_out)
-
-
-def spec_of(folder: Path) -> str:
-    """Return a folder as the spec of an encoder: ``./folder``."""
-    told = str(folder)
-    return told if folder.is_absolute() or told.startswith((".", "~")) else f"./{told}"
 
 
 def duration(seconds: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
-from embassay.adapt.splits import By, Split, check_apart, split
+from embassay.adapt.splits import By, Split, WordForWord, check_apart, split
 from embassay.errors import InputError, SpecError
 from embassay.reading.passages import sentences
 from embassay.result import MIN_UNITS
@@ -30,15 +31,21 @@ class Material:
     split
         Which of its questions are for what.
     sentences
-        Distinct sentences of the documents, for pre-training; questions are none of them.
+        Distinct sentences of the documents, for pre-training; no test or dev question stands in one.
     tests
         For each corpus its test questions, with all of its documents.
+    withheld
+        How many sentences were left out because one does.
+    by
+        What training and test do not share.
     """
 
     union: Corpus[Question]
     split: Split
     sentences: tuple[str, ...]
     tests: tuple[Corpus[Question], ...]
+    withheld: int = 0
+    by: By = "question"
 
     @property
     def train(self) -> tuple[Question, ...]:
@@ -50,10 +57,25 @@ class Material:
         """The questions that say when to stop."""
         return self._questions(self.split.dev)
 
+    @property
+    def held_out(self) -> frozenset[str]:
+        """Ids of the documents that are held out: split by context, those that answer test and dev questions."""
+        if self.by == "question":
+            return frozenset()
+        questions = self._questions((*self.split.test, *self.split.dev))
+        return frozenset(name for question in questions for name in question.right)
+
     def warnings(self) -> tuple[str, ...]:
-        """Return what the tests cannot tell, a sentence each: those of too few independent units for an interval."""
+        """Return what to know before training, a sentence each.
+
+        Sentences that were left out; tests of too few independent units for an interval.
+        """
+        withheld = (
+            f"{self.withheld:,} sentences of the documents are not pre-trained on: a test or dev question stands in "
+            "them word for word",
+        ) * bool(self.withheld)
         units = {test.name: len(set(test.units.tolist())) for test in self.tests}
-        return tuple(
+        return withheld + tuple(
             f"{name}: its test questions are {number} independent units; under {MIN_UNITS} there is no interval, so "
             "that the verdict will say nothing on them: take more documents, or --by question"
             for name, number in units.items()
@@ -95,8 +117,7 @@ def gather(
     if not corpora:
         raise SpecError("no corpus is given; name one or more of questions and documents with -c")
     labels = [corpus.name for corpus in corpora]
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
-        raise SpecError(f"two corpora have the label {twice!r}; name one of them: -c NAME=SOURCE")
+    _check_labels(labels)
     for corpus in corpora:
         if corpus.shape != "retrieval":
             raise SpecError(
@@ -105,10 +126,11 @@ def gather(
             )
     union = joined(corpora)
     found = split(union, test=test, dev=dev, seed=seed, by=by)
-    check_apart(union, found, by=by)
+    told, kept = _sentences(union, found)
+    check_apart(union, found, by=by, sentences=kept)
     tests = tuple(_tested(corpus, found, len(corpora) > 1) for corpus in corpora)
     _check_enough(union, found, tests, test)
-    return Material(union, found, tuple(dict.fromkeys(_sentences(union))), tests)
+    return Material(union, found, kept, tests, told - len(kept), by)
 
 
 def joined(corpora: Sequence[Corpus[Any]]) -> Corpus[Question]:
@@ -151,6 +173,17 @@ def _own(name: str, label: str) -> str:
     return name.removeprefix(f"{label}/")
 
 
+def _check_labels(labels: Sequence[str]) -> None:
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise SpecError(f"two corpora have the label {twice!r}; name one of them: -c NAME=SOURCE")
+    for label, other in permutations(labels, 2):
+        if other.startswith(f"{label}/"):
+            raise SpecError(
+                f"the corpora {label!r} and {other!r}: their ids, label/id, could be the same; name one of them "
+                "without a slash: -c NAME=SOURCE"
+            )
+
+
 def _check_enough(union: Corpus[Question], found: Split, tests: Sequence[Corpus[Question]], share: float) -> None:
     if len(found.train) < LEAST_TRAIN:
         raise InputError(
@@ -166,7 +199,15 @@ def _check_enough(union: Corpus[Question], found: Split, tests: Sequence[Corpus[
             )
 
 
-def _sentences(corpus: Corpus[Question]) -> Iterator[str]:
+def _sentences(corpus: Corpus[Question], found: Split) -> tuple[int, tuple[str, ...]]:
+    """Return how many distinct sentences the documents have, and those in which no test or dev question stands."""
+    names = {*found.test, *found.dev}
+    held_out = WordForWord(sample.question for sample in corpus.samples if sample.id in names)
+    told = dict.fromkeys(_told(corpus))
+    return len(told), tuple(sentence for sentence in told if not held_out.within(sentence))
+
+
+def _told(corpus: Corpus[Question]) -> Iterator[str]:
     """Yield the sentences of the documents; a short passage without a sentence end is one."""
     for text in corpus.learnt():
         if len(text) <= LONGEST and not any(mark in text for mark in ".!?。"):

@@ -8,36 +8,46 @@ al. (2024, "NV-Retriever").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from embassay.engine.topk import search
+from embassay.adapt._space import Space
 from embassay.errors import InputError, SpecError
 from embassay.randomness import generator
 from embassay.samples import Question
 from embassay.types import Corpus, Encoder
-from embassay.vectors import Found
 
-Ints = NDArray[np.int64]
 AGAIN = "questions asked again with the same right text"
 UNANSWERED = "questions without a right document"
 BARE = "questions without a wrong document"
-SAME = "wrong documents with a right one's text"
+SAME = "wrong documents with a right one's text, or a part of it"
 NEAR = "wrong documents nearly a right one"
 CLOSE = "wrong documents within the margin"
+HELD = "wrong documents that answer a held-out question"
+CURES = {
+    SAME: "leave out of the documents what repeats others, or look further down with a larger --window",
+    NEAR: "the base tells these documents hardly apart: take another one, or --pretrain alone, which needs none",
+    CLOSE: "look further down with a larger --window, or take a smaller --margin",
+    HELD: "look further down with a larger --window, or take --by question, which holds no documents out",
+}
+"""What helps where a reason leaves nothing."""
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A question, the text that answers it, and texts that do not; without wrong ones it is a pair."""
+    """A question, the text that answers it, and texts that do not; without wrong ones it is a pair.
+
+    Attributes
+    ----------
+    rights
+        All passages of the documents that answer the question; ``right`` alone where empty.
+    """
 
     question: str
     right: str
     wrong: tuple[str, ...]
+    rights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,13 +84,14 @@ def mine(
     margin: float = 0.05,
     near: float = 0.95,
     seed: int = 0,
+    held_out: Collection[str] = (),
 ) -> Mined:
     """Draw wrong documents for each question from those that the encoder ranks high.
 
-    A candidate stands in the window of ranks, is none of the question's right documents, has the text of none, and is
-    no near-duplicate of one; the question is nearer to the right document by the margin. Of these ``per_question`` are
-    drawn. Of a document of several passages the one nearest to the question stands for it. A question without a
-    candidate is kept as a pair.
+    A candidate stands in the window of ranks and is none of the question's right documents, which are those of all
+    questions of its text; its text is not a right one's, a part of it or more than it, and no near-duplicate of it; the
+    question is nearer to the right document by the margin. Of these ``per_question`` are drawn. Of a document of
+    several passages the one nearest to the question stands for it. A question without a candidate is kept as a pair.
 
     Parameters
     ----------
@@ -99,6 +110,8 @@ def mine(
         A document whose cosine to a right one is above this is a near-duplicate.
     seed
         Of the draw; a question's does not depend on the other questions.
+    held_out
+        Ids of documents that are never drawn, nor others of their text.
 
     Raises
     ------
@@ -113,7 +126,7 @@ def mine(
     left_out[UNANSWERED] += len(questions) - len(answered)
     if not answered:
         raise InputError(f"corpus {corpus.name!r}: none of the {len(questions):,} questions has a right document")
-    space = _Space(corpus, answered, encoder, ranks[1])
+    space = Space(corpus, answered, encoder, ranks[1], held_out)
     triplets: dict[tuple[str, str], Triplet] = {}
     for row, question in enumerate(answered):
         rng = generator(seed, "hard negatives", question.id)
@@ -126,72 +139,28 @@ def mine(
             drawn = rng.permutation(len(clear))[:per_question]
             wrong = tuple(dict.fromkeys(clear[n] for n in sorted(drawn.tolist())))
             left_out[BARE] += not wrong
-            triplets[question.question, right] = Triplet(question.question, right, wrong)
+            triplets[question.question, right] = Triplet(question.question, right, wrong, space.rights(row).texts)
     return _mined(corpus, tuple(triplets.values()), left_out, ranks, margin)
 
 
-class _Space:
-    """The questions and passages as vectors, and the documents nearest to each question."""
-
-    def __init__(self, corpus: Corpus[Any], questions: Sequence[Question], encoder: Encoder, last: int):
-        self.questions = questions
-        self.documents = {document.id: place for place, document in enumerate(corpus.documents)}
-        self.starts = np.cumsum([0, *(len(d.passages) for d in corpus.documents)])
-        self.passages: list[str] = [text for document in corpus.documents for text in document.passages]
-        self.relative = encoder.card.similarity == "dot"
-        asked = encoder.encode([q.question for q in questions], "query")
-        rows = encoder.encode(self.passages, "document")
-        pairs = [(row, self.documents[d]) for row, q in enumerate(questions) for d in dict.fromkeys(q.right)]
-        self.found: Found = search(
-            asked,
-            rows,
-            k=last,
-            measure=encoder.card.similarity,
-            starts=self.starts[:-1],
-            pairs=np.array(pairs, dtype=np.int64),
-        )
-        self.own = dict(zip(pairs, self.found.own.tolist(), strict=True))
-        self._asked, self._unit = asked, _unit(rows)
-        self._compared = rows if self.relative else self._unit
-
-    def right(self, row: int) -> Ints:
-        """Return the passages of all right documents of a question."""
-        places = [self.documents[name] for name in self.questions[row].right]
-        return np.concatenate([np.arange(self.starts[p], self.starts[p + 1]) for p in places])
-
-    def text(self, row: int, document: int) -> str:
-        """Return the passage of a right document that is nearest to the question."""
-        first, last = (int(place) for place in self.starts[document : document + 2])
-        if last - first == 1:
-            return self.passages[first]
-        scores = self._compared[first:last] @ self._asked[row : row + 1].T
-        scores = scores.toarray() if hasattr(scores, "toarray") else scores
-        return self.passages[first + int(np.asarray(scores).ravel().argmax())]
-
-    def cosines(self, passages: Ints, others: Ints) -> NDArray[np.float64]:
-        """Return the (p, o) cosines of passages with others."""
-        found = self._unit[passages] @ self._unit[others].T
-        return np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
-
-
 def _clear(
-    space: _Space, row: int, document: int, first: int, margin: float, near: float, left_out: Counter[str]
+    space: Space, row: int, document: int, first: int, margin: float, near: float, left_out: Counter[str]
 ) -> list[str]:
     """Return the texts of a question's candidates for one right document, the nearest first; count the others."""
-    found = space.found
-    rights = {space.documents[name] for name in space.questions[row].right}
-    places = [n for n, d in enumerate(found.documents[row]) if n >= first - 1 and d >= 0 and int(d) not in rights]
+    found, rights = space.found, space.rights(row)
+    ranked = enumerate(found.documents[row].tolist())
+    places = [n for n, d in ranked if n >= first - 1 and d >= 0 and d not in rights.documents]
     if not places:
         return []
     own, passages = space.own[row, document], found.passages[row, places]
-    right = space.right(row)
-    texts = {_plain(space.passages[p]) for p in right}
-    nearness = space.cosines(passages, right).max(axis=1)
+    nearness = space.cosines(passages, rights.passages).max(axis=1)
     bar = own - margin * (abs(own) if space.relative else 1)
     kept = []
     for place, passage, cosine in zip(places, passages.tolist(), nearness, strict=True):
-        if _plain(space.passages[passage]) in texts:
+        if rights.repeated(space.form(passage)):
             left_out[SAME] += 1
+        elif space.held_out(passage):
+            left_out[HELD] += 1
         elif cosine > near:
             left_out[NEAR] += 1
         elif not found.similarity[row, place] <= bar:
@@ -206,11 +175,12 @@ def _mined(
 ) -> Mined:
     bare = left_out[BARE]
     if bare == len(triplets):
-        reasons = ", ".join(f"{left_out[why]:,} {why}" for why in (SAME, NEAR, CLOSE) if left_out[why])
+        reasons = sorted((why for why in CURES if left_out[why]), key=lambda why: -left_out[why])
+        told = ", ".join(f"{left_out[why]:,} {why}" for why in reasons) or "all are right"
+        cure = CURES[reasons[0]] if reasons else "give more documents, or look further down with a larger --window"
         raise InputError(
             f"corpus {corpus.name!r}: none of its {len(triplets):,} questions has a document of ranks {ranks[0]} to "
-            f"{ranks[1]} that is wrong and {margin:g} less similar than the right one ({reasons or 'all are right'}); "
-            "more documents, a wider window or a smaller margin may have some"
+            f"{ranks[1]} that is wrong and {margin:g} less similar than the right one ({told}); {cure}"
         )
     notes = (f"{bare:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs",) * bool(
         bare
@@ -227,15 +197,3 @@ def _check(per_question: int, ranks: tuple[int, int], margin: float, near: float
         raise SpecError(f"option 'margin': from 0 to below 2, is {margin}")
     if not 0 < near <= 1:
         raise SpecError(f"option 'near': a cosine above 0 and up to 1, is {near}")
-
-
-def _unit(rows: Any) -> Any:
-    """Return rows at unit length; zero rows stay."""
-    from sklearn.preprocessing import normalize
-
-    return normalize(rows)
-
-
-def _plain(text: str) -> str:
-    """Return a text without regard to case and spaces."""
-    return " ".join(text.casefold().split())

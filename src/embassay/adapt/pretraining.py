@@ -10,24 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from embassay.adapt._base import find_base, lengths, longest
 from embassay.adapt._batches import Batch, Row, draw
 from embassay.adapt._contrast import telling_apart
+from embassay.adapt._fitness import check_objective
 from embassay.adapt._job import Job
 from embassay.adapt._masking import masked_loss
-from embassay.adapt._stage import Stage, columns, conduct
+from embassay.adapt._stage import Recipe, columns, conduct
 from embassay.adapt._streams import seed_of
 from embassay.adapt._training import Advance, Trained
-from embassay.adapt.settings import PRETRAIN, Settings
+from embassay.adapt.settings import OBJECTIVES, PRETRAIN, Objective, Settings
 from embassay.encoders.st import SentenceTransformersEncoder
-from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.errors import InputError, UnknownNameError
 from embassay.randomness import generator
 from embassay.types import content_hash
 
-Objective = Literal["mlm", "tsdae", "simcse"]
-OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 MASKED = 0.15
 """Share of the tokens that is masked (Devlin et al. 2019, section 3.1)."""
 DELETED = 0.6
@@ -81,10 +80,11 @@ def pretrain(
         raise InputError("pre-training needs sentences, and there are none")
     if objective == "simcse" and len(texts) < 2:
         raise InputError("simcse tells sentences apart and needs two different ones at least")
-    stage = Stage("pretraining", objective, settings, {}, content_hash(list(texts)), len(texts))
+    check_objective(encoder, objective)
+    recipe = Recipe("pretraining", objective, settings, {}, content_hash(list(texts)), len(texts))
     prepare = {"mlm": _mlm, "tsdae": _tsdae, "simcse": _simcse}[objective]
     return conduct(
-        stage, encoder, folder, partial(prepare, encoder, texts, settings), overwrite=overwrite, advance=advance
+        recipe, encoder, folder, partial(prepare, encoder, texts, settings), overwrite=overwrite, advance=advance
     )
 
 
@@ -115,11 +115,7 @@ def _mlm(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: S
 def _tsdae(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: Settings, model: Any) -> Prepared:
     """Delete words and have the sentence put back from its vector."""
     from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-    if type(model.transformers_model.config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
-        kind = model.transformers_model.config.model_type
-        raise SpecError(f"base {encoder.target!r}: tsdae needs a decoder, and {kind!r} has none; take mlm or simcse")
     loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)
@@ -137,10 +133,6 @@ def _tsdae(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings:
 
 def _simcse(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: Settings, model: Any) -> Prepared:
     """Have a sentence known again among others, both times under other dropout."""
-    config = model.transformers_model.config
-    rates = [getattr(config, name, 0) or 0 for name in ("hidden_dropout_prob", "dropout", "attention_dropout")]
-    if not any(rates):
-        raise SpecError(f"base {encoder.target!r}: simcse needs dropout, and its configuration has none; take mlm")
     loss, size, accumulate = telling_apart(model, settings, encoder.card.similarity)
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)

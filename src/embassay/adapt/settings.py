@@ -1,12 +1,17 @@
-"""How a stage of domain adaptation trains: the numbers that are the same for every objective."""
+"""How a stage of domain adaptation trains: what it is trained by, and the numbers that are the same for all of that."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from embassay.errors import SpecError
 
+Objective = Literal["mlm", "tsdae", "simcse"]
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+Loss = Literal["mnr", "triplet"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
@@ -31,7 +36,8 @@ class Settings:
     seed
         Of every random draw, 0 or more.
     device
-        One of :data:`DEVICES`. A GPU computes in bfloat16 where it can, a CPU in float32.
+        One of :data:`DEVICES`. A GPU computes in bfloat16 where it can, a CPU in float32; evaluations are in
+        float32.
     patience
         After how many evaluations in a row without a better one fine-tuning stops.
     max_steps

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -20,6 +20,8 @@ from embassay.types import Corpus
 
 By = Literal["question", "context"]
 """What training and test do not share: a question, or also its context."""
+LEAST_WORDS = 3
+"""Words of a question under which it is looked for as the whole of a text only: *why?* stands in too many."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,13 @@ def split(
     return found
 
 
-def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question") -> None:
+def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", sentences: Sequence[str] = ()) -> None:
     """Make sure that nothing tested was learnt from or stopped by.
 
     Parameters
     ----------
+    sentences
+        What is pre-trained on: a test or dev question stands in none.
     by
         ``question``: no test question stands among the others, by id or by normalised text. ``context``: nor do a test
         question and another one share a unit, a right document or the text of one.
@@ -98,7 +102,8 @@ def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question") 
     Raises
     ------
     InputError
-        With the first two questions that share something, and what; also for an id that the corpus has not.
+        With the first two questions that share something, and what; with the first sentence that holds a test or dev
+        question; also for an id that the corpus has not.
     """
     samples = {sample.id: sample for sample in corpus.samples}
     learnt = (*found.train, *found.dev)
@@ -117,6 +122,32 @@ def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question") 
                     f"corpus {corpus.name!r}: test question {name!r} and question {seen[key]!r}, which is learnt from, "
                     f"share a {key[0]}"
                 )
+    held_out = WordForWord(samples[name].question for name in (*found.test, *found.dev))
+    if told := next(filter(held_out.within, sentences), None):
+        raise InputError(
+            f"corpus {corpus.name!r}: a test or dev question stands in {told[:80]!r}, which is pre-trained on"
+        )
+
+
+class WordForWord:
+    """Questions that are looked for in texts, all in normalised form; a short one only as the whole of a text."""
+
+    def __init__(self, questions: Iterable[str]):
+        self._whole = {normalised(question) for question in questions}
+        self._begun: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for question in self._whole:
+            words = question.split()
+            if len(words) >= LEAST_WORDS:
+                self._begun[tuple(words[:LEAST_WORDS])].append(f" {question} ")
+
+    def within(self, text: str) -> bool:
+        """Say whether one of the questions stands in a text."""
+        own = normalised(text)
+        if own in self._whole:
+            return True
+        words, padded = own.split(), f" {own} "
+        begun = (tuple(words[start : start + LEAST_WORDS]) for start in range(len(words) - LEAST_WORDS + 1))
+        return any(question in padded for start in begun for question in self._begun.get(start, ()))
 
 
 def normalised(text: str) -> str:

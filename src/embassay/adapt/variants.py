@@ -11,18 +11,18 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from embassay.adapt._keeping import CHECKPOINT, changed
 from embassay.adapt.settings import Settings
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
 
 Kind = Literal["pretrain", "finetune"]
-Objective = Literal["mlm", "tsdae", "simcse"]
-Loss = Literal["mnr", "triplet"]
 PRETRAINED, FINETUNED, BOTH = "pretrained", "finetuned", "pretrained+finetuned"
 RECORD = "adaptation.json"
 OURS = ("split.json", "verdict.md", RECORD)
@@ -40,7 +40,8 @@ class Stage:
     start
         The variant that it goes on from: ``base`` or ``pretrained``.
     options
-        ``objective`` of pre-training; ``loss`` and ``per_question`` of fine-tuning.
+        ``objective`` of pre-training; of fine-tuning ``loss``, and of the negatives ``per_question``, ``window`` and
+        ``margin``.
     """
 
     variant: str
@@ -61,6 +62,12 @@ class Stage:
         planned = math.ceil(each * self.settings.epochs)
         return min(planned, self.settings.max_steps or planned)
 
+    def evaluations(self, rows: int) -> int:
+        """Return how often fine-tuning on so many rows asks how good the model is, the beginning included, at most."""
+        steps = self.steps(rows)
+        every = max(1, round(min(steps / max(self.settings.epochs, 1), steps) / self.settings.checkpoints))
+        return 1 + math.ceil(steps / every)
+
 
 def stages(pretrain: Stage | None, finetune: Stage | None) -> tuple[Stage, ...]:
     """Return the trainings in their order; with both stages a third goes on from the pre-trained model."""
@@ -77,13 +84,15 @@ class AdaptationFolder:
         """Name the folder; nothing is made or read yet."""
         self.path = path
 
-    def check(self, asked: Mapping[str, Any], wanted: Sequence[Stage]) -> None:
-        """Refuse a folder that holds something else; nothing is written.
+    def check(self, asked: Mapping[str, Any], wanted: Sequence[Stage], overwrite: bool = False) -> None:
+        """Refuse a folder that cannot be written to, or that holds something else; nothing is written.
 
         Parameters
         ----------
         asked
             What makes the adaptation this one: base, data, split, seed.
+        overwrite
+            Another adaptation may be there.
 
         Raises
         ------
@@ -95,17 +104,18 @@ class AdaptationFolder:
             raise OutputError(
                 f"{self.path}: not empty and not an adaptation of embassay; choose another folder with -o"
             )
-        if record and record["asked"] != _plain(asked):
+        self._check_writable()
+        if overwrite or not record:
+            return
+        if other := changed(record["asked"], _plain(asked)):
             raise OutputError(
-                f"{self.path}: holds another adaptation ({_changed(record['asked'], _plain(asked))}); choose another "
-                "folder with -o, or --overwrite"
+                f"{self.path}: holds another adaptation ({other}); choose another folder with -o, or --overwrite"
             )
-        for stage in wanted:
-            before = self._variant(stage).get("asked")
-            if before is not None and before != _plain(stage.asked):
+        for stage in filter(self._begun, wanted):
+            if other := changed(self._variant(stage)["asked"], _plain(stage.asked)):
                 raise OutputError(
-                    f"{self.path}: holds a variant {stage.variant!r} of other settings "
-                    f"({_changed(before, _plain(stage.asked))}); choose another folder with -o, or --overwrite"
+                    f"{self.path}: holds a variant {stage.variant!r} of other settings ({other}); choose another "
+                    "folder with -o, or --overwrite"
                 )
 
     def open(self, asked: Mapping[str, Any], wanted: Sequence[Stage], overwrite: bool = False) -> None:
@@ -114,12 +124,14 @@ class AdaptationFolder:
         Raises
         ------
         OutputError
-            As :meth:`check`; with ``overwrite`` only if the folder is not ours.
+            As :meth:`check`.
         """
+        self.check(asked, wanted, overwrite)
         if overwrite and self.record():
             self._clear()
-        else:
-            self.check(asked, wanted)
+        for left in self.path.glob(".*.part"):  # of a command that was killed while it wrote
+            if left.is_file():
+                left.unlink(missing_ok=True)
         self._write({"format": FORMAT, "asked": _plain(asked), "variants": self.record().get("variants", {})})
 
     def place(self, stage: Stage) -> Path:
@@ -151,6 +163,12 @@ class AdaptationFolder:
         found: dict[str, Any] = self.record().get("variants", {}).get(stage.variant, {})
         return found
 
+    def _begun(self, stage: Stage) -> bool:
+        """Say whether there is anything of a variant that another training would replace."""
+        found, place = self._variant(stage), self.place(stage)
+        checkpoint = place.with_name(f"{place.name}.training") / CHECKPOINT
+        return "asked" in found and ("facts" in found or place.exists() or checkpoint.exists())
+
     def _note(self, stage: Stage, note: Mapping[str, Any]) -> None:
         record = self.record()
         self._write({**record, "variants": {**record["variants"], stage.variant: note}})
@@ -163,6 +181,15 @@ class AdaptationFolder:
             return {p.name for p in self.path.iterdir() if p.suffix != ".part"} if self.path.exists() else set()
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
+
+    def _check_writable(self) -> None:
+        """Write to the nearest folder that is there, without leaving anything."""
+        try:
+            nearest = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
+            with tempfile.TemporaryFile(dir=nearest):
+                pass
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written to: {error.strerror}") from None
 
     def _clear(self) -> None:
         """Remove what adaptations have left, the record last, so that no half of it looks whole."""
@@ -181,9 +208,3 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record as it reads back."""
     found: dict[str, Any] = json.loads(canonical(value))
     return found
-
-
-def _changed(before: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Name what differs between two records."""
-    names = [name for name in sorted({**asked, **before}) if before.get(name) != asked.get(name)]
-    return ", ".join(names)

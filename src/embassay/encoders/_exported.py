@@ -7,14 +7,16 @@ them, are read by their sentence-transformers configuration.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from embassay.encoders._exported_pooling import configured
+from embassay.encoders._hf_files import limit_of
 from embassay.encoders._models import modules, read_json
-from embassay.errors import ModelNotFoundError
+from embassay.encoders._prompts import by_role
+from embassay.errors import ModelNotFoundError, SpecError
 
 RECORD, FORMAT = "embassay.json", 1
 FIDELITY = "fidelity.json"
@@ -23,8 +25,6 @@ KNOWN = (".Transformer", ".Pooling", ".Normalize")
 UNPOOLED = (
     "it has no pooling configuration: if its graph ends with tokens, mean pooling is assumed (pooling= names another)"
 )
-ENDLESS = 1_000_000
-"""What a tokenizer says, or more, where it has no limit."""
 ASIDE = (".md", ".png", ".jpg", ".safetensors", ".h5", ".msgpack", ".ot", ".pt", ".ckpt", ".gitattributes")
 """Endings of what no vector of a graph depends on: documentation, the weights for other libraries."""
 
@@ -44,7 +44,7 @@ class ExportedFolder:
     pad
         The token that shorter texts are filled up with.
     dim
-        The dimensions that ``embassay.json`` promises; None where there is none.
+        The dimensions that ``embassay.json`` or the configuration of the pooling promises; None where none does.
     int8
         Whether ``embassay.json`` says that its weights are whole numbers of 8 bits.
     """
@@ -92,6 +92,8 @@ class ExportedFolder:
             )
         if suffix == ".xml" and not graph.with_suffix(".bin").is_file():
             raise ModelNotFoundError(f"{graph}: its weights ({graph.with_suffix('.bin').name}) are missing")
+        if (path / RECORD).is_file() and pooling:
+            raise SpecError(f"{path}, option 'pooling': leave it out; the graph has its own pooling in it")
         return _recorded(path, graph) if (path / RECORD).is_file() else _configured(path, graph, pooling)
 
     @property
@@ -134,7 +136,7 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read what ``embassay export`` wrote down."""
     record = read_json(path / RECORD)
     prompts, dim, length = (record.get(name) for name in ("prompts", "dim", "max_length"))
-    fits = isinstance(dim, int) and isinstance(length, int | None)
+    fits = _is_count(dim) and (length is None or _is_count(length))
     if (
         record.get("format") != FORMAT
         or not fits
@@ -156,6 +158,10 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     )
 
 
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
 def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     """Read the configuration of a sentence-transformers model beside a graph."""
     found = modules(path)
@@ -163,6 +169,8 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     module = next((place for kind, place in found if kind.endswith(".Pooling")), None)
     config = read_json(module / "config.json") if module else {}
     modes = (pooling,) if pooling else configured(config)
+    if module and not (module / "config.json").is_file() and not pooling:
+        raise ModelNotFoundError(f"{module / 'config.json'}: missing; copy it there, or name the pooling with pooling=")
     if module and not modes:
         raise ModelNotFoundError(f"{module / 'config.json'}: its pooling is not known; pooling= names one")
     if config.get("include_prompt") is False:
@@ -177,14 +185,11 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
         modes=modes,
         normalize=any(kind.endswith(".Normalize") for kind in kinds),
         max_length=_max_length(place, bert),
-        prompts={
-            "text": str(own.get(settings.get("default_prompt_name") or "", "")),
-            "query": str(own.get("query", "")),
-            "document": str(next((own[n] for n in ("document", "passage", "corpus") if n in own), "")),
-        },
+        prompts={str(role): str(prompt) for role, prompt in by_role(own, settings.get("default_prompt_name")).items()},
         similarity=str(settings.get("similarity_fn_name") or "cosine"),
         lower=bool(bert.get("do_lower_case")),
         pad=_pad(path),
+        dim=_pooled_dim(kinds, modes, config),
         warnings=() if modes else (UNPOOLED,),
     )
 
@@ -194,12 +199,20 @@ def other_modules(folder: ExportedFolder) -> tuple[str, ...]:
     return tuple(kind for kind, _ in modules(folder.path) if not kind.endswith(KNOWN))
 
 
+def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: Mapping[str, Any]) -> int | None:
+    """Return the dimensions that the pooling's configuration says, where nothing after it changes them."""
+    dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
+    plain = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
+    return dim if plain and _is_count(dim) else None
+
+
 def _max_length(place: Path, bert: Mapping[str, Any]) -> int | None:
-    """Return the tokens that the model reads: what sentence-transformers' configuration says, else its tokenizer's."""
-    limit = read_json(place / "tokenizer_config.json").get("model_max_length")
-    usable = int(limit) if isinstance(limit, (int, float)) and 0 < limit < ENDLESS else None
+    """Return the tokens that the model reads: what sentence-transformers' configuration says, else its tokenizer's.
+
+    Never more than it has positions.
+    """
     own = bert.get("max_seq_length")
-    return int(own) if isinstance(own, int) and own > 0 else usable
+    return limit_of(read_json(place / "config.json"), place, own if isinstance(own, int) and own > 0 else None)
 
 
 def _pad(path: Path) -> int:

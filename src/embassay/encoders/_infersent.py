@@ -66,13 +66,17 @@ class InferSent:
         """Numbers of a sentence's vector."""
         return 2 * int(self.lstm.hidden_size)
 
+    @property
+    def device(self) -> Any:
+        """Where it is."""
+        return self.lstm.weight_ih_l0.device
+
     def __call__(self, sentences: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         """Return the (n, 2h) maxima over each sentence's own words, of (words, d) vectors; one word at least."""
         import torch
         from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
-        device = self.lstm.weight_ih_l0.device
         with torch.inference_mode():
-            packed = pack_sequence([torch.from_numpy(s).to(device) for s in sentences], enforce_sorted=False)
+            packed = pack_sequence([torch.from_numpy(s).to(self.device) for s in sentences], enforce_sorted=False)
             outputs, _ = pad_packed_sequence(self.lstm(packed)[0], padding_value=-torch.inf)
             return np.asarray(outputs.amax(dim=0).cpu().numpy(), dtype=np.float32)

@@ -8,10 +8,13 @@ import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from math import prod
 from pathlib import Path
+from typing import Any
 
-from embassay.encoders._models import folder_files, read_json
+from embassay.encoders._model_files import SAFE, folder_files, is_pickled, parent_of
+from embassay.encoders._models import read_json
 from embassay.errors import EncoderError, ModelNotFoundError
 
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
@@ -20,10 +23,12 @@ GPUS = ("nvidia[0-9]*", "kfd", "dri")
 CGROUP = Path("/sys/fs/cgroup")
 """Where a container's share of the memory is said."""
 GB = 1e9
+SMALL = 1e9
+"""Bytes of weights for which torch, which takes seconds to import, is not asked what a GPU has free."""
 
 
 def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
-    """Count the floating-point numbers in the safetensors headers; None where there are none.
+    """Count the floating-point numbers in the safetensors headers; None where there are none, or weights without.
 
     Parameters
     ----------
@@ -35,7 +40,9 @@ def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
     ModelNotFoundError
         For a file that is cut short.
     """
-    return sum(count for count, floating, _ in _tensors(folder, without) if floating) or None
+    if any(map(is_pickled, weight_files(folder))):
+        return None
+    return sum(count for _, count, floating, _ in _tensors(folder, without) if floating) or None
 
 
 def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
@@ -45,25 +52,42 @@ def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
     weights are not opened: their size counts, in the precision that the configuration names.
     """
     width = BYTES[dtype]
-    found = sum(count * width if floating else size for count, floating, size in _tensors(folder, without))
-    if found:
-        return found
+    found = sum(count * width if floating else size for _, count, floating, size in _tensors(folder, without))
     config = read_json(folder / "config.json")
     stored = BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 4)
-    pickled = [name for name in folder_files(folder) if name.endswith(".bin") and "model" in name.rpartition("/")[2]]
-    return sum((folder / name).stat().st_size for name in pickled) * width // stored
+    pickled = filter(is_pickled, weight_files(folder))
+    return found + sum((folder / name).stat().st_size for name in pickled) * width // stored
+
+
+def weight_files(folder: Path) -> tuple[str, ...]:
+    """Return the files that weights are loaded from, of each module in a folder, relative to it."""
+    names = set(folder_files(folder))
+    found = {name for name in names if is_pickled(name) and name.endswith(".bin")}
+    for parent in {parent_of(name) for name in names}:
+        beside = f"{parent}/" if parent else ""
+        whole, index = (beside + name for name in SAFE)
+        shards = read_json(folder / index).get("weight_map") or {} if index in names and whole not in names else {}
+        found |= {whole} & names | {beside + str(shard) for shard in shards.values()}
+    return tuple(sorted(found))
+
+
+def tensor_names(folder: Path) -> frozenset[str]:
+    """Return the names of the tensors in a folder's safetensors files, not in those of folders below it."""
+    safe = (name for name in weight_files(folder) if "/" not in name and not is_pickled(name))
+    return frozenset(tensor for name in safe for tensor in _header(folder / name))
 
 
 def free(device: str) -> int | None:
     """Return how many bytes are free on a device; None where that cannot be told."""
-    kind = device.partition(":")[0]
+    kind, _, number = device.partition(":")
     if kind == "cpu":
         return _free_ram()
-    if kind != "cuda":
+    if kind != "cuda" or find_spec("torch") is None:
         return None
     import torch
 
-    return int(torch.cuda.mem_get_info(device)[0])
+    # A GPU that is not there is said where the model is loaded.
+    return int(torch.cuda.mem_get_info(device)[0]) if int(number or 0) < torch.cuda.device_count() else None
 
 
 def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
@@ -99,28 +123,65 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
     return ""
 
 
-def surely_cpu(device: str) -> bool:
+def foreseen(size: int, dtype: str, device: str) -> str:
+    """Return what will not fit, before anything is loaded; an empty text where all fits or nothing can be told.
+
+    Parameters
+    ----------
+    size
+        Bytes of one copy.
+    device
+        As it was asked for: ``auto``, ``cuda:0,cuda:1``.
+    """
+    devices = [part.strip() for part in device.split(",") if part.strip()]
+    if size < SMALL and not all(map(_surely_cpu, devices)):
+        return ""
+    return too_large(size, dtype, [_expected(part) for part in devices])
+
+
+def lack(parameters: int | None, dtype: str, device: str) -> str:
+    """Return what :func:`foreseen` does of a model of which only the number of parameters is known, if that."""
+    return foreseen((parameters or 0) * BYTES[dtype], dtype, device)
+
+
+def _expected(device: str) -> str:
+    """Return the device that a model will run on, as far as it can be told what is free there."""
+    if _surely_cpu(device):
+        return "cpu"
+    if device != "auto" or find_spec("torch") is None:
+        return device
+    import torch
+
+    return str(torch.accelerator.current_accelerator()) if torch.accelerator.is_available() else "cpu"
+
+
+def _surely_cpu(device: str) -> bool:
     """Say whether a model surely runs on the CPU, without asking torch: ``cpu``, or ``auto`` and there is no GPU."""
     if device == "auto":
         return sys.platform == "linux" and not any(next(Path("/dev").glob(name), None) for name in GPUS)
     return device == "cpu"
 
 
-def _tensors(folder: Path, without: Sequence[str]) -> Iterator[tuple[int, bool, int]]:
-    """Yield (numbers, whether they are floating-point, bytes) of each tensor in the safetensors files."""
-    for name in folder_files(folder):
-        if not name.endswith(".safetensors"):
+def _tensors(folder: Path, without: Sequence[str]) -> Iterator[tuple[str, int, bool, int]]:
+    """Yield (name, numbers, whether they are floating-point, bytes) of each tensor in the safetensors files."""
+    for name in weight_files(folder):
+        if is_pickled(name):
             continue
-        try:
-            with (folder / name).open("rb") as file:
-                size = struct.unpack("<Q", file.read(8))[0]
-                header = json.loads(file.read(size))
-        except (struct.error, ValueError):
-            raise ModelNotFoundError(f"{folder / name}: damaged, or not a safetensors file") from None
-        for tensor, about in header.items():
-            if tensor != "__metadata__" and not tensor.startswith(tuple(without)):
+        for tensor, about in _header(folder / name).items():
+            if not tensor.startswith(tuple(without)):
                 start, stop = about["data_offsets"]
-                yield prod(about["shape"]), about["dtype"].startswith(("F", "BF")), stop - start
+                yield tensor, prod(about["shape"]), about["dtype"].startswith(("F", "BF")), stop - start
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """Return what a safetensors file says of each tensor in it."""
+    try:
+        with path.open("rb") as file:
+            header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    except (struct.error, ValueError):
+        raise ModelNotFoundError(f"{path}: damaged, or not a safetensors file") from None
+    header.pop("__metadata__", None)
+    return header
 
 
 def _free_ram() -> int | None:

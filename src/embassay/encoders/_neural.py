@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders import _runner
-from embassay.encoders._memory import check_fits, surely_cpu, too_large, weights
+from embassay.encoders._memory import check_fits, foreseen, weights
 from embassay.encoders._models import Found
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
@@ -168,11 +168,8 @@ class NeuralEncoder(ABC):
         return found
 
     def _size_warnings(self) -> list[str]:
-        """Say what will not fit into the memory, where that is known without torch."""
-        devices = self._devices
-        if not all(map(surely_cpu, devices)):
-            return []
-        return [lack] if (lack := too_large(self._size, self.dtype, ["cpu"] * len(devices))) else []
+        """Say what will not fit into the memory of the place where it is to run."""
+        return [said] if (said := foreseen(self._size, self.dtype, self.device)) else []
 
 
 def there(device: str) -> str:

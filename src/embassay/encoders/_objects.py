@@ -1,22 +1,28 @@
 """Objects of other libraries as encoders: told by what they can do; those libraries are never imported.
 
-What such an object computes with cannot be read, so its fingerprint is made of its class, of its settings that are
-plain values and no secrets, and of the vectors of seventeen texts in each role, one of them long enough to be cut.
+An object's fingerprint is made of its class, of its settings that are plain values and no secrets, of every tensor and
+array that it holds, and of the vectors of seventeen texts in each role, one of them long enough to be cut. These texts
+alone would not do: two models may give the same for them and differ elsewhere. So the vectors of an object that holds
+more than can be read, such as a service's client, are not kept, unless a ``version`` stands for what it computes with.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from embassay.encoders import _mteb_model
+from embassay.encoders._object_contents import contents, digest
+from embassay.encoders._object_forms import FORMS, Form, form_of
 from embassay.encoders._object_settings import own_name, settings
 from embassay.encoders._probe import PROBES, remembered
 from embassay.errors import EncoderError, SpecError
@@ -33,61 +39,28 @@ WITHIN = 1e-5
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 
 
-@dataclass(frozen=True)
-class Form:
-    """A way in which libraries turn texts into vectors.
-
-    Attributes
-    ----------
-    has
-        The methods that it is told by, all of them.
-    encode
-        Called with (object, texts, role).
-    """
-
-    name: str
-    has: tuple[str, ...]
-    encode: Callable[[Any, list[str], Role], Any]
+def is_encoder(thing: object) -> bool:
+    """Say whether an object is an encoder, or of another library and taken as one."""
+    return _is_own(thing) or form_of(thing) is not None
 
 
-def _sentence_transformer(thing: Any, texts: list[str], role: Role) -> Any:
-    return {"query": thing.encode_query, "document": thing.encode_document, "text": thing.encode}[role](texts)
+def _is_own(thing: object) -> bool:
+    # A fingerprint takes its time: it is not asked for to find out whether there is one.
+    return all(getattr_static(thing, part, None) is not None for part in OWN)
 
 
-def _langchain(thing: Any, texts: list[str], role: Role) -> Any:
-    return [thing.embed_query(text) for text in texts] if role == "query" else thing.embed_documents(texts)
-
-
-def _llama_index(thing: Any, texts: list[str], role: Role) -> Any:
-    if role == "query":
-        return [thing.get_query_embedding(text) for text in texts]
-    return thing.get_text_embedding_batch(texts)
-
-
-def _plain(thing: Any, texts: list[str], role: Role) -> Any:
-    return thing.encode(texts)
-
-
-FORMS = (
-    Form("sentence-transformers", ("encode", "encode_query", "encode_document"), _sentence_transformer),
-    Form("LangChain", ("embed_documents", "embed_query"), _langchain),
-    Form("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _llama_index),
-    Form("encode", ("encode",), _plain),
-)
-"""The first whose methods an object has is taken. LangChain and LlamaIndex know queries and documents only: plain texts
-go in as documents."""
-
-
-def from_object(thing: Any, runtime: Runtime, name: str = "") -> Encoder:
+def from_object(thing: Any, runtime: Runtime, name: str = "", version: str = "") -> Encoder:
     """Return an object as an encoder; itself where it is one already.
 
     Parameters
     ----------
     thing
-        LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, or anything with
-        ``encode(list of str)`` that returns an (n, d) array.
+        LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or
+        anything with ``encode(list of str)`` that returns an (n, d) array.
     name
         What it is to be called; the name of its model by default, else of its class.
+    version
+        Stands for what it computes with in the fingerprint; it changes with every change of the vectors.
 
     Raises
     ------
@@ -96,54 +69,57 @@ def from_object(thing: Any, runtime: Runtime, name: str = "") -> Encoder:
     """
     if isinstance(thing, type):
         raise SpecError(f"{thing.__name__} is a class; make an object of it: {thing.__name__}(…)")
-    if all(hasattr(thing, part) for part in OWN):
-        if name:
-            raise SpecError(f"name={name!r}: {thing.name!r} is an encoder, which has a name of its own")
-        own: Encoder = thing
-        return own
-    form = next((form for form in FORMS if all(callable(getattr(thing, has, None)) for has in form.has)), None)
+    if _is_own(thing):
+        if name or version:
+            said, own = ("name", "a name") if name else ("version", "a fingerprint")
+            raise SpecError(f"{said}={name or version!r}: {thing.name!r} is an encoder, which has {own} of its own")
+        encoder: Encoder = thing
+        return encoder
+    form = form_of(thing)
     if form is None:
-        ways = ", ".join(" with ".join(form.has) for form in FORMS[1:])
+        ways = ", ".join(" with ".join(form.has) for form in FORMS[2:])
         raise SpecError(
             f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
             f"an object has one of: {ways}"
         )
-    return ObjectEncoder(name or own_name(thing), thing, form, runtime)
+    return ObjectEncoder(name or own_name(thing), thing, form, runtime, version)
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectEncoder:
-    """Asks an object of another library for vectors."""
+    """Asks an object of another library for vectors; what it is known by is worked out anew each time it is asked for.
+
+    Attributes
+    ----------
+    version
+        Stands for what the object computes with; empty where that is read.
+    """
 
     name: str
     thing: Any = field(repr=False)
     form: Form
     runtime: Runtime = field(repr=False)
+    version: str = ""
 
     @property
     def card(self) -> Card:
         """What the object says of itself."""
-        own = str(getattr(self.thing, "similarity_fn_name", None) or "cosine")
-        similarity: Similarity = "dot" if own == "dot" else "cosine"
-        kind = type(self.thing)
-        model = own_name(self.thing)
-        more = "" if model == kind.__name__ else f",model={model}"
-        return Card(
-            f"object:{kind.__module__}.{kind.__qualname__}{more}", prompts=self._prompts(), similarity=similarity
-        )
+        return self._card()
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """A hash of the object's class, its plain settings, and of how seventeen texts are encoded in each role.
+        """A hash of the object's class, its plain settings, and its version, else its tensors, arrays and vectors.
 
         Raises
         ------
         EncoderError
-            If the object fails on them.
+            If the object cannot be read, or fails on the seventeen texts.
         """
-        key = content_hash(["object probe", *self._told, PROBES])
-        probe = _settled(self.runtime.remembered, key, self._probe())
-        return content_hash(["object", *self._told, probe.tolist()])
+        return self._fingerprint()
+
+    def of_one_run(self, runtime: Runtime) -> ObjectEncoder:
+        """Return it as it is now, for a run: during one an object is taken to stay as it is."""
+        return _OfOneRun(self.name, self.thing, self.form, runtime, self.version)
 
     def fit(self, texts: Sequence[str]) -> ObjectEncoder:
         """Return itself: nothing is learnt."""
@@ -170,13 +146,45 @@ class ObjectEncoder:
         with np.errstate(over="ignore"):
             return matrix.astype(np.float32)
 
-    @property
-    def _told(self) -> tuple[object, ...]:
+    def _card(self) -> Card:
+        meta = getattr(self.thing, "mteb_model_meta", None)
+        own = str(getattr(self.thing, "similarity_fn_name", None) or _mteb_model.similarity_of(meta))
+        similarity: Similarity = "dot" if own == "dot" else "cosine"
+        kind, model = type(self.thing), own_name(self.thing)
+        more = ("" if model == kind.__name__ else f",model={model}") + (f",version={self.version}" * bool(self.version))
+        return Card(
+            f"object:{kind.__module__}.{kind.__qualname__}{more}",
+            cached=bool(self.version) or contents(self.thing) is not None,
+            prompts=self._prompts(),
+            similarity=similarity,
+        )
+
+    def _fingerprint(self) -> str:
         kind = type(self.thing)
-        return f"{kind.__module__}.{kind.__qualname__}", self.form.name, settings(self.thing)
+        told = [f"{kind.__module__}.{kind.__qualname__}", self.form.name, settings(self.thing)]
+        if self.version:
+            return content_hash(["object version", *told, self.version])
+        told.append(self._read())
+        key = content_hash(["object probe", *told, PROBES])
+        probe = _settled(self.runtime.remembered, key, self._probe())
+        return content_hash(["object", *told, probe.tolist()])
+
+    def _read(self) -> str:
+        """Return a hash of all that the object computes with; an empty text where that cannot be read."""
+        found = contents(self.thing)
+        try:
+            return "" if found is None else digest(found)
+        except Exception as error:
+            raise EncoderError(
+                f"its weights cannot be read ({_said(error)}); ea.encoder(object, version=…) says what they are"
+            ) from error
 
     def _prompts(self) -> Mapping[str, str]:
-        """Return the prompt of each role, of an object that tells its prompts as sentence-transformers' do."""
+        """Return the prompt of each role, of an object that tells its prompts as one of mteb or a
+        ``SentenceTransformer`` does.
+        """
+        if self.form.name == "mteb":
+            return _mteb_model.prompts_of(getattr(self.thing, "model_prompts", None) or {})
         prompts = getattr(self.thing, "prompts", None)
         if not isinstance(prompts, Mapping):
             return {}
@@ -198,12 +206,28 @@ class ObjectEncoder:
         except EncoderError:
             raise
         except Exception as error:
-            said = re.sub(r"\s+", " ", str(error))
-            raise EncoderError(f"{type(error).__name__}: {said}") from error
+            raise EncoderError(_said(error)) from error
         rows: NDArray[np.float32] = found.toarray() if issparse(found) else found
         if rows.shape[0] != len(PROBES) + 1 or not np.isfinite(rows).all():
             raise EncoderError(f"it returned shape {rows.shape} for {len(PROBES) + 1} texts, or a vector with NaN")
         return rows
+
+
+class _OfOneRun(ObjectEncoder):
+    """An object during a run: what it is known by is worked out once."""
+
+    @cached_property
+    def card(self) -> Card:
+        return self._card()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return self._fingerprint()
+
+
+def _said(error: Exception) -> str:
+    message = re.sub(r"\s+", " ", str(error))
+    return f"{type(error).__name__}: {message}"
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

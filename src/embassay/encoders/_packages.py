@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from embassay.errors import EncoderError, SpecError
@@ -16,7 +19,7 @@ def require(package: str, install: str, place: str) -> None:
 
 
 def load(package: str) -> Any:
-    """Import a package.
+    """Import a package; what it sets up for the logging of the whole process is undone.
 
     Raises
     ------
@@ -24,6 +27,19 @@ def load(package: str) -> Any:
         If that fails, whatever it raises.
     """
     try:
-        return importlib.import_module(package)
+        with _same_logging():
+            return importlib.import_module(package)
     except Exception as error:
         raise EncoderError(f"the package {package} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _same_logging() -> Iterator[None]:
+    """Put the root logger's handlers and level back: laser_encoders would write to standard output from then on."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

@@ -33,6 +33,8 @@ PROBES = (
 """Sixteen short texts whose vectors tell one model from another."""
 STEP = 1e-3
 """How far a coordinate may move while the model counts as the same."""
+FINE = 1e-5
+"""The same for a model that runs here, of unit vectors: only rounding moves them."""
 Probe = NDArray[np.float32]
 
 
@@ -46,22 +48,33 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
     return probe if probe.size else None
 
 
-def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe) -> Probe:
+def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, step: float = STEP) -> Probe:
     """Return the probe of the last time where this one agrees with it; else this one, which is remembered."""
     known = remembered(memory, key)
-    if known is not None and _agree(known, probe):
+    if known is not None and _agree(known, probe, step):
         return known
     if memory is not None:
         memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
     return probe
 
 
-def steps(probe: Probe) -> list[list[int]]:
+def steps(probe: Probe, step: float = STEP) -> list[list[int]]:
     """Return a probe rounded, as whole numbers of steps."""
-    found: list[list[int]] = np.rint(probe.astype(np.float64) / STEP).astype(int).tolist()
+    found: list[list[int]] = np.rint(probe.astype(np.float64) / step).astype(int).tolist()
     return found
 
 
-def _agree(known: Probe, probe: Probe) -> bool:
+def unit_steps(memory: MutableMapping[str, str] | None, key: str, rows: Probe, step: float = FINE) -> list[list[int]]:
+    """Return the directions and lengths of a probe's (n, d) rows, settled and rounded."""
+    return steps(settled(memory, key, unit(rows), step), step)
+
+
+def unit(rows: Probe) -> Probe:
+    """Return rows at unit length, and a tenth of the logarithm of 1 + their norm in a last column."""
+    norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    return np.hstack([rows / np.where(norms > 0, norms, 1), np.log1p(norms) / 10]).astype(np.float32)
+
+
+def _agree(known: Probe, probe: Probe, step: float) -> bool:
     scale = max(1.0, float(np.linalg.norm(known, axis=1).max()))
-    return known.shape == probe.shape and bool(np.abs(known - probe).max() <= STEP * scale)
+    return known.shape == probe.shape and bool(np.abs(known - probe).max() <= step * scale)

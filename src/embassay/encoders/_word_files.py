@@ -10,7 +10,7 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedIOBase
@@ -95,10 +95,15 @@ def recognise(path: Path) -> Form:
     return Form("glove", _dimensions(path, whole), None, bom)
 
 
-def read(path: Path, limit: int = 0) -> WordVectors:
+def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
     """Read words and vectors, the first ``limit`` only where that is not 0.
 
     The memory is about that of the matrix and the words.
+
+    Parameters
+    ----------
+    always
+        Words that are read wherever they stand.
 
     Raises
     ------
@@ -111,9 +116,12 @@ def read(path: Path, limit: int = 0) -> WordVectors:
     with _reading(path), _open(path) as file:
         file.seek(form.start)
         for block in _blocks(path, file, form):
-            gathered.add(block, limit - len(gathered) if limit else None)
+            room = max(0, limit - len(gathered)) if limit else None
+            gathered.add(block, room)
             if limit and len(gathered) >= limit:
-                break
+                gathered.add(_those(block, {word.encode() for word in always if word not in gathered.row}, room), None)
+                if gathered.row.keys() >= set(always):
+                    break
     complete = not limit or len(gathered) < limit
     if complete and form.promised is not None and len(gathered) < form.promised:
         raise SourceError(
@@ -226,6 +234,12 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
             1,
         )
     return dim
+
+
+def _those(block: Block, words: Set[bytes], start: int | None) -> Block:
+    """Return what a block has of some words, from a place on."""
+    places = [place for place, word in enumerate(block.words) if place >= (start or 0) and word in words]
+    return Block([block.words[place] for place in places], block.matrix[places])
 
 
 def _blocks(path: Path, file: BufferedIOBase, form: Form) -> Iterator[Block]:

@@ -3,8 +3,8 @@
 Conneau, Kiela, Schwenk, Barrault & Bordes (2017), "Supervised Learning of Universal Sentence Representations from
 Natural Language Inference Data". A text's vector is the maximum over its own words. The released code of version 1
 takes the padding of a batch into the maximum, so that its vectors depend on what a text is encoded with; here they do
-not. A text without a known word is a zero vector, as for ``words:``; the released code puts a sign for the end in its
-place.
+not. A text without a known word is a zero vector, as for ``words:``; the released code encodes the signs before and
+after it, and the one after it alone where neither has a vector.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def create(
     version
         ``1`` or ``2``: which signs stand before and after a text, and how words are cut.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     limit
-        Read so many words, the first of the file, which are mostly the most frequent; 0 for all.
+        Read so many words, the first of the file, which are mostly the most frequent, and the two signs; 0 for all.
 
     Raises
     ------
@@ -108,7 +108,10 @@ class InferSentEncoder:
         """What was read, for ``run.json``; nothing before the first text is encoded."""
         if "_vectors" not in vars(self):
             return {}
-        return {"device": self.device, "words": len(self._vectors.row), "notes": list(self._vectors.notes)}
+        network = vars(self).get("_network")
+        device = str(network.device) if network else self.device
+        notes = [*self._vectors.notes, *self._missing_signs()]
+        return {"device": device, "words": len(self._vectors.row), "notes": notes}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -158,10 +161,16 @@ class InferSentEncoder:
         row = self._vectors.row
         return self._vectors.matrix[[row[word] for word in (first, *words, last) if word in row]]
 
+    def _missing_signs(self) -> list[str]:
+        """Say which signs have no vector."""
+        lost = [sign for sign in ENDS[self.version] if sign not in self._vectors.row]
+        which = " and ".join(lost)
+        return [f"there are no vectors of {which}, which stood around each text in training"] if lost else []
+
     @cached_property
     def _vectors(self) -> WordVectors:
         try:
-            return read(self.words, self.limit)
+            return read(self.words, self.limit, ENDS[self.version])
         except SourceError as error:
             raise EncoderError(str(error)) from None
 

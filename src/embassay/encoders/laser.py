@@ -10,19 +10,22 @@ import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders._packages import load, require
-from embassay.encoders._probe import PROBES, settled, steps
+from embassay.encoders._probe import PROBES, unit_steps
 from embassay.errors import EncoderError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
 TARGET = "laser2 or laser3"
 PACKAGE = "laser_encoders"
+FILES = (".pt", ".spm", ".cvocab")
+"""How the files end that a vector depends on: weights, pieces of words, their list."""
 
 
 def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -> LaserEncoder:
@@ -73,14 +76,24 @@ class LaserEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the model's name, the package's version, and of how sixteen short texts are encoded."""
+        """A hash of the model's name, the package's version, and the folder's files, else the vectors of short texts.
+
+        Raises
+        ------
+        EncoderError
+            If there are no such files, and the model cannot be asked.
+        """
         try:
             version = importlib.metadata.version(PACKAGE)
         except importlib.metadata.PackageNotFoundError:
             version = ""
         told = ["laser", self.target, self.lang, version]
-        probe = settled(self.runtime.remembered, content_hash(["laser probe", *told]), self.encode(PROBES))
-        return content_hash([*told, steps(probe)])
+        if self.folder and not self._files:
+            _ = self._pipeline  # the package downloads them into the folder
+        if files := self._files:
+            return content_hash([*told, files])
+        key = content_hash(["laser probe", *told, self.folder])
+        return content_hash([*told, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
 
     def fit(self, texts: Sequence[str]) -> LaserEncoder:
         """Return itself: nothing is learnt."""
@@ -101,6 +114,14 @@ class LaserEncoder:
     def release(self) -> None:
         """Let go of the model; the next text loads it again."""
         vars(self).pop("_pipeline", None)
+
+    @property
+    def _files(self) -> dict[str, str]:
+        """The SHA-256 of each file of the folder that makes the vectors; empty for the package's own folder."""
+        place = Path(self.folder)
+        if not self.folder or not place.is_dir():
+            return {}
+        return {path.name: self.runtime.sha256(path) for path in sorted(place.iterdir()) if path.suffix in FILES}
 
     @cached_property
     def _pipeline(self) -> Any:

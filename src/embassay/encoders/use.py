@@ -1,6 +1,7 @@
 """Universal Sentence Encoder through the package tensorflow_hub, where it is installed: ``use:./FOLDER`` or an address.
 
 Cer et al. (2018), "Universal Sentence Encoder". The package downloads what an address names when it is first needed.
+User, password and query of an address are used and never shown.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders._addresses import hidden, without_secrets
 from embassay.encoders._packages import load, require
 from embassay.errors import EncoderError, SourceError
 from embassay.samples import Role
@@ -40,7 +42,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
     """
     if "://" not in target and not Path(target).expanduser().is_dir():
         raise SourceError("no such folder; the Universal Sentence Encoder is a saved model of TensorFlow", target)
-    require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{target}'")
+    require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{without_secrets(target)}'")
     return UseEncoder(target, runtime)
 
 
@@ -48,19 +50,19 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
 class UseEncoder:
     """A saved model; loaded when it is first needed."""
 
-    target: str
+    target: str = field(repr=False)
     runtime: Runtime = field(repr=False)
 
     @property
     def name(self) -> str:
         """The last parts of the address, or the folder's name."""
-        parts = self.target.rstrip("/").split("/")
+        parts = without_secrets(self.target).rstrip("/").split("/")
         return "/".join(parts[-2:]) if parts[-1].isdigit() else parts[-1]
 
     @property
     def card(self) -> Card:
         """What is known without loading it."""
-        return Card(f"use:{self.target}")
+        return Card(f"use:{without_secrets(self.target)}")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -85,7 +87,7 @@ class UseEncoder:
         Raises
         ------
         EncoderError
-            If the model cannot be loaded.
+            If the model cannot be loaded, or takes no texts.
         """
         return np.asarray(self._model(list(texts)), dtype=np.float32) if texts else np.zeros((0, 1), dtype=np.float32)
 
@@ -101,7 +103,13 @@ class UseEncoder:
 
     @cached_property
     def _model(self) -> Any:
-        return _of_package("load", str(self._folder))
+        model = _of_package("load", str(self._folder))
+        if not callable(model):
+            raise EncoderError(
+                f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1, or is "
+                "another kind of model; take one for TensorFlow 2, such as universal-sentence-encoder/4"
+            )
+        return model
 
 
 def _of_package(function: str, target: str) -> Any:
@@ -110,4 +118,5 @@ def _of_package(function: str, target: str) -> Any:
     except EncoderError:
         raise
     except Exception as error:
-        raise EncoderError(f"{target} cannot be loaded: {type(error).__name__}: {error}") from error
+        said = hidden(str(error), target)
+        raise EncoderError(f"{without_secrets(target)} cannot be loaded: {type(error).__name__}: {said}") from error

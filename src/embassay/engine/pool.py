@@ -92,7 +92,7 @@ def encode(
     ready = dict(zip(texts, cache.get(encoder.fingerprint, texts), strict=True)) if cache else {}
     todo = sorted((t for t in texts if ready.get(t) is None), key=lambda t: (t[0], len(t[1]), t[1]))
     advance(len(texts) - len(todo))
-    done, blocks, keeper = list[Text](), list[Any](), _Keeper(encoder.fingerprint, cache)
+    done, blocks, keeper = list[Text](), list[Any](), _Keeper(encoder.fingerprint if cache else "", cache)
     seconds, timed, start = 0.0, 0, time.perf_counter()
     try:
         for block, rows in _encoded(encoder, todo):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -83,6 +83,7 @@ def render(
     layouts: Mapping[str, Layout],
     speed: Mapping[str, float] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the HTML page of a result.
 
@@ -94,6 +95,8 @@ def render(
         Texts per second by encoder, where it was measured.
     badges
         By encoder what moves its vectors that should not, where that was looked at.
+    notes
+        What was assumed or left out.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -110,6 +113,7 @@ def render(
         hashes=[_csp_hash(library), _csp_hash(script)],
         speed=speed or {},
         trust=[_trust(name, found) for name, found in (badges or {}).items()],
+        notes=notes,
     )
     return page
 

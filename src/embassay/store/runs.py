@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -141,10 +141,20 @@ def _identity(origin: Origin) -> dict[str, Any]:
 
 
 def _changed(record: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """Name the settings that differ from a record's."""
+    """Name the settings that differ from a record's, and the encoders that joined or left."""
     before = record.get("settings") or {}
-    names = [name for name, value in json.loads(canonical(settings)).items() if before.get(name) != value]
-    return ", ".join(names) or "another version of embassay"
+    now = json.loads(canonical(settings))
+    names = [name for name, value in now.items() if before.get(name) != value]
+    told = [f"{name}{_moved(before.get(name), now[name])}" if name == "encoders" else name for name in names]
+    return ", ".join(told) or "another version of embassay"
+
+
+def _moved(before: Any, now: Sequence[Sequence[Any]]) -> str:
+    """Say which encoders are there that were not, and which were there that are not."""
+    were, are = ([entry[0] for entry in side or ()] for side in (before, now))
+    new, gone = [label for label in are if label not in were], [label for label in were if label not in are]
+    parts = [f"{what} {', '.join(labels)}" for what, labels in (("new:", new), ("not now:", gone)) if labels]
+    return f" – {'; '.join(parts)}" if parts else ""
 
 
 def _only_mended(record: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:

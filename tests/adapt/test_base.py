@@ -1,0 +1,139 @@
+"""The base of a training: its options, and that a model is written as its base is used."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embassay.adapt._base import REFUSED, TAKEN, find_base, load, write_model
+from embassay.encoders import st
+from embassay.errors import InputError, SpecError
+from embassay.specs import known_options
+from embassay.types import Runtime
+
+TEXTS = ["pump opens slowly when it does", "lamp"]
+
+
+def copy_of(base, folder, **config):
+    """Copy a base, its configuration changed."""
+    shutil.copytree(base, folder)
+    path = folder / "config_sentence_transformers.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **config}))
+    return folder
+
+
+def written(spec, folder, tiny):
+    """Write a base as it is, untrained; return what loads the base and what loads the copy."""
+    encoder = find_base(spec)
+    model = load(encoder, tiny.settings())
+    write_model(encoder, model, folder)
+    return encoder, st.create(str(folder), Runtime())
+
+
+def same(a, b):
+    roles = ("query", "document", "text")
+    return all(np.abs(a.encode(TEXTS, role) - b.encode(TEXTS, role)).max() < 1e-6 for role in roles)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        ({"query": "what ", "passage": "the "}, {"query": "what ", "document": "the "}),
+        ({"query": "what ", "corpus": "the "}, {"query": "what ", "document": "the "}),
+        ({"query": "what ", "document": "", "passage": "the "}, {"query": "what ", "document": "the "}),
+        ({"query": "what ", "document": "in ", "passage": "the "}, {"query": "what ", "document": "in "}),
+        ({"query": "what "}, {"query": "what "}),
+        ({}, {}),
+    ],
+)
+def test_a_model_is_written_with_its_base_s_prompts(base, tmp_path, tiny, prompts, expected):
+    before, after = written(str(copy_of(base, tmp_path / "base", prompts=prompts)), tmp_path / "copy", tiny)
+    assert before.card.prompts == after.card.prompts == expected
+    assert same(before, after)
+    own = json.loads((tmp_path / "copy" / "config_sentence_transformers.json").read_text())["prompts"]
+    assert {name: own[name] for name in prompts if prompts[name]} == {n: p for n, p in prompts.items() if p}
+    assert after.card.warnings == (
+        ("it has a prompt for queries but none for plain texts: plain texts get none",) if prompts else ()
+    )
+
+
+def test_the_library_puts_the_same_prompts_before_texts_of_a_written_model(base, tmp_path, tiny):
+    from sentence_transformers import SentenceTransformer
+
+    folder = copy_of(base, tmp_path / "base", prompts={"query": "what ", "passage": "the "})
+    _, after = written(str(folder), tmp_path / "copy", tiny)
+    library = SentenceTransformer(str(tmp_path / "copy"), device="cpu")
+    assert np.abs(library.encode_document(TEXTS) - after.encode(TEXTS, "document")).max() < 1e-6
+    assert np.abs(library.encode_query(TEXTS) - after.encode(TEXTS, "query")).max() < 1e-6
+
+
+def test_what_the_library_leaves_out_is_said(base, tmp_path):
+    folder = copy_of(base, tmp_path / "base", prompts={"passage": "the "})
+    (warning,) = find_base(str(folder)).card.warnings
+    assert "called 'passage': it is put in here, and left out by encode_document" in warning
+    assert find_base(f"{folder},document_prompt=in ").card.warnings == ()
+
+
+def test_options_hold_in_training_and_in_what_is_written(base, tmp_path, tiny):
+    options = {"query_prompt": "which ", "document_prompt": "in ", "text_prompt": "and ", "max_length": 5}
+    spec = ",".join([base, *(f"{name}={value}" for name, value in options.items()), "similarity=dot"])
+    before, after = written(spec, tmp_path / "copy", tiny)
+    assert load(before, tiny.settings()).max_seq_length == 5
+    for card in (before.card, after.card):
+        assert card.prompts == {"query": "which ", "document": "in ", "text": "and "}
+        assert (card.max_tokens, card.similarity) == (5, "dot")
+    assert same(before, after)
+
+
+@pytest.mark.parametrize(
+    ("options", "config", "expected"),
+    [
+        ("document_prompt=", {"prompts": {"passage": "the "}}, {}),
+        ("query_prompt=", {"prompts": {"query": "what ", "passage": "the "}}, {"document": "the "}),
+        ("text_prompt=", {"prompts": {"sts": "in "}, "default_prompt_name": "sts"}, {}),
+        (
+            "document_prompt=which ",
+            {"prompts": {"passage": "the "}, "default_prompt_name": "passage"},
+            {"document": "which ", "text": "the "},
+        ),
+        (
+            "query_prompt=which ",
+            {"prompts": {"query": "what ", "sts": "in "}, "default_prompt_name": "query"},
+            {"query": "which ", "text": "what "},
+        ),
+    ],
+)
+def test_an_option_changes_the_prompt_of_its_role_alone(base, tmp_path, tiny, options, config, expected):
+    folder = copy_of(base, tmp_path / "base", **config)
+    before, after = written(f"{folder},{options}", tmp_path / "copy", tiny)
+    assert before.card.prompts == after.card.prompts == expected
+    assert same(before, after)
+
+
+def test_every_option_of_an_encoder_is_taken_or_refused_for_a_reason():
+    assert known_options(st.create) == {*TAKEN, *REFUSED}
+    assert not {*TAKEN} & {*REFUSED}
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        *((f"{name}=1", f"option '{name}' is not taken in training: {why[:20]}") for name, why in REFUSED.items()),
+        ("dims=3", "unknown option of base"),
+        ("max_length=0", "must be 1 or more"),
+        ("max_length=short", "is not a whole number"),
+        ("similarity=euclidean", "none of cosine, dot"),
+    ],
+)
+def test_an_option_that_does_not_hold_in_training_is_refused(base, option, why):
+    with pytest.raises(InputError, match=why):
+        find_base(f"{base},{option}")
+
+
+def test_a_base_has_no_label_of_its_own(base):
+    with pytest.raises(SpecError, match="takes no other label; leave out mine="):
+        find_base(f"mine={base}")
+    assert find_base(f"st:{base}").target == base
+    assert Path(base).is_absolute()

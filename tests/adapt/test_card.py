@@ -1,0 +1,130 @@
+"""The card of a variant and the table of all variants, from a result worked by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from embassay.adapt.card import Origin, card_of, hub_name
+from embassay.adapt.figures import WITHOUT, of_variants
+from embassay.adapt.settings import FINETUNE
+from embassay.adapt.variants import Stage
+from embassay.result import Comparison, CorpusRecord, EncoderRecord, Result, Row
+
+NAMES = ("base", "finetuned")
+STAGE = Stage("finetuned", "finetune", "base", FINETUNE, {"loss": "mnr", "per_question": 2})
+ORIGIN = Origin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
+FACTS = {"finetuned": {"rows": 75, "data": "d" * 16, "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]]}}
+
+
+def row(encoder, quantity, subset, *figure):
+    value, low, high = (*figure, None, None)[:3]
+    kept = {"items": 41, "units": 38, "undefined": 0, "reason": None, "signature": "s"}
+    return Row("retrieval", "mine", encoder, subset, "similarity", "", quantity, value, low, high, **kept)
+
+
+@pytest.fixture
+def result():
+    rows = [
+        figure
+        for encoder in NAMES
+        for figure in (
+            row(encoder, "Success@5", "all", 0.9123, 0.88, 0.94),
+            row(encoder, "accuracy_l100", "all", 0.91, 0.85, 0.96),
+            row(encoder, "coe", "psi5", 0.95, 0.9, 0.97),
+            row(encoder, "roe", "psi5", 0.01, 0.0, 0.02),
+            row(encoder, "tau", "recommended", 0.4321),
+            row(encoder, "isoscore", "documents", 0.25),
+        )
+    ]
+    encoders = tuple(EncoderRecord(name, name, name, "", 8, 8, {}, False) for name in NAMES)
+    corpus = CorpusRecord("mine", "retrieval", "7b01d0fd98d91ab5", 41, 38, 38.0, 0, 90, "CC0", "", False, 60, 60)
+    change = Comparison(
+        "retrieval",
+        "mine",
+        "all",
+        "similarity",
+        "",
+        "Success@5",
+        "base",
+        "finetuned",
+        -0.02,
+        -0.04,
+        -0.01,
+        0.01,
+        0.01,
+        1,
+        41,
+        38,
+    )
+    return Result(0, 1000, encoders, (corpus,), tuple(rows), (change,))
+
+
+def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
+    card = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"])
+    learnt, tested = card.split("## Learnt from\n\n")[1].split("## Tested on\n\n")
+    assert "| mine | 5df59cba8925e8fd | CC0 |" in learnt
+    assert "| mine | test, of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
+    assert f"| data | {'d' * 16} |" in card
+    assert "| Success@5 of the dev questions | 0.633 (step 0), 0.600 (step 5), 0.567 (step 10) |" in card
+    assert "- finetuned: no step of the training was better on the dev questions" in card
+
+
+def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
+    from dataclasses import replace
+
+    own = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"])
+    assert "base_model" not in own
+    there = card_of(STAGE, [STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"])
+    assert there.startswith(
+        '---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\nbase_model: "a'
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "folder", "name"),
+    [
+        ("./t2/base", "t2/base", None),
+        ("/srv/models/e5", "/srv/models/e5", None),
+        ("~/e5", "/home/me/e5", None),
+        ("all-MiniLM-L6-v2", "/site-packages/gt/model", "sentence-transformers/all-MiniLM-L6-v2"),
+        ("all-MiniLM-L6-v2", "/hub/models--sentence-transformers--all-MiniLM-L6-v2/snapshots/c9",
+         "sentence-transformers/all-MiniLM-L6-v2"),
+        ("bert-base-uncased", "/hub/models--bert-base-uncased/snapshots/c9", "bert-base-uncased"),
+        ("intfloat/e5-small", "/hub/models--intfloat--e5-small/snapshots/c9", "intfloat/e5-small"),
+    ],
+)  # fmt: skip
+def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
+    assert hub_name(target, Path(folder)) == name
+
+
+def test_all_variants_stand_in_one_table_of_six_figures(result):
+    head, rule, base, tuned, blank, note = of_variants(result, ["mine"])
+    assert [cell.strip() for cell in head.split("|")[1:3]] == ["mine", "Success@5"]
+    assert [cell.strip() for cell in tuned.strip("| ").split("|")] == [
+        "finetuned",
+        "91.2% [88.0, 94.0]",
+        "91.0% [85.0, 96.0]",
+        "95.0% [90.0, 97.0]",
+        "1.0% [0.0, 2.0]",
+        "0.432",
+        "0.250",
+    ]
+    assert len({len(line) for line in (head, rule, base, tuned)}) == 1
+    assert blank == ""
+    assert note == WITHOUT
+
+
+def test_figures_of_few_units_are_marked(result):
+    from dataclasses import replace
+
+    few = replace(result, rows=tuple(replace(r, units=22) for r in result.rows))
+    assert of_variants(few, ["mine"])[0].startswith("| mine (few units: 22) | ")
+    assert "\nmine (few units: 22)\n" in card_of(STAGE, [STAGE], FACTS, ORIGIN, few, ["mine"])
+
+
+def test_a_figure_that_there_is_none_of_is_a_dash(result):
+    from dataclasses import replace
+
+    left = tuple(r for r in result.rows if (r.quantity, r.encoder) != ("tau", "base"))
+    _, _, base, *_ = of_variants(replace(result, rows=left), ["mine"])
+    assert base.split("|")[6].strip() == "–"
