@@ -210,7 +210,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
 
 
 def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.adaptation.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
     from embassay.adapt import finetuning
 
     whole = finetuning.finetune
@@ -415,7 +415,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 
 
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
-    monkeypatch.setattr("embassay.adaptation.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
     monkeypatch.setattr("embassay.adapt.making.mine", None)
     found = ea.adapt_encoder(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
     assert list(found.models) == ["base", "pretrained"]
