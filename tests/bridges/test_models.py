@@ -5,7 +5,7 @@ import pytest
 
 import embassay as ea
 from embassay.bridges import BeirModel, batcher, mteb_model, mteb_task
-from embassay.errors import MissingExtraError, SpecError
+from embassay.errors import EncoderError, MissingExtraError, SpecError
 
 
 class Roles:
@@ -43,6 +43,68 @@ def test_beir_encodes_questions_and_titled_documents(encoder):
 def test_beir_says_which_document_has_no_text(encoder):
     with pytest.raises(SpecError, match="document 1 has no text; its fields: title"):
         BeirModel(encoder).encode_corpus([{"text": "a"}, {"title": "b"}])
+
+
+def test_a_title_of_none_is_no_title(encoder):
+    documents = [{"title": None, "text": "bc"}, {"title": "", "text": "d"}]
+    assert BeirModel(encoder).encode_corpus(documents).tolist() == [[2, 2], [2, 1]]
+    assert BeirModel(encoder).encode_corpus({"title": [None], "text": ["bc"]}).tolist() == [[2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"text": None}, "document 1, field 'text': must be a str, is NoneType"),
+        ({"title": 5, "text": "a"}, "document 1, field 'title': must be a str, is int"),
+        (3, "document 1 must be a text or have a field text, is int"),
+    ],
+)
+def test_beir_refuses_what_is_no_text(encoder, document, said):
+    with pytest.raises(SpecError, match=said):
+        BeirModel(encoder).encode_corpus(["a", document])
+
+
+def test_beir_refuses_questions_that_are_none(encoder):
+    with pytest.raises(SpecError, match="text 1 must be a str, is NoneType"):
+        BeirModel(encoder).encode_queries(["a", None])
+    with pytest.raises(SpecError, match="a list of texts is needed"):
+        BeirModel(encoder).encode_queries("who sleeps?")
+
+
+def test_no_texts_have_no_vectors_of_the_known_length(encoder, tmp_path):
+    assert BeirModel(ea.encoder("hashing,dim=8")).encode_queries([]).shape == (0, 8)
+    assert BeirModel(encoder).encode_corpus([]).shape == (0, 2)
+    assert batcher(ea.encoder("bow").fit(["a b"]))({}, []).shape == (0, 2)
+    path = tmp_path / "vectors.jsonl"
+    path.write_text('{"text": "a", "vector": [1, 2]}\n', encoding="utf-8")
+    with pytest.raises(EncoderError, match=r"there are no texts, and how long vectors of .* are is not known"):
+        BeirModel(ea.encoder(f"vectors:{path}")).encode_queries([])
+
+
+def test_an_encoder_may_be_named_by_its_spec():
+    assert BeirModel("hashing,dim=8").encode_queries(["a"]).shape == (1, 8)
+    assert batcher("hashing,dim=8")({}, ["a"]).shape == (1, 8)
+    for make in (BeirModel, batcher):
+        with pytest.raises(SpecError, match="NoneType is no encoder"):
+            make(None)
+
+
+def test_senteval_s_bytes_are_read_as_utf_8(encoder):
+    assert batcher(encoder)({}, [["é".encode(), b"b"], b"ab"]).tolist() == [[0, 3], [0, 2]]
+    with pytest.raises(SpecError, match=r"sentence 1: .* is not UTF-8"):
+        batcher(encoder)({}, ["a", [b"\xff"]])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        (None, "sentence 0 must be a list of tokens, is NoneType"),
+        (["a", None], "sentence 0: a token must be str or bytes, is NoneType"),
+    ],
+)
+def test_senteval_refuses_what_is_no_sentence(encoder, sentence, said):
+    with pytest.raises(SpecError, match=said):
+        batcher(encoder)({}, [sentence])
 
 
 def test_senteval_joins_tokens(encoder):

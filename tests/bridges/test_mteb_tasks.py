@@ -1,7 +1,9 @@
 """Our diagnostics as tasks of mteb: the same scores both ways, on a local corpus, without a network."""
 
 import json
-from importlib.util import find_spec
+import re
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,10 +36,27 @@ def pairs(tmp_path):
     return str(path)
 
 
-def scores(model, task):
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    """The folder of a model of random weights."""
+    found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return str(module.make(tmp_path_factory.mktemp("tiny")))
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """Where mteb keeps results."""
     import mteb
 
-    result = mteb.evaluate(model, task, cache=None, show_progress_bar=False).task_results[0]
+    return mteb.ResultCache(tmp_path / "cache")
+
+
+def scores(model, task, cache=None):
+    import mteb
+
+    result = mteb.evaluate(model, task, cache=cache, show_progress_bar=False).task_results[0]
     return result.scores["test"][0]
 
 
@@ -61,6 +80,15 @@ def test_the_same_scores_both_ways(pairs):
     assert theirs["main_score"] == theirs[task.metadata.main_score]
     again = scores(mteb_model(ea.encoder("all-MiniLM-L6-v2")), task)
     assert np.allclose(numbers(again), numbers(theirs), atol=1e-6)
+
+
+def test_a_model_of_random_weights_has_the_same_scores_both_ways(pairs, tiny_model):
+    from sentence_transformers import SentenceTransformer
+
+    task = mteb_task(pairs, "minimal_pairs", resamples=10)
+    theirs = scores(SentenceTransformer(tiny_model, device="cpu"), task)
+    assert np.allclose(numbers(theirs), ours(tiny_model, pairs, "minimal_pairs"), atol=1e-6)
+    assert np.allclose(numbers(scores(mteb_model(tiny_model), task)), numbers(theirs), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +116,7 @@ def test_the_old_way_of_running_tasks(pairs, tmp_path):
 
 def test_data_and_model_are_known_by_their_fingerprints(pairs):
     task, encoder = mteb_task(pairs, "minimal_pairs", name="my task"), ea.encoder("hashing")
-    assert task.metadata.name == "my_task"
+    assert re.fullmatch(r"my_task\.[0-9a-f]{8}", task.metadata.name)
     assert task.metadata.dataset["revision"] == ea.load(pairs).fingerprint
     meta = mteb_model(encoder).mteb_model_meta
     assert (meta.name, meta.revision) == ("embassay/hashing", encoder.fingerprint)
@@ -105,3 +133,81 @@ def test_what_does_not_fit_is_said(pairs):
         mteb_task(pairs, "minimal_pairs", "accuracy")
     with pytest.raises(SpecError, match="needs a corpus of shape choice"):
         mteb_task(pairs, "negated_antonyms")
+
+
+@pytest.mark.parametrize("diagnostic", ["shift", "shift,domain=mine,general=other"])
+def test_a_task_has_one_corpus(pairs, diagnostic):
+    with pytest.raises(SpecError, match="sets two corpora side by side, and there is one here"):
+        mteb_task(pairs, diagnostic)
+
+
+def test_an_encoder_may_be_named_by_its_spec():
+    meta = mteb_model("hashing,dim=8").mteb_model_meta
+    assert meta.revision == ea.encoder("hashing,dim=8").fingerprint
+    with pytest.raises(SpecError, match="int is no encoder"):
+        mteb_model(3)
+
+
+def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
+    model = mteb_model("random,dim=8")
+    asked = [("", 0, 2), ("similarity_negation_main", 0, 2), ("", 1, 2), ("", 0, 3)]
+    tasks = [
+        mteb_task(pairs, "minimal_pairs", quantity, name="mine", seed=seed, resamples=resamples)
+        for quantity, seed, resamples in asked
+    ]
+    assert len({task.metadata.name for task in tasks}) == len(asked)
+    for task in tasks:
+        found = scores(model, task, cache)
+        assert found["main_score"] == found[task.metadata.main_score]
+
+
+def test_options_make_another_task():
+    from embassay.bridges._figures import Figures
+    from embassay.types import Draws
+
+    asked = ("retrieval", "retrieval,k=1", "retrieval,psi=2", "retrieval,k=1,psi=2")
+    pins = {Figures.of("handbook", diagnostic, Draws(0, 2)).pin("RR") for diagnostic in asked}
+    assert len(pins) == len(asked)
+    assert Figures.of("handbook", "retrieval,psi=2,k=1", Draws(0, 2)).pin("RR") in pins
+
+
+def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
+    model = mteb_model("random,dim=8")
+    before = scores(model, mteb_task(pairs, "minimal_pairs", resamples=2), cache)
+    path = Path(pairs)
+    path.write_text(path.read_text(encoding="utf-8").replace("not rain", "never rain"), encoding="utf-8")
+    task = mteb_task(pairs, "minimal_pairs", resamples=2)
+    assert numbers(scores(model, task, cache)) == numbers(scores(model, task)) != numbers(before)
+
+
+def test_another_version_is_another_task(pairs, monkeypatch):
+    before = mteb_task(pairs, "minimal_pairs").metadata.name
+    monkeypatch.setattr("embassay.bridges._figures.__version__", "0.0.0")
+    assert mteb_task(pairs, "minimal_pairs").metadata.name != before
+
+
+def test_metadata_say_what_is_known(pairs):
+    mine = mteb_task(f"{pairs},licence=CC BY-SA 4.0", "minimal_pairs").metadata
+    assert (mine.license, mine.is_public, mine.category) == ("cc-by-sa-4.0", False, "t2t")
+    assert mteb_task(pairs, "minimal_pairs").metadata.license == "not specified"
+    assert mteb_task(f"{pairs},licence=ours", "minimal_pairs").metadata.license is None
+    ours = mteb_task("opposites", "negated_antonyms").metadata
+    assert (ours.license, ours.is_public, ours.sample_creation) == ("cc-by-4.0", True, "created")
+
+
+def test_the_rest_of_the_metadata_can_be_filled(pairs):
+    task = mteb_task(pairs, "minimal_pairs", resamples=2)
+    more = {
+        "reference": "https://example.org/mine",
+        "date": ("2026-01-01", "2026-02-01"),
+        "domains": ["News"],
+        "task_subtypes": [],
+        "annotations_creators": "human-annotated",
+        "dialect": [],
+        "sample_creation": "created",
+        "bibtex_citation": "",
+    }
+    assert not task.metadata.is_filled()
+    task.metadata = task.metadata.model_copy(update=more)
+    assert task.metadata.is_filled()
+    assert scores(mteb_model("random,dim=8"), task)["main_score"] is not None

@@ -1,6 +1,8 @@
 """Models of mteb's registry: names, prompts of roles, what is refused."""
 
-from importlib.util import find_spec
+import re
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from embassay.resolve import load_encoder
 from embassay.types import Runtime
 
 pytestmark = pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed")
+ROLES = ("text", "query", "document")
 RANDOM = "mteb:mteb/baseline-random-encoder"
 """In the registry, without a file: each text's vector is drawn from its content."""
 
@@ -64,12 +67,146 @@ def test_the_nearest_name_is_said():
     [
         ("mteb:mteb/baseline-random-cross-encoder", "cross-encoder; it gives no single vector"),
         ("mteb:nomic-ai/nomic-embed-text-v1", "add --trust-remote-code LABEL"),
+        ("mteb:infgrad/Jasper-Token-Compression-600M", "add --trust-remote-code LABEL"),
+        ("mteb:axiotic/ogma-small", "add --trust-remote-code LABEL"),
+        ("mteb:google/tipsv2-b14", "add --trust-remote-code LABEL"),
+        ("mteb:nvidia/RADIO-B", "it reads image only, no texts"),
+        ("mteb:mteb/baseline-hybrid-rrf-baseline-bm25s-multilingual-e5-small", "hybrid; it gives no single vector"),
         (f"{RANDOM},batch=0", "option 'batch': must be 1 or more"),
+        ("mteb:intfloat/e5-small-v2,dim=100", "option 'dim': must be 384, is 100"),
+        ("mteb:iara-project/BERTimbau-large-matryoshka-sts-pt,dim=100", "must be 64 or 128 or 256 or 512 or 1024, is"),
     ],
 )
 def test_what_cannot_be_run_is_refused(spec, said):
     with pytest.raises(SpecError, match=said):
         load_encoder(spec)
+
+
+def test_one_that_is_too_large_is_refused_before_it_is_downloaded(monkeypatch):
+    monkeypatch.setattr("embassay.encoders._memory.free", lambda device: int(1e9))
+    with pytest.raises(SpecError, match=r"its weights take 14\.\d GB in bfloat16, and cpu has 1\.0 GB free"):
+        load_encoder("mteb:intfloat/e5-mistral-7b-instruct", Runtime(device="cpu,cpu"))
+    assert load_encoder("mteb:voyageai/voyage-3.5", Runtime(device="cpu", trust_remote_code=True))
+
+
+def test_no_model_that_needs_no_trust_runs_code_of_its_own():
+    import inspect
+
+    import mteb
+
+    from embassay.encoders._mteb_registry import runs_own_code
+
+    free = [meta for meta in mteb.get_model_metas() if meta.loader and not runs_own_code(meta)]
+    assert len(free) > 400
+    for loader in {getattr(meta.loader, "func", meta.loader) for meta in free}:
+        assert not re.search(r"trust_remote_code(: bool)? *= *True", inspect.getsource(loader)), loader
+    assert not [meta.name for meta in free if "'trust_remote_code': True" in repr(meta.loader_kwargs)]
+
+
+def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
+    import importlib.metadata
+
+    import mteb
+
+    from embassay.encoders.mteb import MtebEncoder
+
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "2")  # looked up again for each: slow
+    metas = [meta for meta in mteb.get_model_metas() if meta.loader]
+    told = {meta.name: repr(MtebEncoder(meta.name, meta, Runtime())._told) for meta in metas}
+    assert not [name for name, text in told.items() if re.search("0x[0-9a-f]{4}", text)]
+    assert "instruction_template" in told["Octen/Octen-Embedding-0.6B"]
+
+
+def test_functions_are_written_by_their_place():
+    from functools import partial
+
+    from embassay.encoders._mteb_registry import written
+
+    place = f"{__name__}.test_functions_are_written_by_their_place"
+    assert written({"b": [test_functions_are_written_by_their_place], "a": {"c": np.float32}}) == {
+        "a": {"c": "numpy.float32"},
+        "b": [place],
+    }
+    assert written(partial(test_functions_are_written_by_their_place, 1, x="y")) == [
+        "partial",
+        place,
+        ["1"],
+        {"x": "'y'"},
+    ]
+
+
+def test_instructions_are_shown():
+    card = load_encoder("mteb:intfloat/multilingual-e5-large-instruct").card
+    assert card.prompts == {
+        "text": "Instruct: Retrieve semantically similar text.\nQuery: ",
+        "query": "Instruct: Retrieve text based on user query.\nQuery: ",
+    }
+    assert card.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Qwen/Qwen3-Embedding-0.6B", "it is told 'Retrieve semantically similar text.' of plain texts"),
+        ("jinaai/jina-embeddings-v2-base-en", None),
+        ("google/embeddinggemma-300m", "leaves them to the model's own files"),
+    ],
+)
+def test_instructions_that_are_not_known_are_said(name, said):
+    card = load_encoder(f"mteb:{name}", Runtime(trust_remote_code=True)).card
+    assert card.prompts == {}
+    assert card.warnings == () if said is None else said in card.warnings[0]
+
+
+def test_the_instruction_that_is_shown_is_the_one_that_is_given():
+    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+    from mteb.types import PromptType
+
+    from embassay.encoders._mteb_model import _task, instruction
+
+    class Loaded(InstructSentenceTransformerModel):
+        def __init__(self, **settings):
+            vars(self).update(settings)
+
+    settings = {
+        "instruction_template": lambda told, kind: f"{kind and kind.value}: {told} ",
+        "prompts_dict": {"STS": "Compare"},
+    }
+    for role, kind in (("text", None), ("query", PromptType.query), ("document", PromptType.document)):
+        given = Loaded(**settings).get_task_instruction(_task(role), kind)
+        assert instruction(settings, role) == given
+    assert instruction(settings, "text") == "None: Compare "
+    assert instruction({**settings, "apply_instruction_to_passages": False}, "document") == ""
+
+
+@pytest.mark.parametrize("kind", ["plain", "instructed"])
+def test_a_model_of_random_weights_goes_the_registrys_way(kind, tmp_path, monkeypatch):
+    import mteb
+    from mteb.models import ModelMeta
+    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+    from sentence_transformers import SentenceTransformer
+
+    found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
+    tiny = module_from_spec(found)
+    found.loader.exec_module(tiny)
+    tiny.make(tmp_path)
+    monkeypatch.chdir(tmp_path.parent)
+    name = f"{tmp_path.name}/model"
+    loader, settings = {
+        "plain": (SentenceTransformerEncoderWrapper, {"model_prompts": {"query": "query: ", "document": "passage: "}}),
+        "instructed": (InstructSentenceTransformerModel, {"instruction_template": "{instruction}: "}),
+    }[kind]
+    told = {"name": name, "loader": loader, "loader_kwargs": settings, "revision": "1" * 40}
+    meta = ModelMeta.create_empty(overwrites=told)
+    monkeypatch.setattr(mteb, "get_model_meta", lambda asked: meta)
+    encoder = load_encoder(f"mteb:{name},device=cpu")
+    assert encoder.card.prompts.keys() == ({"query", "document"} if kind == "plain" else set(ROLES))
+    texts = ["The shop is open.", "It rains."]
+    bare = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    for role in ROLES:
+        expected = bare.encode(texts, prompt=encoder.card.prompts.get(role))
+        assert np.allclose(encoder.encode(texts, role), expected, atol=1e-6)
 
 
 def test_its_own_code_may_be_trusted():

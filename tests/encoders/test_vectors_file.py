@@ -49,6 +49,23 @@ def test_each_form_gives_the_vectors_that_stand_in_it(tmp_path, form):
     assert np.array_equal(found, ROWS[order])
 
 
+@pytest.mark.parametrize("form", ["csv", "npy", "json"])
+def test_another_form_is_told_which_are_read(tmp_path, form):
+    path = tmp_path / f"vectors.{form}"
+    if form == "npy":
+        np.save(path, ROWS)
+    else:
+        path.write_text("text,vector\na,1\n" if form == "csv" else json.dumps(by_text()), encoding="utf-8")
+    with pytest.raises(SourceError, match=r"none of the forms that are read: an \.npz archive .*, Parquet, JSON lines"):
+        load_encoder(f"vectors:{path}")
+
+
+def test_blank_lines_may_come_before_json_lines(tmp_path):
+    path = tmp_path / "vectors.jsonl"
+    path.write_text("\n" * 100 + json.dumps(by_text()[0]) + "\n", encoding="utf-8-sig")
+    assert encode(path, TEXTS[:1]).tolist() == [ROWS[0].tolist()]
+
+
 def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
     frame = pl.DataFrame({"sentence": TEXTS, "vector": [[1, 2], [3, 4], [5, 6], [-7, 8]]})
     frame.with_columns(pl.col("vector").cast(pl.Array(pl.Int8, 2))).write_parquet(tmp_path / "a.parquet")

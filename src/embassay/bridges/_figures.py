@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from embassay.errors import EncoderError, SpecError
+from embassay._version import __version__
+from embassay.errors import EncoderError, InputError, SpecError
+from embassay.folder import DIAGNOSTICS
 from embassay.plan import prepare
 from embassay.resolve import load_encoder
 from embassay.result import Result, Row, Verdict
 from embassay.run import execute
-from embassay.types import Corpus, Draws, Encoder, Runtime
+from embassay.types import Corpus, Draws, Encoder, Runtime, content_hash
 
 
 @dataclass(frozen=True)
@@ -22,11 +24,14 @@ class Figures:
     ----------
     diagnostic
         Its name, with options.
+    options
+        Those of the name, read.
     """
 
     corpus: Corpus[Any]
     diagnostic: str
     draws: Draws
+    options: Mapping[str, Any]
 
     @classmethod
     def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Figures:
@@ -37,8 +42,28 @@ class Figures:
         InputError
             If they do not fit.
         """
-        plan = prepare(["random,dim=8"], [corpus], [diagnostic], runtime=Runtime(), baselines=False, looking=True)
-        return cls(plan.corpora[0], diagnostic, draws)
+        try:
+            plan = prepare(["random,dim=8"], [corpus], [diagnostic], runtime=Runtime(), baselines=False, looking=True)
+        except InputError:
+            if _sets_side_by_side(diagnostic):
+                told = (
+                    f"diagnostic {diagnostic!r} sets two corpora side by side, and there is one here: use embassay run"
+                )
+                raise SpecError(told) from None
+            raise
+        return cls(plan.corpora[0], diagnostic, draws, plan.tasks[0].options)
+
+    def pin(self, *more: str) -> str:
+        """Return eight hexadecimal digits of all that the figures of a model depend on but the model.
+
+        Parameters
+        ----------
+        more
+            What else stands beside the figures.
+        """
+        name, draws = self.diagnostic.partition(",")[0], self.draws
+        told = [name, dict(self.options), self.corpus.fingerprint, draws.seed, draws.resamples, __version__, *more]
+        return content_hash(told)[:8]
 
     def names(self) -> tuple[tuple[str, ...], str]:
         """Return the names of all figures, and that of the headline, by an encoder of random vectors."""
@@ -59,6 +84,11 @@ class Figures:
         if outcome.failures:
             raise EncoderError("; ".join(outcome.failures.values()))
         return _figures(outcome.result)
+
+
+def _sets_side_by_side(diagnostic: str) -> bool:
+    name = diagnostic.partition(",")[0]
+    return name in DIAGNOSTICS.names() and hasattr(DIAGNOSTICS.module(name).create(), "join")
 
 
 def _figures(result: Result) -> tuple[dict[str, float | None], str]:

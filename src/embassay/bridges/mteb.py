@@ -3,25 +3,28 @@
     task = mteb_task("mine.jsonl", "negated_antonyms")
     mteb.evaluate(mteb.get_model("intfloat/e5-small-v2"), task)
 
-mteb keeps results by the names of task and model and by the revision of both; here these are fingerprints.
+mteb finds kept results by the task's name and the model's name and revision, and never asks for the data's revision. So
+a task's name ends in a hash of all that its scores depend on but the model, whose revision is its fingerprint.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay._version import __version__
 from embassay.bridges._figures import Figures
 from embassay.bridges._vectors import dense
 from embassay.encoders._mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
+from embassay.resolve import load_encoder
 from embassay.samples import Role
 from embassay.types import Card, Corpus, Draws, Encoder
 
@@ -53,7 +56,8 @@ def mteb_task(
     quantity
         Which figure is the main score; the diagnostic's headline by default. mteb takes higher for better.
     name
-        The task's name; made of diagnostic and corpus by default.
+        The task's name; made of diagnostic and corpus by default. Eight digits follow it, which change with the corpus,
+        the diagnostic's options, the main score, seed, resamples and Embassay's version.
     language
         Of the texts, as mteb writes it.
     seed, resamples
@@ -74,25 +78,29 @@ def mteb_task(
     if quantity and quantity not in names:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, names)
     own = f"Embassay.{diagnostic.partition(',')[0]}.{figures.corpus.name}"
-    return kind(figures, quantity or headline, re.sub(r"[^\w.+-]", "_", name or own), language)
+    main = quantity or headline
+    called = re.sub(r"[^\w.+-]", "_", name or own) + f".{figures.pin(main, language)}"
+    return kind(figures, main, called, language)
 
 
-def mteb_model(encoder: Encoder) -> Any:
+def mteb_model(encoder: Encoder | str) -> Any:
     """Make a model of mteb from an encoder, for ``mteb.evaluate(model, tasks)``.
 
     Parameters
     ----------
     encoder
-        Made by :func:`embassay.encoder`, and fitted where it learns from texts. Its name and fingerprint become the
-        model's name and revision.
+        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+        Its name and fingerprint become the model's name and revision.
 
     Raises
     ------
     MissingExtraError
         If mteb is not installed.
+    InputError
+        If there is no such encoder.
     """
     _require()
-    return MtebModel(encoder)
+    return MtebModel(load_encoder(encoder))
 
 
 class MtebModel:
@@ -164,6 +172,18 @@ class _Live:
         return encode(self.model, texts, role, self.batch, self.task)
 
 
+def _known(corpus: Corpus[Any]) -> Mapping[str, Any]:
+    """Return what mteb keeps of a task's data, as far as a corpus tells it."""
+    from mteb.types import Licenses
+
+    licence = corpus.licence.lower().replace(" ", "-").replace("unknown", "not-specified")
+    named = {name.replace(" ", "-"): name for name in get_args(Licenses)}
+    told = {"category": "t2t", "license": named.get(licence), "is_public": corpus.builtin}
+    if corpus.builtin:  # written for this package, in no dialect, and in no article
+        told |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
+    return told
+
+
 def _require() -> None:
     if find_spec("mteb") is None:
         raise MissingExtraError("the bridge to mteb", "mteb")
@@ -180,20 +200,22 @@ def _task_class() -> type:
         """One diagnostic on one corpus; see :func:`mteb_task`."""
 
         def __init__(self, figures: Figures, quantity: str, name: str, language: str):
-            corpus = figures.corpus
+            corpus, draws = figures.corpus, figures.draws
             asks = corpus.shape == "retrieval"
             self.figures = figures
             self.metadata = TaskMetadata(
                 name=name,
-                description=f"Embassay: {figures.diagnostic} on {corpus.name}; licence: {corpus.licence}.",
+                description=f"Embassay {__version__}: {figures.diagnostic} on {corpus.name}, seed {draws.seed}, "
+                f"{draws.resamples} resamples; licence: {corpus.licence}.",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
                 type="Retrieval" if asks else "STS",
                 prompt=ANSWERS if asks else SAME,
                 eval_splits=[SPLIT],
                 eval_langs=[language],
                 main_score=quantity,
+                **_known(corpus),
             )
-            super().__init__(seed=figures.draws.seed)
+            super().__init__(seed=draws.seed)
 
         def load_data(self, *given: Any, **more: Any) -> None:
             """Take the corpus's texts: they are here already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,12 @@ from embassay.samples import Role
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
 """What mteb tells a model that takes instructions, of its own tasks of similarity and of retrieval."""
+PROMPTS: Mapping[Role, tuple[str, ...]] = {
+    "text": ("STS",),
+    "query": ("Retrieval-query", "Retrieval", "query"),
+    "document": ("Retrieval-document", "Retrieval", "document"),
+}
+"""Under which names mteb looks for the prompt of a role, the first that there is."""
 
 
 def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any = None) -> NDArray[np.float32]:
@@ -50,6 +56,31 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
     )
     rows = rows.detach().cpu().float() if hasattr(rows, "detach") else rows
     return np.asarray(rows, dtype=np.float32)
+
+
+def prompts_of(own: Mapping[str, str]) -> dict[str, str]:
+    """Return the prompt of each role that has one among a model's own."""
+    found = {role: next((own[name] for name in names if own.get(name)), "") for role, names in PROMPTS.items()}
+    return {role: prompt for role, prompt in found.items() if prompt}
+
+
+def instruction(settings: Mapping[str, Any], role: Role) -> str:
+    """Return what mteb's loader of models that take instructions puts before a text, without loading a model.
+
+    Parameters
+    ----------
+    settings
+        What the loader is given: ``instruction_template``, ``prompts_dict`` …
+    """
+    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+    from mteb.types import PromptType
+
+    if role == "document" and not settings.get("apply_instruction_to_passages", True):
+        return ""
+    bare: Any = object.__new__(InstructSentenceTransformerModel)
+    known = ("instruction_template", "prompts_dict", "prompt_priority")
+    vars(bare).update({name: settings[name] for name in known if settings.get(name) is not None})
+    return str(bare.get_task_instruction(_task(role), None if role == "text" else PromptType(role)))
 
 
 def similarity_of(meta: Any) -> str:

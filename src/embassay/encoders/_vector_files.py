@@ -30,6 +30,9 @@ NAMES = {
 ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
 """Rows that are read together."""
+HEAD = 64
+"""Bytes that a form is told by."""
+FORMS = "an .npz archive (numpy.savez), Parquet, JSON lines (one object a line)"
 Kind = Literal["npz", "parquet", "jsonl"]
 
 
@@ -69,18 +72,21 @@ def recognise(path: Path) -> Form:
     Raises
     ------
     SourceError
-        If it cannot be read, is empty, or has no vectors or nothing that they are known by.
+        If it cannot be read, is empty or of another form, or has no vectors or nothing that they are known by.
     """
     try:
         with path.open("rb") as file:
-            head = file.read(4)
+            head = file.read(HEAD)
     except FileNotFoundError:
         raise SourceError("no such file", path) from None
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
     if not head:
         raise SourceError("the file is empty", path)
-    kind: Kind = "npz" if head.startswith(b"PK") else "parquet" if head == b"PAR1" else "jsonl"
+    kind: Kind = "npz" if head.startswith(b"PK") else "parquet" if head.startswith(b"PAR1") else "jsonl"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if kind == "jsonl" and text and not text.startswith(b"{"):
+        raise SourceError(f"it is none of the forms that are read: {FORMS}", path)
     found = {"npz": archive_arrays, "parquet": _schema, "jsonl": _first_row}[kind](path)
     columns = tuple(found)
     names = {what: next((n for n in known if n in columns), "") for what, known in NAMES.items()}

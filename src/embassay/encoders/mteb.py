@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders._mteb_model import encode, similarity_of
+from embassay.encoders._memory import lack
+from embassay.encoders._mteb_model import ANSWERS, SAME, encode, similarity_of
+from embassay.encoders._mteb_registry import ROLES, known_prompts, loader_name, odd_prompts, runs_own_code, written
 from embassay.encoders._neural import check_place, quiet, reason, there
-from embassay.encoders._probe import PROBES, settled, steps
+from embassay.encoders._probe import FINE, PROBES, STEP, unit_steps
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
@@ -26,15 +28,8 @@ from embassay.types import Card, Runtime, content_hash
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
 TARGET = "NAME"
-PROMPTS: Mapping[Role, tuple[str, ...]] = {
-    "text": ("STS",),
-    "query": ("Retrieval-query", "Retrieval", "query"),
-    "document": ("Retrieval-document", "Retrieval", "document"),
-}
-"""Under which names mteb looks for the prompt of a role, the first that there is."""
-MANY = ("cross-encoder", "late-interaction", "sparse")
+MANY = ("cross-encoder", "hybrid", "late-interaction", "sparse")
 """Kinds of models that do not give one dense vector for a text."""
-ROLES: tuple[Role, ...] = ("text", "query", "document")
 
 
 def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> MtebEncoder:
@@ -45,7 +40,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     target
         Its name in mteb's registry: ``intfloat/e5-small-v2``.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     dim
         Dimensions to load it with, of models that leave a choice.
     batch
@@ -56,7 +51,8 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     UnknownNameError
         If the registry has no such model.
     SpecError
-        If it gives no vector for a text, or brings code of its own that is not trusted.
+        If it gives no vector for a text, or none of so many dimensions, if it may bring code of its own that is not
+        trusted, or is larger than the memory.
     """
     place = f"encoder 'mteb:{target}'"
     for name, value in (("dim", dim), ("batch", batch)):
@@ -68,8 +64,15 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         raise SpecError(f"{place}: mteb keeps its scores and cannot load it")
     if kinds := set(meta.model_type or ()) & set(MANY):
         raise SpecError(f"{place}: {min(kinds)}; it gives no single vector for a text")
-    if meta.loader_kwargs.get("trust_remote_code") and not runtime.trust_remote_code:
-        raise SpecError(f"{place} brings its own code; if you trust it, add --trust-remote-code LABEL")
+    if "text" not in (meta.modalities or ("text",)):
+        raise SpecError(f"{place}: it reads {' and '.join(sorted(meta.modalities))} only, no texts")
+    _check_dim(place, dim, meta.embed_dim)
+    if runs_own_code(meta) and not runtime.trust_remote_code:
+        raise SpecError(f"{place} may bring its own code; if you trust it, add --trust-remote-code LABEL")
+    # The narrowest that models are loaded in: one that does not fit so fits in no way.
+    size = None if "API" in meta.framework else meta.n_parameters
+    if lacking := lack(size, "bfloat16", (device or runtime.device).partition(",")[0]):
+        raise SpecError(f"{place}: {lacking}")
     return MtebEncoder(target, meta, runtime, device or runtime.device, dim, batch)
 
 
@@ -94,14 +97,13 @@ class MtebEncoder:
     def card(self) -> Card:
         """What the registry says of it."""
         tokens = self.meta.max_tokens
-        odd = self._prompts.get("query") and not self._prompts.get("text")
         return Card(
             f"mteb:{self.name}" + (f",dim={self.dim}" if self.dim else ""),
             revision=self.meta.revision or "",
             parameters=self.meta.n_parameters,
             max_tokens=int(tokens) if tokens and np.isfinite(tokens) else None,
-            prompts=self._prompts,
-            warnings=("it has a prompt for queries but none for plain texts: plain texts get none",) if odd else (),
+            prompts=known_prompts(self.meta),
+            warnings=odd_prompts(self.meta),
             similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
         )
 
@@ -114,14 +116,12 @@ class MtebEncoder:
         EncoderError
             If there is no commit that says what it is, and the model cannot be asked.
         """
-        loader = getattr(self.meta.loader, "func", self.meta.loader)
-        how = {name: repr(value) for name, value in sorted(self.meta.loader_kwargs.items())}
-        told = ["mteb", self.name, self.meta.revision, importlib.metadata.version("mteb"), loader.__qualname__, how]
-        told += [self.dim]
+        told = self._told
         if re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") and "API" not in self.meta.framework:
             return content_hash(told)
         rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
-        return content_hash([*told, steps(settled(self.runtime.remembered, content_hash(["mteb probe", *told]), rows))])
+        key, step = content_hash(["mteb probe", *told]), STEP if "API" in self.meta.framework else FINE
+        return content_hash([*told, unit_steps(self.runtime.remembered, key, rows, step)])
 
     @property
     def route(self) -> Mapping[str, Any]:
@@ -147,11 +147,12 @@ class MtebEncoder:
         vars(self).pop("_model", None)
 
     @property
-    def _prompts(self) -> dict[str, str]:
-        """The prompt of each role that has one, where the registry tells them."""
-        own = self.meta.loader_kwargs.get("model_prompts") or {}
-        found = {role: next((own[name] for name in names if own.get(name)), "") for role, names in PROMPTS.items()}
-        return {role: prompt for role, prompt in found.items() if prompt}
+    def _told(self) -> list[Any]:
+        """What the registry says that its vectors depend on, and what it is told of texts."""
+        how = written({**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs})
+        version = importlib.metadata.version("mteb")
+        told = ["mteb", self.name, self.meta.revision, version, loader_name(self.meta), how, self.dim]
+        return [*told, SAME, ANSWERS]
 
     @cached_property
     def _model(self) -> Any:
@@ -163,6 +164,13 @@ class MtebEncoder:
             raise
         except Exception as error:
             raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+
+
+def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:
+    """Refuse a number of dimensions that the registry does not have."""
+    choices = [known] if isinstance(known, int) else list(known or ())
+    if dim and choices and dim not in choices:
+        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 
 
 def _meta(target: str) -> Any:
