@@ -14,7 +14,7 @@ demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict,
 	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
 
 test: $(VENV)/.test lint  ## everything: style, types, tests
-	$(OFFLINE) $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+	$(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)  # a core for each
 
 test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone, but for the simulations
 	$(VENV)-core/bin/python -m pytest -q -n 2 -p no:cacheprovider --ignore tests/stats/test_coverage.py \
@@ -53,7 +53,7 @@ $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(INSTALL) --editable '.[minilm,all]' --group test --group lint
+	$(INSTALL) --editable '.[minilm,all]' --group test --group bridges --group lint
 	touch $@
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml

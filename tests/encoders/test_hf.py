@@ -304,6 +304,9 @@ def test_what_a_configuration_says_that_a_model_is(tmp_path, config, kind):
         ({"max_position_embeddings": 512}, 128, 300, 300),
         ({"max_position_embeddings": 512}, 128, 999, 512),
         ({"max_position_embeddings": 514, "model_type": "roberta", "pad_token_id": 1}, int(1e30), None, 512),
+        ({"max_position_embeddings": 514, "model_type": "xlm-roberta-xl"}, int(1e30), None, 512),
+        ({"max_position_embeddings": 514, "model_type": "mpnet", "pad_token_id": 0}, int(1e30), None, 512),
+        ({"max_position_embeddings": 514, "model_type": "lilt", "pad_token_id": 0}, int(1e30), None, 513),
         ({"n_positions": 1024}, None, None, 1024),
         ({}, int(1e30), None, None),
         ({}, int(1e30), 77, 77),
@@ -519,10 +522,57 @@ def test_of_the_tokenizer_s_repository_only_its_own_files_are_fetched(folder, tm
         tokenizer(tmp_path / "fetched", "decoder")
         return tmp_path / "fetched"
 
-    monkeypatch.setattr(_hf_files, "hub_files", lambda repository, revision, target: names)
+    monkeypatch.setattr(_hf_files, "hub_files", lambda repository, revision, target, how: names)
     monkeypatch.setattr(_hf_files, "download", download)
     load_encoder(f"hf:{path},tokenizer=org/llama")
     assert asked == [("org/llama", ("config.json", "tokenizer.json", "tokenizer_config.json"))]
+
+
+TOKENIZER = """
+from transformers import PreTrainedTokenizerFast
+
+class Mine(PreTrainedTokenizerFast):
+    def __call__(self, text, *rest, **options):
+        return super().__call__([t.replace("rains", "open") for t in text] if text else "", *rest, **options)
+"""
+
+
+def test_the_code_of_a_tokenizer_from_elsewhere_is_said_and_hashed(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    other = tmp_path / "tokens"
+    tokenizer(other, "decoder")
+    config = json.loads((other / "tokenizer_config.json").read_text())
+    own = {"auto_map": {"AutoTokenizer": [None, "mine.Mine"]}}
+    (other / "tokenizer_config.json").write_text(json.dumps(config | own))
+    (other / "mine.py").write_text(TOKENIZER)
+    spec, runtime = f"hf:{path},tokenizer={other}", Runtime(trust_remote_code=True)
+    untrusted, trusted = load_encoder(spec), load_encoder(spec, runtime)
+    assert "it has code of its own, which is not run without --trust-remote-code" in untrusted.card.warnings
+    assert f"--trust-remote-code runs the code of tokenizer={other} too" in trusted.card.warnings
+    assert untrusted.fingerprint != trusted.fingerprint
+    assert near(trusted.encode(["it rains"]), untrusted.encode(["it open"]))
+    (other / "mine.py").write_text(TOKENIZER + "\n# changed\n")
+    assert load_encoder(spec, runtime).fingerprint != trusted.fingerprint
+    (other / "tokenizer_config.json").write_text(json.dumps(config | own | {"tokenizer_class": "Mine"}))
+    with pytest.raises(SpecError, match=r"brings its own code \(mine\.Mine\); if you trust it, add"):
+        load_encoder(spec)
+
+
+def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(tmp_path, monkeypatch):
+    rope = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+    options = {**GROUPED, "max_position_embeddings": 64, "original_max_position_embeddings": 16, "rope_scaling": rope}
+    monkeypatch.setitem(CONFIGS, "Phi3Model", ("Phi3Config", options))
+    encoder = load_encoder(f"hf:{write(tmp_path / 'phi', 'Phi3Model', side='left')}")
+    monkeypatch.setattr(_hf_runner, "PROBES", ("rains", "it rains"))
+    long = ["it rains " * 4, "the old baker " * 10]
+    encoder.encode(["rains"])
+    runner = encoder._runners[0]
+    assert (runner.route, runner._border) == ("padded", 16)
+    ids = runner.tokenize(long, "")
+    assert near(runner.forward(ids), np.concatenate([runner.forward([row]) for row in ids]))
+    runner._border = None
+    assert not near(runner.forward(ids), np.concatenate([runner.forward([row]) for row in ids]))
 
 
 def test_nothing_is_printed_when_a_model_is_loaded(folder, capfd):
@@ -656,7 +706,7 @@ def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
     encoder.encode(["rains"])
     with torch.no_grad():
         encoder._runners[0].model.model.norm.weight.fill_(torch.inf)
-    with pytest.raises(EncoderError, match="it gives numbers that are not finite; say dtype=float32"):
+    with pytest.raises(EncoderError, match=r"it gives numbers that are not finite$"):
         encoder.encode(["rains"])
 
 

@@ -67,6 +67,47 @@ def test_a_route_that_gives_something_else_is_not_taken(model, monkeypatch):
         Runner.of(model, "float32", [""], "packed", False, None)
 
 
+@pytest.fixture
+def left(model, monkeypatch):
+    """The model with positions that go by the place in a padded batch, and padding on the left."""
+    monkeypatch.setattr(model.tokenizer, "padding_side", "left")
+    monkeypatch.setattr(PackedBert, "fits", staticmethod(lambda model: False))
+    return model
+
+
+def alone_and_together(found):
+    texts = TEXTS[:5]
+    return np.abs(collected([found], texts) - np.concatenate([collected([found], [t]) for t in texts])).max()
+
+
+def test_where_padding_on_the_left_moves_positions_it_is_put_on_the_right(left):
+    found = Runner.of(left, "float32", [""], "auto", False, None)
+    assert (found.route, found.side) == ("padded", "right")
+    assert alone_and_together(found) < 1e-6
+    found.side = "left"
+    assert alone_and_together(found) > 1e-4
+
+
+def test_a_model_that_padding_changes_gets_none(left, own, monkeypatch):
+    real = Runner._padded
+
+    def disturbed(self, ids):
+        return real(self, ids) + (len(set(map(len, ids))) > 1)
+
+    monkeypatch.setattr(Runner, "_padded", disturbed)
+    found = Runner.of(left, "float32", [""], "auto", False, None)
+    assert found.route == "unpadded"
+    assert np.abs(collected([found], TEXTS[:9]) - own[:9]).max() < 1e-6
+
+
+def test_the_models_own_encode_is_given_one_text_where_company_changes_vectors(left, model):
+    found = Runner.of(left, "float32", [""], "sentence-transformers", False, None)
+    assert found.together == 1
+    assert alone_and_together(found) < 1e-6
+    left.tokenizer.padding_side = "right"
+    assert Runner.of(model, "float32", [""], "sentence-transformers", False, None).together == _runner.TOGETHER
+
+
 def test_another_family_is_not_packed(model):
     class Other:
         config = model[0].model.config

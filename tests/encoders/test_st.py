@@ -2,13 +2,16 @@
 
 import json
 import shutil
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.encoders import _models
-from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline, folder_files, model_files
+from embassay.encoders import _hf_loading, _memory, _models
+from embassay.encoders._model_files import folder_files, model_files
+from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.resolve import load_encoder
 from embassay.types import Runtime
@@ -83,6 +86,14 @@ def test_prompts_come_from_the_model_s_own_configuration(copy):
     config = {"prompts": {"query": "Q: ", "passage": "P: ", "sts": "S: "}, "default_prompt_name": "sts"}
     (copy / "config_sentence_transformers.json").write_text(json.dumps(config))
     assert load_encoder(str(copy)).card.prompts == {"text": "S: ", "query": "Q: ", "document": "P: "}
+
+
+def test_an_empty_document_prompt_says_nothing_where_another_is_kept(copy):
+    # sentence-transformers 6.2 adds "document": "" to every configuration that it saves.
+    config = {"prompts": {"query": "Q: ", "document": "", "passage": "P: "}}
+    (copy / "config_sentence_transformers.json").write_text(json.dumps(config))
+    assert load_encoder(str(copy)).card.prompts == {"query": "Q: ", "document": "P: "}
+    assert load_encoder(f"{copy},document_prompt=").card.prompts == {"query": "Q: "}
 
 
 @pytest.mark.parametrize(
@@ -346,7 +357,7 @@ def test_files_in_linked_folders_are_part_of_the_fingerprint(copy, tmp_path):
     (copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
     before = load_encoder(str(copy)).fingerprint
     assert before == load_encoder("all-MiniLM-L6-v2").fingerprint
-    (pooling / "config.json").write_text("{}")
+    (pooling / "config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "max"}')
     assert load_encoder(str(copy)).fingerprint != before
 
 
@@ -406,3 +417,175 @@ def test_similarity_moves_no_vector_and_so_no_fingerprint(bundled):
 def test_an_unknown_similarity_is_refused(bundled):
     with pytest.raises(SpecError, match=r"similarity.*none of cosine, dot"):
         load_encoder("all-MiniLM-L6-v2,similarity=euclidean")
+
+
+# --- small models of random weights ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The folder of a random BERT that reads any text letter by letter."""
+    found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
+    tiny_model = module_from_spec(found)
+    found.loader.exec_module(tiny_model)
+    return tiny_model.make(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def tiny(plain, tmp_path):
+    """A copy of it, to be changed."""
+    return shutil.copytree(plain, tmp_path / "tiny")
+
+
+def change(path, **changed):
+    """Change entries of a JSON file; None takes one out."""
+    own = json.loads(path.read_text()) | changed
+    path.write_text(json.dumps({name: value for name, value in own.items() if value is not None}))
+
+
+def without(folder, part):
+    """Take the tensors whose names hold ``part`` out of a folder's weights."""
+    from safetensors.torch import load_file, save_file
+
+    kept = {name: tensor for name, tensor in load_file(folder / "model.safetensors").items() if part not in name}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def test_weights_that_are_missing_are_not_made_up(tiny):
+    without(tiny, "pooler")
+    assert load_encoder(str(tiny)).encode(["tea"]).shape == (1, 32)
+    without(tiny, "layer.1.output")
+    says = r"its files lack 4 of its weights, the first of them encoder\.layer\.1\.output\.LayerNorm\.bias, encoder"
+    with pytest.raises(EncoderError, match=says):
+        load_encoder(str(tiny)).encode(["tea"])
+
+
+def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    before = load_encoder(str(tiny)).encode(["tea"])
+    own = load_file(tiny / "model.safetensors")
+    save_file({f"bert.{n}": t for n, t in own.items()}, tiny / "model.safetensors", metadata={"format": "pt"})
+    assert np.array_equal(load_encoder(str(tiny)).encode(["tea"]), before)
+    (tiny / "model.safetensors").unlink()
+    torch.save(own, tiny / "pytorch_model.bin")
+    for there in (True, None):
+        monkeypatch.setattr(_hf_loading, "find_spec", lambda name, there=there: there)
+        assert np.array_equal(load_encoder(str(tiny)).encode(["tea"]), before)
+
+
+def test_a_pickle_beside_other_safetensors_is_what_is_loaded_hashed_and_counted(tiny):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    torch.save(load_file(tiny / "model.safetensors"), tiny / "pytorch_model.bin")
+    (tiny / "model.safetensors").rename(tiny / "model.fp32.safetensors")
+    save_file({"x": torch.zeros(3)}, tiny / "extra.safetensors")
+    encoder, numbers = load_encoder(str(tiny)), _memory.weights(tiny, "float32")
+    assert (encoder.card.parameters, numbers) == (None, (tiny / "pytorch_model.bin").stat().st_size)
+    before = encoder.fingerprint
+    (tiny / "pytorch_model.bin").write_bytes((tiny / "pytorch_model.bin").read_bytes() + b"0")
+    assert load_encoder(str(tiny)).fingerprint != before
+
+
+def test_a_second_copy_of_the_weights_is_neither_fetched_nor_counted(tiny):
+    before = load_encoder(str(tiny))
+    names = ["config.json", "model-00001-of-00001.safetensors", "model.safetensors.index.json"]
+    other = ["consolidated.safetensors", "consolidated.00.pth", "consolidated.safetensors.index.json"]
+    assert model_files([*names, *other, "original/params.json", "m.Q4.gguf"]) == tuple(names)
+    shutil.copy(tiny / "model.safetensors", tiny / "consolidated.safetensors")
+    shutil.copy(tiny / "model.safetensors", tiny / "model-00001-of-00001.safetensors")
+    after = load_encoder(str(tiny))
+    assert after.card.parameters == before.card.parameters
+    (tiny / "model.safetensors").unlink()
+    index = {"metadata": {}, "weight_map": {"x": "model-00001-of-00001.safetensors"}}
+    (tiny / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert load_encoder(str(tiny)).card.parameters == before.card.parameters
+
+
+@pytest.mark.parametrize("scheme", ["st:", "hf:"])
+def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_trusted(tiny, scheme):
+    plain = load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=True)).fingerprint
+    change(tiny / "tokenizer_config.json", auto_map={"AutoTokenizer": [None, "mine.Mine"]})
+    encoders = [load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=t)) for t in (False, True)]
+    said = "it has code of its own, which is not run without --trust-remote-code"
+    assert [said in encoder.card.warnings for encoder in encoders] == [True, False]
+    assert len({plain, *(encoder.fingerprint for encoder in encoders)}) == 3
+
+
+def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tiny):
+    listed = json.loads((tiny / "modules.json").read_text())
+    (tiny / "modules.json").write_text(json.dumps(listed[:1]))
+    with pytest.raises(ModelNotFoundError, match=r"modules.json has no Pooling, .*; hf:.*tiny,pooling=mean would take"):
+        load_encoder(str(tiny))
+    change(tiny / "sentence_bert_config.json", module_output_name="sentence_embedding")
+    assert load_encoder(str(tiny)).card.warnings == ()
+
+
+@pytest.mark.parametrize("content", [None, "{}"])
+def test_a_pooling_of_which_nothing_is_said(tiny, content):
+    path = tiny / "1_Pooling" / "config.json"
+    path.unlink() if content is None else path.write_text(content)
+    with pytest.raises(ModelNotFoundError, match=r"1_Pooling/config.json is missing, or names no embedding_dimension"):
+        load_encoder(str(tiny))
+
+
+@pytest.mark.parametrize("scheme", ["st:", "hf:"])
+def test_a_limit_that_the_special_tokens_alone_exceed(tiny, scheme):
+    with pytest.raises(
+        EncoderError, match="it reads 1 tokens, and 2 special tokens go to every text; say max_length=3"
+    ):
+        load_encoder(f"{scheme}{tiny},max_length=1").encode(["tea"])
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "read"), [(None, "xlm-roberta", 62), (64, "xlm-roberta", 62), (48, "mpnet", 48), (99, "new", 99)]
+)
+def test_no_more_is_read_than_there_are_positions(tiny, said, kind, read):
+    change(tiny / "sentence_bert_config.json", max_seq_length=said)
+    change(tiny / "tokenizer_config.json", model_max_length=None)
+    change(tiny / "config.json", model_type=kind, pad_token_id=1)
+    assert load_encoder(str(tiny)).card.max_tokens == read
+
+
+def test_what_the_card_says_is_what_is_read(tiny):
+    change(tiny / "sentence_bert_config.json", max_seq_length=99)
+    encoder = load_encoder(str(tiny))
+    assert encoder.card.max_tokens == encoder._model("cpu").max_seq_length == 64
+    assert np.isfinite(encoder.encode(["x" * 99])).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
+    import torch
+
+    encoder = load_encoder(f"{tiny},dtype={dtype}", Runtime(backend="padded"))
+    encoder.encode(["tea"])
+    with torch.no_grad():
+        encoder._runners[0].model[0].model.embeddings.LayerNorm.weight.fill_(torch.inf)
+    says = "it gives numbers that are not finite" + ("; say dtype=float32" if dtype == "bfloat16" else "$")
+    with pytest.raises(EncoderError, match=says):
+        encoder.encode(["milk"])
+
+
+def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
+    before = load_encoder(str(tiny)).count_tokens(["tea"], "text")
+    (tiny / "0_Transformer").mkdir()
+    for path in [p for p in tiny.iterdir() if p.is_file() and "modules" not in p.name and "config_s" not in p.name]:
+        shutil.move(path, tiny / "0_Transformer" / path.name)
+    listed = json.loads((tiny / "modules.json").read_text())
+    (tiny / "modules.json").write_text(json.dumps([listed[0] | {"path": "0_Transformer"}, *listed[1:]]))
+    assert load_encoder(str(tiny)).count_tokens(["tea"], "text").tolist() == before.tolist()
+
+
+def test_a_local_folder_has_no_revisions(tiny):
+    for scheme in ("st:", "hf:"):
+        with pytest.raises(SpecError, match="option 'revision': a local folder has none; leave it out"):
+            load_encoder(f"{scheme}{tiny},revision=nonsense")
+
+
+def test_the_folder_that_would_work_offline_is_named_as_this_scheme_reads_it():
+    for scheme, says in (("st:", "offline: -e ./FOLDER"), ("hf:", "offline: -e hf:./FOLDER")):
+        with pytest.raises(ModelNotFoundError, match=says):
+            load_encoder(f"{scheme}org/nothing")

@@ -8,23 +8,24 @@ from typing import Any
 
 from embassay.encoders._hf_files import config_of, layers_of, special
 from embassay.encoders._hf_pooling import Pooling
-from embassay.encoders._models import read_json, without_tokenizer
+from embassay.encoders._models import own_code_of, read_json, without_tokenizer
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.types import Runtime
 
 
-def check_files(target: str, folder: Path, elsewhere: bool, runtime: Runtime) -> None:
+def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
     """Refuse what is no transformers model, has no tokenizer, or cannot be run without code that was not asked for."""
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
-    config = config_of(folder)
-    code = own_code_of(folder)
-    if code and not runtime.trust_remote_code and not _known_to_library(config):
-        raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(code)}); "
-            "if you trust it, add --trust-remote-code LABEL"
-        )
-    if not elsewhere and without_tokenizer(folder):
+    config_of(folder)
+    for place, known in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
+        code = own_code_of(place)
+        if code and not runtime.trust_remote_code and not known(place):
+            raise SpecError(
+                f"encoder {target!r} brings its own code ({', '.join(code)}); "
+                "if you trust it, add --trust-remote-code LABEL"
+            )
+    if tokens == folder and without_tokenizer(folder):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "
             "save it beside the weights, or say tokenizer="
@@ -56,14 +57,20 @@ def check_pooling(
         )
 
 
-def own_code_of(folder: Path) -> tuple[str, ...]:
-    """Return the classes of a model's own, in its ``auto_map``, that may run when it is loaded."""
-    maps = read_json(folder / "config.json").get("auto_map")
-    return tuple(str(name) for name in maps.values()) if isinstance(maps, dict) else ()
-
-
-def _known_to_library(config: Mapping[str, Any]) -> bool:
+def _known_to_library(folder: Path) -> bool:
     """Say whether the library has a model of this type itself."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
-    return config.get("model_type") in CONFIG_MAPPING_NAMES
+    return config_of(folder).get("model_type") in CONFIG_MAPPING_NAMES
+
+
+def _tokenizer_known_to_library(folder: Path) -> bool:
+    """Say whether the library has a tokenizer of its own for this folder: by its class, or by the type of model."""
+    if "auto_map" not in read_json(folder / "tokenizer_config.json"):
+        return True
+    from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+
+    if read_json(folder / "config.json").get("model_type") in TOKENIZER_MAPPING_NAMES:
+        return True
+    name = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class"))
+    return any(tokenizer_class_from_name(known) for known in (name, f"{name}Fast"))

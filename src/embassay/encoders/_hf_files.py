@@ -19,8 +19,13 @@ READ_BOTH_WAYS = (
     "nomic_bert roberta xlm-roberta xlnet"
 ).split()
 """Encoders, told without asking the library, which takes seconds to be imported."""
-AFTER_PADDING = ("camembert", "data2vec-text", "longformer", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta")
+AFTER_PADDING = (
+    "camembert data2vec-text ibert layoutlmv3 lilt longformer luke markuplm mpnet roberta roberta-prelayernorm "
+    "xlm-roberta xlm-roberta-xl xmod"
+).split()
 """Models whose positions begin after the padding index, so that they read fewer tokens than they have positions."""
+LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
+"""Models whose positions are rows of a table: no setting lets them read more."""
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
 ABSURD = 10**7
@@ -72,12 +77,20 @@ def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> i
 
     Never more than the model has positions; within that what was asked for, else what the tokenizer says.
     """
-    positions = next((int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)), None)
-    if positions and config.get("model_type") in AFTER_PADDING:
-        positions -= int(config.get("pad_token_id") or 0) + 1
+    positions = positions_of(config)
     says = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
     usual = int(says) if isinstance(says, int | float) and 0 < says < ABSURD else None
-    return min([n for n in (positions if positions and positions > 0 else None, asked or usual) if n], default=None)
+    return min([n for n in (positions, asked or usual) if n], default=None)
+
+
+def positions_of(config: Mapping[str, Any]) -> int | None:
+    """Return how many tokens a model has positions for; None where its configuration sets no limit."""
+    positions = next((int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)), 0)
+    if config.get("model_type") in AFTER_PADDING:
+        # MPNet's padding index is 1 whatever its configuration says; the others' is, where it is not said.
+        padding = 1 if config.get("model_type") == "mpnet" else config.get("pad_token_id", 1)
+        positions -= int(padding or 0) + 1
+    return positions if positions > 0 else None
 
 
 def special(tokenizer: Path, name: str) -> str | None:
@@ -109,17 +122,15 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     if found := find_offline(target, "", sha256):
         return found
     for repository in repositories(target):
-        if files := hub_files(repository, "", target):
-            folder = download(
-                repository, "", tuple(f for f in files if f in TOKENIZER_FILES or f.endswith(".tiktoken"))
-            )
+        if files := hub_files(repository, "", target, "tokenizer="):
+            folder = download(repository, "", tuple(filter(of_tokenizer, files)))
             return Found(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
 
 
 def of_tokenizer(name: str) -> bool:
-    """Say whether a tokenizer is made from a file."""
-    return name in TOKENIZER_FILES or name.endswith(".tiktoken") or name.startswith("tokenization_")
+    """Say whether a tokenizer may be made from a file: what it has learnt, its settings, code of its own."""
+    return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
 
 
 def _has_tokenizer(folder: Path) -> bool:

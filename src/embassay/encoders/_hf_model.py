@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from embassay.encoders._company import Ids
 from embassay.encoders._hf_pooling import Pooling, pool
-from embassay.encoders._runner import CHUNK, Ids
+from embassay.encoders._runner import CHUNK
 from embassay.errors import EncoderError
 
 

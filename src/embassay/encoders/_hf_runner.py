@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from embassay.encoders._company import Ids, border_of, groups
 from embassay.encoders._hf_model import PooledModel
 from embassay.encoders._packed import PackedBert
 from embassay.encoders._runner import (
@@ -24,10 +25,10 @@ from embassay.encoders._runner import (
     PROBES,
     TOKENS,
     TOKENS_ON_DEVICE,
-    Ids,
     Rows,
     agree,
     finished,
+    in_groups,
     within_memory,
 )
 from embassay.errors import EncoderError
@@ -99,26 +100,17 @@ class PooledRunner:
             if self.route == "packed":
                 self.packed = PackedBert(self.model.model)
             return agree(self.forward(ids), own, within)
-        except (RuntimeError, AttributeError, KeyError, IndexError, TypeError, NotImplementedError):
+        except (EncoderError, RuntimeError, AttributeError, KeyError, IndexError, TypeError, NotImplementedError):
             return False
 
     def _rows(self, ids: Sequence[Ids]) -> Rows:
         """Return the (n, d) vectors; texts are put in the order of their lengths, and back."""
-        import torch
+        parts = groups(ids, self.route == "unpadded", self._border)
+        return finished(in_groups(ids, parts, self._batch), self.dim, self.normalize, self.model.model.dtype)
 
-        order = sorted(range(len(ids)), key=lambda n: len(ids[n]))
-        rows = torch.cat([self._batch([ids[n] for n in places]) for places in self._parts(ids, order)])
-        if not torch.isfinite(rows).all():
-            raise EncoderError("it gives numbers that are not finite; say dtype=float32")
-        return finished(rows[torch.tensor(np.argsort(order), device=rows.device)], self.dim, self.normalize)
-
-    def _parts(self, ids: Sequence[Ids], order: Sequence[int]) -> Iterator[list[int]]:
-        """Yield places of texts that go through the model together."""
-        if self.route != "unpadded":
-            yield list(order)
-            return
-        for _, same in groupby(order, key=lambda n: len(ids[n])):
-            yield list(same)
+    @cached_property
+    def _border(self) -> int | None:
+        return border_of(self.model.model.config)
 
     def _batch(self, ids: Sequence[Ids]) -> Any:
         if self.route != "packed":

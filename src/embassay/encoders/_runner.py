@@ -1,22 +1,26 @@
 """How a model that reads tokens is run: tokenised once, in batches of so many tokens, without padding where it can.
 
-Three routes, of which the fastest that a model allows is taken:
+Four routes, of which the fastest that gives what each text gives alone is taken:
 
 ``packed``
-    Texts one after the other without any padding (``_packed``), a batch on each core; checked against the model itself
-    when it is loaded.
+    Texts one after the other without any padding (``_packed``), a batch on each core.
 ``padded``
-    Texts sorted by their number of tokens, so that little is padded.
+    Texts sorted by their number of tokens, so that little is padded: on the side that the tokenizer says, or on the
+    right where that changes vectors.
+``unpadded``
+    Texts of one length at a time, for models that padding changes.
 ``sentence-transformers``
-    The model's own ``encode``, for models whose input is more than tokens.
+    The model's own ``encode``, for models whose input is more than tokens; one text at a time where company changes
+    vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
@@ -24,11 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.cores import cores
+from embassay.encoders._company import Ids, border_of, groups
 from embassay.encoders._packed import PackedBert
 from embassay.errors import EncoderError
 
-Route = Literal["packed", "padded", "sentence-transformers"]
-ROUTES: tuple[Route, ...] = ("packed", "padded", "sentence-transformers")
+Route = Literal["packed", "padded", "unpadded", "sentence-transformers"]
+ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded", "sentence-transformers")
 WINDOW = 8_192
 """Texts that are tokenised and sorted together; the next ones are tokenised meanwhile."""
 FIRST = 512
@@ -44,8 +49,9 @@ LONGER = "A longer sentence, of rather more words than the two that stand before
 PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 """How far a route may be from the model itself: 1 − cosine."""
+TOGETHER = 32
+"""Texts that sentence-transformers encodes at a time, where they do not change each other."""
 KEYS = {"input_ids", "attention_mask", "token_type_ids"}
-Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
 
 
@@ -79,6 +85,10 @@ class Runner:
         One of ``ROUTES``.
     tokens
         The most tokens of a batch.
+    side
+        Where batches are padded.
+    together
+        Texts that the model's own ``encode`` is given at a time.
     """
 
     model: Any
@@ -86,24 +96,29 @@ class Runner:
     dim: int | None = None
     route: Route = "sentence-transformers"
     tokens: int = 0
+    side: str = "right"
+    together: int = 1
     packed: Any = field(default=None, repr=False)
 
     @classmethod
     def of(
         cls, model: Any, dtype: str, prompts: Sequence[str], forced: str, normalize: bool, dim: int | None
     ) -> Runner:
-        """Take the first route that the model allows, or the one that is forced.
+        """Take the first route that gives what each of four texts gives alone with each prompt, or the forced one.
 
         Raises
         ------
         EncoderError
-            If the forced route is not for this model.
+            If the forced route is not for this model, or it cannot be run on texts.
         """
-        device = str(model.device).partition(":")[0]
-        wanted = [r for r in ROUTES if forced in ("auto", r)]
-        for route in wanted:
-            found = cls(model, normalize, dim, route, TOKENS.get(device, TOKENS_ON_DEVICE))
-            if found._works(dtype, prompts):
+        tokens = TOKENS.get(str(model.device).partition(":")[0], TOKENS_ON_DEVICE)
+        try:
+            alone = {prompt: cls(model, normalize, dim).whole(PROBES, prompt) for prompt in prompts}
+        except (RuntimeError, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
+            raise EncoderError(f"it cannot be run on texts: {type(error).__name__}: {error}") from error
+        for route, side in _candidates(model):
+            found = cls(model, normalize, dim, route, tokens, side)
+            if forced in ("auto", route) and found._works(alone, AGREE[dtype]):
                 return found
         raise EncoderError(f"the backend {forced!r} is not for this model; leave --backend out")
 
@@ -124,33 +139,35 @@ class Runner:
         """Return the (n, d) vectors by the model's own ``encode``."""
         rows = self.model.encode(
             list(texts),
-            batch_size=32,
+            batch_size=self.together,
             prompt=prompt,  # the empty one too: without one the library puts in the model's default
             convert_to_tensor=True,
             show_progress_bar=False,
         )
         return self._finished(rows)
 
-    def _works(self, dtype: str, prompts: Sequence[str]) -> bool:
-        """Say whether the route gives what the model itself gives, on four texts with each prompt."""
+    def _works(self, alone: Mapping[str, Rows], within: float) -> bool:
+        """Say whether the route gives the vectors that four texts have alone with each prompt."""
         if self.route == "sentence-transformers":
+            self.together = TOGETHER
+            same = self._border is None and all(agree(self.whole(PROBES, p), own, within) for p, own in alone.items())
+            self.together = TOGETHER if same else 1
             return True
         try:
             if self.route == "packed":
                 if not PackedBert.fits(self.model[0].model):
                     return False
                 self.packed = PackedBert(self.model[0].model)
-            for prompt in dict.fromkeys(prompts):
-                if not self._only_tokens(prompt):
-                    return False
-                ids = sorted(self.tokenize(PROBES, prompt), key=len)
-                order = sorted(range(len(PROBES)), key=lambda n: len(self.tokenize([PROBES[n]], prompt)[0]))
-                own = self.whole([PROBES[n] for n in order], prompt)
-                if not agree(self.forward(ids), own, AGREE[dtype]):
-                    return False
-        except (RuntimeError, AttributeError, KeyError, TypeError, NotImplementedError):
+            return all(
+                self._only_tokens(prompt) and agree(self.forward(self.tokenize(PROBES, prompt)), own, within)
+                for prompt, own in alone.items()
+            )
+        except (EncoderError, RuntimeError, AttributeError, KeyError, TypeError, ValueError, NotImplementedError):
             return False
-        return True
+
+    @cached_property
+    def _border(self) -> int | None:
+        return border_of(getattr(getattr(self.model[0], "model", None), "config", None))
 
     def _only_tokens(self, prompt: str) -> bool:
         """Say whether tokens are all that the model is given: no images, no place where a prompt ends."""
@@ -160,7 +177,9 @@ class Runner:
         return {name for name, value in features.items() if hasattr(value, "shape")} <= KEYS
 
     def _rows(self, ids: Sequence[Ids]) -> Rows:
-        return self._finished(self._packed(ids) if self.route == "packed" else self._padded(ids))
+        if self.route == "packed":
+            return self._finished(self._packed(ids))
+        return self._finished(in_groups(ids, groups(ids, self.route == "unpadded", self._border), self._padded))
 
     def _packed(self, ids: Sequence[Ids]) -> Any:
         import torch
@@ -177,12 +196,24 @@ class Runner:
         return rows[torch.tensor(np.argsort(order))]
 
     def _padded(self, ids: Sequence[Ids]) -> Any:
-        batch = self.model.tokenizer.pad({"input_ids": [row.tolist() for row in ids]}, return_tensors="pt")
+        tokens = {"input_ids": [row.tolist() for row in ids]}
+        batch = self.model.tokenizer.pad(tokens, padding_side=self.side, return_tensors="pt")
         features = {name: value.to(self.model.device) for name, value in batch.items() if name in KEYS}
         return self.model(features)["sentence_embedding"]
 
     def _finished(self, rows: Any) -> Rows:
-        return finished(rows, self.dim, self.normalize)
+        return finished(rows, self.dim, self.normalize, self.model.dtype)
+
+
+def _candidates(model: Any) -> Iterator[tuple[Route, str]]:
+    """Yield (route, side that is padded), the fastest first."""
+    own = getattr(getattr(model, "tokenizer", None), "padding_side", "right")
+    yield "packed", own
+    yield "padded", own
+    if own != "right":
+        yield "padded", "right"
+    yield "unpadded", own
+    yield "sentence-transformers", own
 
 
 def run(runners: Sequence[Runs], texts: Sequence[str], prompt: str) -> Iterator[tuple[NDArray[np.int64], Rows]]:
@@ -237,13 +268,32 @@ def within_memory(runner: Runs, ids: Sequence[Ids], rows_of: Callable[[Sequence[
     return np.concatenate([within_memory(runner, half, rows_of) for half in (ids[:middle], ids[middle:])])
 
 
-def finished(rows: Any, dim: int | None, normalize: bool) -> Rows:
-    """Cut a tensor to the dimensions asked for and scale it, as sentence-transformers' own ``encode`` does."""
+def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Any]) -> Any:
+    """Return the (n, d) tensor of the vectors that a function makes of tokenised texts, one group after the other."""
+    import torch
+
+    places = list(parts)
+    rows = torch.cat([rows_of([ids[n] for n in part]) for part in places])
+    return rows[torch.tensor(np.argsort(np.concatenate(places)), device=rows.device)]
+
+
+def finished(rows: Any, dim: int | None, normalize: bool, dtype: Any) -> Rows:
+    """Cut a tensor to the dimensions asked for and scale it, as sentence-transformers' own ``encode`` does.
+
+    Raises
+    ------
+    EncoderError
+        If that leaves numbers that are not finite, as half precision may: ``dtype`` is that of the model.
+    """
     import torch
 
     rows = rows[:, :dim] if dim else rows
     rows = torch.nn.functional.normalize(rows, p=2, dim=1) if normalize else rows
-    return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+    found = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+    if not np.isfinite(found).all():
+        wider = "; say dtype=float32" if dtype in (torch.float16, torch.bfloat16) else ""
+        raise EncoderError(f"it gives numbers that are not finite{wider}")
+    return found
 
 
 def _shared(runners: Sequence[Runs], ids: Sequence[Ids]) -> Iterator[tuple[NDArray[np.int64], Rows]]:

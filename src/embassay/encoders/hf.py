@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders import _hf_runner
-from embassay.encoders._hf_checks import check_files, check_pooling, own_code_of
+from embassay.encoders._hf_checks import check_files, check_pooling
 from embassay.encoders._hf_files import (
     DECODER_PARTS,
     Kind,
@@ -29,11 +29,12 @@ from embassay.encoders._hf_files import (
     of_tokenizer,
     special,
 )
-from embassay.encoders._hf_loading import AUTO_MAP, Loading, load_model, load_tokenizer
+from embassay.encoders._hf_loading import AUTO_MAP, Loading, check_limit, load_model, load_tokenizer
 from embassay.encoders._hf_model import PooledModel
 from embassay.encoders._hf_pooling import Pooling
 from embassay.encoders._memory import parameters, weights
-from embassay.encoders._models import find, folder_files, modules
+from embassay.encoders._model_files import folder_files
+from embassay.encoders._models import find, modules, own_code_of
 from embassay.encoders._neural import NeuralEncoder, check_place, given_options
 from embassay.errors import SpecError
 from embassay.samples import Role
@@ -124,10 +125,10 @@ def create(
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, (*_hf_runner.ROUTES, "sentence-transformers"))
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
-    found = find(target, revision, runtime.sha256)
+    found = find(target, revision, runtime.sha256, "-e hf:")
     folder = modules(found.folder)[0][1]
     tokens = find_tokenizer(tokenizer, runtime.sha256).folder if tokenizer else folder
-    check_files(target, folder, bool(tokenizer), runtime)
+    check_files(target, folder, tokens, runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, given, folder, tokens)
     check_pooling(target, given, encoder.pooling, encoder.config, tokens)
     return encoder
@@ -168,7 +169,7 @@ class TransformersEncoder(NeuralEncoder):
         cutting = filter(of_tokenizer, folder_files(self.tokens)) if self.tokens != self.folder else ()
         apart = {n: sha256(self.tokens / n) for n in cutting}
         settings = {k: self.given.get(k) for k in ("layer", "template", "dim", "normalize", "max_length")}
-        code = bool(self.runtime.trust_remote_code and own_code_of(self.folder))
+        code = bool(self.runtime.trust_remote_code and self._own_code)
         return content_hash(["hf", files, apart, self.pooling, settings, self._prompts, self.dtype, code])
 
     @cached_property
@@ -180,6 +181,11 @@ class TransformersEncoder(NeuralEncoder):
     def kind(self) -> Kind:
         """Encoder, decoder, or both, of which the encoder is taken."""
         return kind_of(self.config, self.folder)
+
+    @cached_property
+    def _own_code(self) -> tuple[str, ...]:
+        """The classes of the model's and of its tokenizer's own."""
+        return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
 
     @property
     def pooling(self) -> Pooling:
@@ -212,6 +218,7 @@ class TransformersEncoder(NeuralEncoder):
     def _model(self, device: str) -> PooledModel:
         model = load_model(self._loading, device)
         given, limit = self.given, self.card.max_tokens
+        check_limit(limit, self._tokenizer)
         return PooledModel(
             model, self._tokenizer, self.pooling, given.get("layer", -1), given.get("template", ""), limit
         )
@@ -240,10 +247,12 @@ class TransformersEncoder(NeuralEncoder):
             found.append("its tokenizer has no padding token: the end token fills batches up, unseen by the attention")
         if (self.found.folder / "modules.json").is_file():
             found.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
-        code = own_code_of(self.folder)
-        if code and not self.runtime.trust_remote_code:
+        trusted = self.runtime.trust_remote_code
+        if self._own_code and not trusted:
             found.append("it has code of its own, which is not run without --trust-remote-code")
-        if any("--" in name for name in code):
+        if trusted and self.tokens != self.folder and own_code_of(self.tokens):
+            found.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
+        if any("--" in name for name in self._own_code):
             found.append("its code lies in another repository and is no part of its fingerprint")
         if self.device == AUTO_MAP:
             found.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders import _runner
+from embassay.encoders._hf_files import LOOKED_UP, limit_of, positions_of
+from embassay.encoders._hf_loading import check_limit, check_stored
 from embassay.encoders._memory import parameters
+from embassay.encoders._model_files import folder_files
 from embassay.encoders._models import (
     find,
     find_offline,
-    folder_files,
     modules,
     own_code,
     own_modules,
@@ -27,17 +29,15 @@ from embassay.encoders._models import (
     without_tokenizer,
 )
 from embassay.encoders._neural import NeuralEncoder, check_place, given_options, quiet, reason
+from embassay.encoders._prompts import by_role, overlooked
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
-ABSURD = 10**7
-"""A tokenizer that names no limit says 10^30."""
 TARGET = "MODEL or ./FOLDER"
-DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-"""The names under which models keep a document prompt, as sentence-transformers looks for them."""
+CONFIG = "config_sentence_transformers.json"
 
 
 def create(
@@ -82,7 +82,7 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is neither on this machine nor to be had.
+        If the model is neither on this machine nor to be had, or its folder does not say how tokens become a vector.
     """
     options = {
         "revision": revision,
@@ -100,6 +100,7 @@ def create(
     check_place(device or runtime.device, runtime.backend, _runner.ROUTES)
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
+    _check_pooling(target, found.folder)
     return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
 
 
@@ -124,6 +125,11 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if any("--" in name for name in own_code(self.found.folder)):
             warnings.append("its code lies in another repository and is no part of its fingerprint")
         warnings += self._prompt_warnings() + self._size_warnings()
+        if (left_out := overlooked(self._config.get("prompts") or {})) and "document_prompt" not in self.given:
+            warnings.append(
+                f"its prompt for documents is called {left_out!r}: it is put in here, and left out by encode_document "
+                "of sentence-transformers"
+            )
         if (own := self._own_similarity) not in ("cosine", "dot") and "similarity" not in self.given:
             warnings.append(f"it compares by {own}, which is not had here: cosine is used")
         return Card(
@@ -159,33 +165,28 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        config = read_json(self.found.folder / "config_sentence_transformers.json")
-        own = config.get("prompts") or {}
-        default: dict[Role, str] = {
-            "text": own.get(config.get("default_prompt_name") or "", ""),
-            "query": own.get("query", ""),
-            "document": next((own[name] for name in DOCUMENT_PROMPTS if name in own), ""),
-        }
-        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in default.items()}
+        own = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
+        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in own.items()}
+
+    @property
+    def _config(self) -> Mapping[str, Any]:
+        """What the model keeps for sentence-transformers: prompts, and what it compares by."""
+        return read_json(self.found.folder / CONFIG)
 
     @property
     def _own_similarity(self) -> str:
         """What the model's configuration says that it compares by; cosine where it says nothing."""
-        return str(
-            read_json(self.found.folder / "config_sentence_transformers.json").get("similarity_fn_name") or "cosine"
-        )
+        return str(self._config.get("similarity_fn_name") or "cosine")
 
     @property
     def _max_tokens(self) -> int | None:
         place = modules(self.found.folder)[0][1]
+        config, asked = read_json(place / "config.json"), self.given.get("max_length")
         own = read_json(place / "sentence_bert_config.json").get("max_seq_length")
         if not own:
-            limits = (
-                read_json(place / "config.json").get("max_position_embeddings"),
-                read_json(place / "tokenizer_config.json").get("model_max_length"),
-            )
-            own = min((limit for limit in limits if limit and limit < ABSURD), default=None)
-        asked = self.given.get("max_length")
+            own = limit_of(config, place, None)
+        elif config.get("model_type") in LOOKED_UP:
+            own = min(own, positions_of(config) or own)
         return min(asked, own) if asked and own else asked or own
 
     @property
@@ -199,6 +200,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _model(self, device: str) -> Any:
         """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
+        from transformers import PreTrainedModel
 
         try:
             with quiet():
@@ -210,18 +212,22 @@ class SentenceTransformersEncoder(NeuralEncoder):
                     model_kwargs={"dtype": self.dtype},
                     local_files_only=True,
                 )
+            if (limit := self._max_tokens) and limit != model.max_seq_length:
+                model.max_seq_length = limit
         except Exception as error:
             raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
-        if "max_length" in self.given:
-            model.max_seq_length = self._max_tokens
+        if isinstance(getattr(model[0], "model", None), PreTrainedModel):
+            check_stored(model[0].model, modules(self.found.folder)[0][1])
+            check_limit(limit, model.tokenizer)
         return model
 
     @cached_property
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        path = self.found.folder / "tokenizer.json"
-        if not path.is_file():
+        places = (self.found.folder, modules(self.found.folder)[0][1])
+        path = next((at / "tokenizer.json" for at in places if (at / "tokenizer.json").is_file()), None)
+        if path is None:
             raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_truncation()
@@ -255,3 +261,23 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         )
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
+def _check_pooling(target: str, folder: Path) -> None:
+    """Refuse a ``modules.json`` that does not say how a transformer's tokens become one vector."""
+    listed = modules(folder) if (folder / "modules.json").is_file() else ()
+    if not listed or not listed[0][0].endswith(".Transformer"):
+        return
+    instead = f"hf:{target},pooling=mean would take the mean of its tokens"
+    for kind, place in listed:
+        told = {"embedding_dimension", "word_embedding_dimension"} & set(read_json(place / "config.json"))
+        if kind.endswith(".Pooling") and not told:
+            raise ModelNotFoundError(
+                f"encoder {target!r}: {place / 'config.json'} is missing, or names no embedding_dimension; {instead}"
+            )
+    pooled = any(kind.endswith("Pooling") and not kind.endswith("WeightedLayerPooling") for kind, _ in listed)
+    itself = read_json(listed[0][1] / "sentence_bert_config.json").get("module_output_name") == "sentence_embedding"
+    if not pooled and not itself and not own_modules(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its modules.json has no Pooling, which makes one vector of a text; {instead}"
+        )
