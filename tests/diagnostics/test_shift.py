@@ -182,6 +182,14 @@ def test_a_constant_encoder_has_no_ruler():
     assert found["distance", "documents", ""].value == pytest.approx(0, abs=1e-7)
 
 
+def test_equal_vectors_that_differ_by_rounding_are_no_ruler():
+    domain, general = retrieval("dom", 12), retrieval("gen", 12)
+    vectors = gaussian(domain, general)
+    rounding = np.random.default_rng(0)
+    vectors |= {t: 1 + rounding.normal(0, 1e-7, len(v)) for t, v in vectors.items() if t.startswith("gen")}
+    assert {c for _, _, c in rows(run([Table("t", vectors)], domain, general))} == {"", "general"}
+
+
 # --- against a double loop -------------------------------------------------------------------------------
 
 

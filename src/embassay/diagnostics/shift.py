@@ -39,6 +39,8 @@ NEIGHBOURS = 5_000
 """General texts whose own nearest neighbours are looked up, at most."""
 PAIRS = 20_000
 """Pairs of general texts whose mean distance is the ruler, at most."""
+ROUNDING = 1e-5
+"""A mean distance that is no more is that of equal vectors, up to the rounding of float32: no ruler."""
 BINS = 40
 
 
@@ -122,7 +124,7 @@ class Shift:
             drawn = _drawn(len(other), NEIGHBOURS, corpus.fingerprint, subset)
             distance[other[drawn]] = _nearest(vectors, general[drawn], general, drawn)
             ruler = _ruler(general, corpus.fingerprint, subset)
-            if np.isfinite(ruler) and ruler > 0:
+            if ruler > ROUNDING:
                 scalars[f"ruler/{subset}"] = ruler
         return ItemScores(
             origin,
