@@ -112,6 +112,7 @@ WAYS = {
     "embassay numpy, one pair a query": counting,
     "embassay torch": lambda: torch_first("torch"),
     "embassay bf16": lambda: torch_first("bf16"),
+    "embassay int8": lambda: torch_first("int8"),
     "embassay auto": lambda: torch_first("auto"),
     PEER: semantic_search,
     "torch.topk of products": torch_topk,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -34,10 +35,7 @@ def by_itself(work: Callable[[int, int], T]) -> list[T]:
 
 @contextmanager
 def side_by_side(count: int) -> Iterator[Each]:
-    """Open so many threads.
-
-    Meanwhile numpy's products start no threads of their own: theirs wait for each other after every product.
-    """
+    """Open so many threads; the calling thread alone does the work of one."""
     if count < 2:
         yield by_itself
         return
@@ -45,8 +43,28 @@ def side_by_side(count: int) -> Iterator[Each]:
     def each(work: Callable[[int, int], T]) -> list[T]:
         return list(pool.map(work, range(count), [count] * count))
 
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) as pool:
+    with single_threads(count) as pool:
         yield each
+
+
+@contextmanager
+def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Open so many threads; meanwhile numpy's products, and torch in these threads, start none of their own.
+
+    Threads of a library wait for each other after every product, and those of two libraries for the same cores.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) as pool:
+            yield pool
+        return
+    before = torch.get_num_threads()
+    try:
+        alone = partial(torch.set_num_threads, 1)
+        with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count, initializer=alone) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)
 
 
 @cache

@@ -1,8 +1,11 @@
 """Exact search: the same bits as a naive float64 loop, on every route and in blocks of any size."""
 
+import importlib.util
 import subprocess
 import sys
 import tracemalloc
+from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,13 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.engine import _topk_faiss, _topk_rows, _topk_torch, topk
+from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch, topk
 from embassay.engine._topk_products import Prepared, Sizes, rounding
 from embassay.engine._topk_task import Task
 from embassay.engine.topk import search
 from embassay.errors import MissingExtraError, UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
 
+
+def has_eight_bits():
+    """Say whether torch is here, and multiplies 8 bits on this processor."""
+    torch = importlib.util.find_spec("torch") and importlib.import_module("torch")
+    return bool(torch) and _topk_eight.multiplies_eight(torch)
+
+
+eight = pytest.mark.skipif(not has_eight_bits(), reason="torch has no fast products of 8 bits here")
 SIZES = (None, Sizes(16, 3, 8), Sizes(8, 1, 8), Sizes(40, 7, 16))
 FIELDS = ("documents", "passages", "similarity", "own", "greater", "tied")
 
@@ -53,8 +64,8 @@ def same(found, expected):
 def blocked(queries, passages, k, measure, starts=None, pairs=None, route="numpy", sizes=None):
     """Search in blocks of some size."""
     task = Task(queries, passages, starts, k, measure)
-    products, name = topk._products(task, route, "cpu", sizes)
     pairs = np.empty((0, 2), np.int64) if pairs is None else pairs
+    products, name = topk._products(task, route, "cpu", sizes, places=len(pairs) > 0)
     return topk._exact(task, pairs, k, products, name)
 
 
@@ -106,6 +117,14 @@ def test_equals_a_loop_by_torch(task, sizes, route):
     same(blocked(*task, sizes=sizes, route=route), naive(*task))
 
 
+@eight
+@settings(max_examples=60, deadline=None)
+@given(tasks(), st.sampled_from(SIZES))
+def test_equals_a_loop_by_eight_bits(task, sizes):
+    queries, passages, k, measure, starts, _ = task
+    same(blocked(*task[:5], sizes=sizes, route="int8"), naive(queries, passages, k, measure, starts))
+
+
 @settings(max_examples=80, deadline=None)
 @given(tasks(), st.booleans())
 def test_equals_a_loop_where_vectors_are_sparse(task, counts):
@@ -131,6 +150,131 @@ def test_routes_agree_to_the_bit(kind, measure):
         right = blocked(*args)
         for route in ("torch", "bf16"):
             same(blocked(*args, route=route, sizes=Sizes(512, 16, 8)), [getattr(right, name) for name in FIELDS])
+
+
+@eight
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_eight_bits_agree_to_the_bit(kind, measure):
+    rng = np.random.default_rng(4)
+    rows = vectors(rng, kind, 3040, 24).astype(np.float32)
+    for k, starts, sizes in product((1, 10), (None, np.arange(0, 3000, 3)), (Sizes(512, 16, 8), Sizes(128, 40, 8))):
+        args = (rows[3000:], rows[:3000], k, measure, starts)
+        right = blocked(*args)
+        same(blocked(*args, route="int8", sizes=sizes), [getattr(right, name) for name in FIELDS])
+
+
+@eight
+@pytest.mark.parametrize("mean", [0, 3])
+def test_eight_bits_settle_what_is_usual(monkeypatch, mean):
+    rng = np.random.default_rng(5)
+    rows = (mean + rng.normal(size=(20_030, 64))).astype(np.float32)
+    used = []
+    real = _topk_eight._multiply
+    monkeypatch.setattr(_topk_eight, "_multiply", lambda *args: used.append(1) or real(*args))
+    found = blocked(rows[:30], rows[30:], 10, "cosine", route="int8", sizes=Sizes(2048, 30, 8))
+    assert found.route == "exact: torch int8 and float32, decided in float64"
+    assert len(used) == 9  # all blocks but the first
+    same(found, naive(rows[:30], rows[30:], 10, "cosine"))
+
+
+@eight
+def test_blocks_of_which_too_much_is_proposed_are_for_float32(monkeypatch):
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(4000, 16)).astype(np.float32)
+    task, sizes = Task(rows[:30], rows[30:], None, 10, "cosine"), Sizes(128, 30, 8)
+    data = _topk_eight.Rounded(task, np.arange(30), sizes)
+    fine = []
+    for start in range(0, 128 * 12, 128):
+        data.load(task, start, 128)
+        fine.append(data.fine)
+        if not data.fine:
+            data.proposed.append(30 * _topk_eight.MANY + 1)
+    # The first, and after each other one twice as many as before.
+    assert fine == [True, False, True, False, True, True, False, True, True, True, True, False]
+
+
+@eight
+def test_the_nearest_may_be_far():
+    """All passages after the first block are opposite to the query: their products are cut."""
+    rng = np.random.default_rng(7)
+    query, passages = np.zeros((1, 64), np.float32), rng.normal(size=(600, 64)).astype(np.float32)
+    query[0, 0] = 1
+    passages[:, 0] = -40
+    passages[:64, 0] = 0
+    passages[64:, 1:] *= 0.1
+    for k in (3, 100):
+        found = blocked(query, passages[::-1][:590], k, "cosine", route="int8", sizes=Sizes(64, 1, 8))
+        same(found, naive(query, passages[::-1][:590], k, "cosine"))
+
+
+@eight
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("mean", [0.0, 2.0])
+def test_the_bound_of_eight_bits_holds(measure, mean):
+    rng = np.random.default_rng(8)
+    rows = (mean + rng.normal(size=(820, 100))).astype(np.float32)
+    rows[500:510] *= 30  # beyond the step of the first block
+    rows[520:523, 4] = 50
+    task = Task(rows[:20], rows[20:], None, 1, measure)
+    sizes, queries = Sizes(400, 20, 8), slice(0, 20)
+    found = _topk_eight.EightBitProduct(task, np.arange(20), sizes)
+    found.load(task, 0)
+    bound, _ = found.load(task, 400)
+    found.multiply(queries)
+    row, column = (a.ravel() for a in np.meshgrid(np.arange(20), np.arange(400), indexing="ij"))
+    right = task.similarity(row, 400 + column)
+    if measure == "dot":
+        right /= np.sqrt(task.squares)[row]
+    scores = found.lines(np.arange(20))[row, column].astype(float)
+    cut = np.isneginf(scores)
+    assert (np.abs(scores - right)[~cut] <= bound.of(row, column)[~cut]).all()
+    assert ((right - bound.of(row, column))[cut] <= bound.least[row][cut]).all()
+    assert found.maxima()[:, 0].tolist() == found.lines(np.arange(20)).max(axis=1).tolist()
+    again, error = found.again(row, column)
+    assert (np.abs(again - right) <= error).all()
+    assert (error < 0.01 * bound.of(row, column)).all()
+    for least in (-0.2, 0.0, 0.3):
+        reached = np.concatenate([r * 400 + c for r, c, _ in found.reaching(np.full(20, least))])
+        assert np.isin(np.flatnonzero(scores >= least), reached).all()
+        assert (scores[reached] >= least - 2 * found._data.unit).all()
+
+
+@eight
+def test_places_are_for_float32():
+    rows = np.random.default_rng(9).normal(size=(70, 8)).astype(np.float32)
+    pairs = np.array([[0, 3]])
+    found = search(rows[:10], rows[10:], k=2, measure="cosine", pairs=pairs, route="int8")
+    assert found.route == "exact: numpy float32, decided in float64"
+
+
+def test_eight_bits_are_for_many_and_for_processors_that_are_known(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_topk_eight, "multiplies_eight", lambda torch: asked.append(torch) or True)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert not _topk_eight.worth(10**4, 10**6)
+    monkeypatch.setitem(sys.modules, "torch", "here")
+    assert _topk_eight.worth(500, 50_000)
+    assert not _topk_eight.worth(499, 50_000)
+    assert not _topk_eight.worth(500, 49_999)
+    assert asked == ["here"]
+
+
+@pytest.mark.parametrize("name", ["AVX2", "AVX512_VNNI", "DEFAULT", "NO AVX"])
+@pytest.mark.parametrize("found", [[[167, 40]], [[103, 40]], None])
+def test_eight_bits_have_to_be_exact(monkeypatch, name, found):
+    cpu = SimpleNamespace(get_cpu_capability=lambda: name)
+    torch = SimpleNamespace(backends=SimpleNamespace(cpu=cpu), full=lambda *a, **k: None, uint8=None)
+    monkeypatch.setattr(_topk_eight, "_pack", lambda *args: None)
+
+    def multiply(*args):
+        if found is None:
+            raise RuntimeError("not implemented")
+        return np.array(found)
+
+    monkeypatch.setattr(_topk_eight, "_multiply", multiply)
+    right = name.startswith("AVX") and found == [[167, 40]]
+    assert _topk_eight.multiplies_eight.__wrapped__(torch) == right
 
 
 def test_the_first_pass_settles_what_is_usual():
@@ -310,7 +454,7 @@ def test_faiss_is_an_extra(monkeypatch):
         search(rows[:5], rows, k=3, measure="cosine", route="faiss")
 
 
-@pytest.mark.parametrize("route", ["torch", "bf16"])
+@pytest.mark.parametrize("route", ["torch", "bf16", "int8"])
 def test_torch_is_an_extra(monkeypatch, route):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"the search by torch needs the extra 'hf'"):

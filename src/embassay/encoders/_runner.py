@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -27,7 +26,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import cores
+from embassay.cores import cores, single_threads
 from embassay.encoders._company import Ids, border_of, groups
 from embassay.encoders._packed import PackedBert
 from embassay.errors import EncoderError
@@ -306,7 +305,9 @@ def _shared(runners: Sequence[Runs], ids: Sequence[Ids]) -> Iterator[tuple[NDArr
         for places in todo:
             yield places, crew[0].forward([ids[n] for n in places])
         return
-    with _one_thread_each(crew) as pool:
+    # Where they share the processor, each has one thread and no more.
+    packed = crew[0].route == "packed"
+    with single_threads(len(crew)) if packed else ThreadPoolExecutor(len(crew)) as pool:
         busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]] = {}
         for number, runner in enumerate(crew):
             _hand_out(pool, busy, number, runner, todo, ids)
@@ -328,34 +329,6 @@ def _crew(runners: Sequence[Runs], tokens: int) -> Sequence[Runs]:
     if len(runners) > 1 or runners[0].route != "packed":
         return runners
     return [runners[0]] * max(1, min(cores(), tokens // LEAST))
-
-
-@contextmanager
-def _one_thread_each(crew: Sequence[Runs]) -> Iterator[ThreadPoolExecutor]:
-    """Open a thread for each member; where they share the processor the libraries start no more of their own.
-
-    Threads of a library wait for each other after every product, and those of two libraries for the same cores.
-    """
-    if crew[0].route != "packed":
-        with ThreadPoolExecutor(len(crew)) as pool:
-            yield pool
-        return
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    try:
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(len(crew), initializer=_alone) as pool:
-            yield pool
-    finally:
-        torch.set_num_threads(before)
-
-
-def _alone() -> None:
-    """Keep torch, in this thread, from starting others."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def _hand_out(

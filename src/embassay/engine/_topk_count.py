@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down
-from embassay.engine._topk_products import Product
+from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane
+from embassay.engine._topk_products import Product, down
 from embassay.engine._topk_task import Answer, Floats, Ints, count, new_runs, spread, within
 
 NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def tally(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:
+def tally(lane: Lane, product: Product, block: Block) -> None:
     """Count the documents of a block that are nearer than those asked about."""
-    error, most = block.bound.most(lane.queries), maxima.max(axis=1)
+    error, most = block.bound.most(lane.queries), product.maxima().max(axis=1)
     rows = np.flatnonzero((most >= lane.floor - 2 * error) & ~lane.given_up)
     single = lane.single[rows] >= 0
     for part, work in ((rows[single], _tally_singles), (rows[~single], _tally_others)):

@@ -137,9 +137,3 @@ def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:
     for first, last in zip(begin[several], np.append(begin[1:], len(row))[several], strict=True):
         lane.asked[int(row[first])] = pairs[first:last], own[first:last]
     return lane
-
-
-def down(values: Floats, dtype: Any) -> NDArray[Any]:
-    """Return values in another precision, not above what they were."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))

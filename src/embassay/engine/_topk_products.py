@@ -9,7 +9,7 @@ as much again, conversions a few u. For bfloat16 the rounding of the vectors is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.cores import Each, by_itself, cores
-from embassay.engine._topk_task import Floats, Ints, Task
+from embassay.engine._topk_task import CHUNK, Floats, Ints, Task
 from embassay.geometry.closeness import paired_dot
 
 LEAST, MOST = 1e-12, 1e12
 """Lengths that single precision squares and multiplies without loss; other vectors are not for a fast product."""
 ROWS = 512
 """Passages scaled at once: they should fit into the processor's cache."""
+AT_ONCE = 16_384
+"""Groups of scores looked through at once."""
 WORTH = 128
 """Queries that are worth a core of their own."""
 
@@ -40,15 +42,25 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Bound:
-    """|score − similarity / ‖query‖| ≤ per_query · length + extra, for (b,) queries and (B,) passages of a block."""
+    """|score − similarity / ‖query‖| ≤ per_query · length + extra, for (n,) queries and (B,) passages of a block.
+
+    Scores below ``least``, of each query, are −∞.
+    """
 
     per_query: Floats
     length: Floats
     extra: Floats
+    least: Floats | None = None
 
     def most(self, queries: slice) -> Floats:
         """Return (b,) bounds that hold for all passages of the block."""
         return np.asarray(self.per_query[queries] * self.length.max() + self.extra.max())
+
+    def blind(self, queries: slice, bars: Floats) -> NDArray[np.bool_]:
+        """Return which of some queries have scores of −∞ that may reach their bar."""
+        if self.least is None:
+            return np.zeros(len(bars), np.bool_)
+        return np.asarray(bars - self.most(queries) < self.least[queries])
 
     def of(self, query: Ints, column: Ints) -> Floats:
         """Return the bound of each pair."""
@@ -56,10 +68,7 @@ class Bound:
 
 
 class Product(Protocol):
-    """Multiplies a block of passages with blocks of queries; the scores stay where they were computed.
-
-    The B columns form B / g groups: column j is in group j mod (B / g), so that maxima are taken of whole rows.
-    """
+    """Multiplies a block of passages with blocks of queries; the scores stay where they were computed."""
 
     sizes: Sizes
 
@@ -76,16 +85,24 @@ class Product(Protocol):
         """
         ...
 
-    def multiply(self, queries: slice) -> NDArray[Any]:
-        """Return the (b, B / g) maxima of the groups; columns that hold no passage are −∞."""
+    def multiply(self, queries: slice) -> None:
+        """Work out the scores of some queries; columns that hold no passage are −∞."""
         ...
 
-    def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
-        """Return the (n, g) scores of n groups."""
+    def maxima(self) -> NDArray[Any]:
+        """Return (b, G) scores, each the greatest of its query in one of G groups of columns."""
+        ...
+
+    def reaching(self, least: NDArray[Any]) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield (n,) rows, columns and scores that are not below the (b,) least of their query, part by part."""
         ...
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the (n, B) scores of n queries, ascending."""
+        ...
+
+    def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
+        """Return the (n,) scores of n pairs in float32 and their bounds; None where all scores are no coarser."""
         ...
 
 
@@ -106,7 +123,7 @@ class Prepared:
             part = ids[start : start + sizes.queries]
             self.queries[start : start + len(part)] = task.queries[part] / np.sqrt(task.squares[part])[:, None]
         self.buffer = np.empty((-(-sizes.passages // sizes.group) * sizes.group, width), dtype)
-        self.block, self.hidden = self.buffer[:0], np.empty(0, dtype=np.int64)
+        self.block, self.hidden, self.lengths = self.buffer[:0], np.empty(0, dtype=np.int64), np.empty(0)
 
     def load(
         self, task: Task, start: int, count: int, each: Each = by_itself
@@ -115,7 +132,7 @@ class Prepared:
         size = min(count, task.passages.shape[0] - start)
         columns = -(-size // self.group) * self.group
         self.block = self.buffer[:columns]
-        lengths = np.concatenate(each(lambda n, of: self._fill(task, start, _part(size, n, of))))
+        lengths = np.concatenate(each(lambda n, of: self._fill(task, start, part_of(size, n, of))))
         odd = np.flatnonzero(~((lengths > LEAST) & (lengths < MOST)))
         shown = np.zeros(columns, dtype=np.bool_)
         shown[:size] = True
@@ -131,8 +148,16 @@ class Prepared:
             # Upwards, past their own rounding.
             lengths = np.append(lengths * (1 + 2 * self.error), np.ones(columns - size))
         self.block[size:] = 0
-        self.hidden = np.flatnonzero(~shown)
+        self.hidden, self.lengths = np.flatnonzero(~shown), lengths
         return lengths, shown
+
+    def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats]:
+        """Return the (n,) scores of n pairs in this precision, and their bounds."""
+        found = np.empty(len(queries))
+        for start in range(0, len(queries), CHUNK):
+            part = slice(start, start + CHUNK)
+            found[part] = np.vecdot(self.queries[queries[part]], self.block[columns[part]])
+        return found, self.error * self.lengths[columns]
 
     def _fill(self, task: Task, start: int, part: slice) -> Floats:
         """Put some passages into the block, at unit length for a cosine; return their lengths."""
@@ -142,7 +167,7 @@ class Prepared:
             raw = np.asarray(task.passages[start + rows.start : start + rows.stop])
             raw = raw.astype(np.result_type(raw, self.dtype), copy=False)
             with np.errstate(all="ignore"):
-                lengths = np.sqrt(np.einsum("ij,ij->i", raw, raw)).astype(np.float64)
+                lengths = np.sqrt(np.vecdot(raw, raw)).astype(np.float64)
                 if task.measure == "cosine":
                     scale = (1 / lengths).astype(raw.dtype)[:, None]
                     np.multiply(raw, scale, out=self.block[rows], casting="same_kind")
@@ -152,8 +177,14 @@ class Prepared:
         return np.concatenate(found) if found else np.empty(0)
 
 
-def _part(size: int, number: int, of: int) -> slice:
-    """Return one of several parts of so many rows."""
+def down(values: Floats, dtype: Any) -> NDArray[Any]:
+    """Return values in another precision, not above what they were."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
+
+
+def part_of(size: int, number: int, of: int) -> slice:
+    """Return one of several equal parts of so many rows."""
     return slice(size * number // of, size * (number + 1) // of)
 
 
@@ -173,12 +204,39 @@ def _empty(rows: NDArray[Any], shown: NDArray[np.bool_], odd: Ints, measure: str
     return bool(((squares == 0) | np.isnan(squares)).all())
 
 
-class NumpyProduct:
+class Grouped:
+    """What products have in common whose scores are in float numbers: group by group they are looked through.
+
+    Column j is in group j mod G, so that maxima are taken of whole rows.
+    """
+
+    _maxima: NDArray[Any]
+
+    def maxima(self) -> NDArray[Any]:
+        """Return (b, G) scores, each the greatest of its query in a group of columns."""
+        return self._maxima
+
+    def reaching(self, least: NDArray[Any]) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield rows, columns and scores that are not below the least of their query."""
+        least = down(least, self._maxima.dtype)
+        rows, groups = np.nonzero(self._maxima >= least[:, None])
+        for start in range(0, len(rows), AT_ONCE):
+            row, group = rows[start : start + AT_ONCE], groups[start : start + AT_ONCE]
+            scores = self._members(row, group)
+            hit, member = np.nonzero(scores >= least[row, None])
+            yield row[hit], member * self._maxima.shape[1] + group[hit], scores[hit, member].astype(np.float64)
+
+    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
+        """Return the (n, g) scores of n groups."""
+        raise NotImplementedError
+
+
+class NumpyProduct(Grouped):
     """A matrix product of numpy, in float32 or float64."""
 
-    def __init__(self, task: Task, ids: Ints, sizes: Sizes, dtype: Any = np.float32):
-        self.sizes, self._data = sizes, Prepared(task, ids, sizes, dtype)
-        self._room = np.empty(sizes.queries * len(self._data.buffer), dtype)
+    def __init__(self, sizes: Sizes, data: Prepared):
+        self.sizes, self._data = sizes, data
+        self._room = np.empty(sizes.queries * len(data.buffer), data.dtype)
         self._scores = self._room[:0].reshape(0, 0)
 
     def crew(self, queries: int) -> Sequence[Product]:
@@ -196,22 +254,25 @@ class NumpyProduct:
         lengths, shown = loaded
         return Bound(np.full(len(self._data.queries), self._data.error), lengths, np.zeros(len(lengths))), shown
 
-    def multiply(self, queries: slice) -> NDArray[Any]:
-        """Return the maxima of the groups."""
+    def multiply(self, queries: slice) -> None:
+        """Work out the scores."""
         rows, block = self._data.queries[queries], self._data.block
         self._scores = self._room[: len(rows) * len(block)].reshape(len(rows), len(block))
         np.matmul(rows, block.T, out=self._scores)
         if self._data.hidden.size:
             self._scores[:, self._data.hidden] = -np.inf
-        return np.asarray(self._grouped().max(axis=1))
+        self._maxima = np.asarray(self._grouped().max(axis=1))
 
-    def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
-        """Return the scores of groups."""
+    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
         return np.asarray(self._grouped()[rows, :, groups])
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
         return np.asarray(self._scores[run(rows)])
+
+    def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
+        """Return nothing: no scores are coarser than float32."""
+        return None
 
     def _grouped(self) -> NDArray[Any]:
         rows, columns = self._scores.shape

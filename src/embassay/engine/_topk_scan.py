@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.cores import side_by_side
 from embassay.engine._topk_count import resolve, tally
-from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, down, lane_of
-from embassay.engine._topk_products import Product
+from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, lane_of
+from embassay.engine._topk_products import Product, down
 from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
 
-AT_ONCE = 16_384
-"""Groups of scores looked through at once."""
 WAITING = 200_000
 """Candidates that are merged at the latest."""
 
@@ -47,6 +44,8 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
             block = Block.at(answer, start, product.sizes.passages, bound)
             alive[task.document(start + np.flatnonzero(shown))] = True
             each(partial(_meet, lanes, crew, block))
+            if all(lane.given_up.all() for lane in lanes):
+                return ids
         left = each(lambda n, of: [_finish(answer, lane, alive) for lane in lanes[n::of]])
     return np.sort(np.concatenate([ids[:0], *(part for parts in left for part in parts)]))
 
@@ -54,61 +53,64 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
 def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: int, of: int) -> None:
     """Look in a block for what the queries of one member's lanes want."""
     for lane in lanes[member::of]:
-        maxima = crew[member].multiply(lane.queries)
-        _select(lane, crew[member], maxima, block)
+        crew[member].multiply(lane.queries)
+        _select(lane, crew[member], block)
         if lane.asks:
-            tally(lane, crew[member], maxima, block)
+            tally(lane, crew[member], block)
 
 
-def _select(lane: Lane, product: Product, maxima: NDArray[Any], block: Block) -> None:
+def _select(lane: Lane, product: Product, block: Block) -> None:
     """Keep the passages of a block that may be among the k nearest."""
-    k, error = block.answer.task.k, block.bound.most(lane.queries)
-    hit = maxima >= down(lane.bar - error, maxima.dtype)[:, None]
-    hit[lane.given_up] = False
-    counts = np.count_nonzero(hit, axis=1)
-    stale = np.flatnonzero((counts > 4 * k) | (np.isneginf(lane.bar) & (counts > 0)))
-    if stale.size:
-        _raise(lane, product, maxima, block, stale, error)
-        hit[stale] &= maxima[stale] >= down(lane.bar - error, maxima.dtype)[stale, None]
-        crowded = np.count_nonzero(hit[stale], axis=1) > CROWD + 4 * k
-        lane.given_up[stale[crowded]] = True
-        hit[stale[crowded]] = False
-    rows, groups = np.nonzero(hit)
-    for start in range(0, len(rows), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
-        _gather(lane, product, block, rows[part], groups[part], maxima.shape[1])
+    k, error, seen = block.answer.task.k, block.bound.most(lane.queries), np.zeros(len(lane.ids), np.int64)
+    lane.given_up |= block.bound.blind(lane.queries, lane.bar)
+    raised = block.bound.least is None and _raise(lane, product, block, error)
+    for row, column, score in product.reaching(np.where(lane.given_up, np.inf, lane.bar - error)):
+        if block.bound.least is not None:
+            seen += np.bincount(row, minlength=len(seen))
+            lane.given_up |= seen > CROWD + 4 * k
+        _keep(lane, product, block, row, column, score)
         if sum(len(w[0]) for w in lane.waiting) > WAITING:
             _compact(lane, block.answer)
-    if sum(len(w[0]) for w in lane.waiting) > len(lane.ids) * k // 2 or stale.size:
+    if raised or sum(len(w[0]) for w in lane.waiting) > len(lane.ids) * k // 2:
         _compact(lane, block.answer)
 
 
-def _raise(lane: Lane, product: Product, maxima: NDArray[Any], block: Block, rows: Ints, error: Floats) -> None:
-    """Raise the bar of some rows to what k documents of this block alone reach."""
-    k = block.answer.task.k
+def _raise(lane: Lane, product: Product, block: Block, error: Floats) -> bool:
+    """Raise the bars that too much reaches to what k documents of this block alone reach; say whether there were any.
+
+    A query is given up whose bar is still reached too often.
+    """
+    k, maxima = block.answer.task.k, product.maxima()
+    hit = maxima >= down(lane.bar - error, maxima.dtype)[:, None]
+    counts = np.count_nonzero(hit, axis=1)
+    rows = np.flatnonzero(((counts > 4 * k) | (np.isneginf(lane.bar) & (counts > 0))) & ~lane.given_up)
+    if not rows.size:
+        return False
     if block.starts is None and 2 * k <= maxima.shape[1]:
         # The members of different groups are different documents: their maxima do for all scores.
-        top = np.partition(maxima[rows], -k, axis=1)[:, -k]
-    elif k > (block.size if block.starts is None else len(block.starts)):
-        return
-    else:
-        top = np.empty(len(rows))
+        lane.bar[rows] = np.maximum(lane.bar[rows], np.partition(maxima[rows], -k, axis=1)[:, -k] - error[rows])
+    elif k <= (block.size if block.starts is None else len(block.starts)):
         for start in range(0, len(rows), LINES):
-            part = slice(start, start + LINES)
-            top[part] = np.partition(block.of_documents(product.lines(rows[part])), -k, axis=1)[:, -k]
-    lane.bar[rows] = np.maximum(lane.bar[rows], top - error[rows])
+            part = rows[start : start + LINES]
+            top = np.partition(block.of_documents(product.lines(part)), -k, axis=1)[:, -k]
+            lane.bar[part] = np.maximum(lane.bar[part], top - error[part])
+    left = np.count_nonzero(maxima[rows] >= down(lane.bar - error, maxima.dtype)[rows, None], axis=1)
+    lane.given_up[rows] |= left > CROWD + 4 * k
+    return True
 
 
-def _gather(lane: Lane, product: Product, block: Block, rows: Ints, groups: Ints, width: int) -> None:
-    """Put the members of some groups that reach the bar on the waiting list."""
-    scores = product.members(rows, groups)
-    error = block.bound.most(lane.queries)
-    hit, member = np.nonzero(scores >= down(lane.bar - error, scores.dtype)[rows, None])
-    row, column, score = rows[hit], member * width + groups[hit], scores[hit, member].astype(np.float64)
+def _keep(lane: Lane, product: Product, block: Block, row: Ints, column: Ints, score: Floats) -> None:
+    """Put what surely reaches no bar aside, and the rest on the waiting list; coarse scores are looked at again."""
     error = block.bound.of(lane.queries.start + row, column)
-    kept = (score + error >= lane.bar[row]) & ~np.isneginf(score)
-    candidates = (row, block.start + column, score - error, score + error)
-    lane.waiting.append(tuple(a[kept] for a in candidates))
+    for better in (False, True):
+        if better:
+            found = product.again(lane.queries.start + row, column)
+            if found is None:
+                break
+            score, error = found
+        kept = (score + error >= lane.bar[row]) & ~np.isneginf(score) & ~lane.given_up[row]
+        row, column, score, error = row[kept], column[kept], score[kept], error[kept]
+    lane.waiting.append((row, block.start + column, score - error, score + error))
 
 
 def _compact(lane: Lane, answer: Answer) -> None:

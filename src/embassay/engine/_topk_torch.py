@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.cores import Each, by_itself
-from embassay.engine._topk_products import Bound, Prepared, Product, Sizes, run
+from embassay.engine._topk_products import Bound, Grouped, Prepared, Product, Sizes, run
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.errors import MissingExtraError
 
@@ -23,11 +23,11 @@ WORTH_HALF, ROOM_HALF = 200_000, 2**30
 """Passages from which bfloat16 is worth its second look, and bytes of memory that should be free for it."""
 
 
-class TorchProduct:
+class TorchProduct(Grouped):
     """A matrix product of torch; with ``half`` the vectors and scores are bfloat16."""
 
     def __init__(self, task: Task, ids: Ints, sizes: Sizes, device: str = "cpu", half: bool = False):
-        torch = _torch()
+        torch = require_torch()
         self.sizes, self._torch, self._half = sizes, torch, half
         self._data = Prepared(task, ids, sizes, np.float32)
         kind = torch.bfloat16 if half else torch.float32
@@ -55,24 +55,27 @@ class TorchProduct:
         self._block, loss = self._convert(self._data.block, self._room.device, self._room.dtype)
         return Bound(self._per_query, lengths, loss), shown
 
-    def multiply(self, queries: slice) -> NDArray[Any]:
-        """Return the maxima of the groups."""
+    def multiply(self, queries: slice) -> None:
+        """Work out the scores."""
         rows = self._queries[queries]
         size = (len(rows), len(self._block))
         self._scores = self._room[: size[0] * size[1]].view(*size)
         self._torch.mm(rows, self._block.T, out=self._scores)
         if self._data.hidden.size:
             self._scores.index_fill_(1, self._index(self._data.hidden), -np.inf)
-        return self._numpy(self._grouped().amax(1))
+        self._maxima = self._numpy(self._grouped().amax(1))
 
-    def members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
-        """Return the scores of groups."""
+    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
         return self._numpy(self._grouped()[self._index(rows), :, self._index(groups)])
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
         some = run(rows)
         return self._numpy(self._scores[some if isinstance(some, slice) else self._index(some)])
+
+    def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
+        """Return (n,) scores of pairs in float32 and their bounds, after those in bfloat16."""
+        return self._data.again(queries, columns) if self._half else None
 
     def _grouped(self) -> Any:
         rows, columns = self._scores.shape
@@ -128,13 +131,20 @@ def _usable(torch: Any, device: str) -> bool:
 
 def accelerator() -> str:
     """Return the device that torch would use."""
-    torch = _torch()
+    torch = require_torch()
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _torch() -> Any:
+def require_torch() -> Any:
+    """Import torch.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
     try:
         return importlib.import_module("torch")
     except ImportError as error:

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.engine import _topk_faiss, _topk_rows, _topk_torch
-from embassay.engine._topk_products import LEAST, MOST, NumpyProduct, Product, Sizes
+from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch
+from embassay.engine._topk_products import LEAST, MOST, NumpyProduct, Prepared, Product, Sizes
 from embassay.engine._topk_scan import scan
 from embassay.engine._topk_task import Answer, Ints, Task
 from embassay.errors import UnknownNameError
 from embassay.vectors import Found, Similarity
 
-ROUTES = ("auto", "numpy", "torch", "bf16", "faiss")
+ROUTES = ("auto", "numpy", "torch", "bf16", "int8", "faiss")
 Products = Sequence[Callable[[Task, Ints], Product]]
 
 
@@ -55,7 +55,8 @@ def search(
     pairs
         (R, 2) query and document whose place among all documents is asked for.
     route
-        ``auto``, ``numpy``, ``torch``, ``bf16``: exact. ``faiss``: approximate, with the recall that was measured.
+        ``auto``, ``numpy``, ``torch``, ``bf16``, ``int8``: exact. ``faiss``: approximate, with its recall measured.
+        ``int8`` is ``numpy`` where places are asked for.
         Sparse vectors have one route, an exact one.
     device
         ``auto``, or a device of torch.
@@ -76,7 +77,7 @@ def search(
     _check(task, asked)
     if route == "faiss":
         return _approximate(task, asked, k, device)
-    products, name = _products(task, route, device)
+    products, name = _products(task, route, device, places=len(asked) > 0)
     return _exact(task, asked, k, products, name)
 
 
@@ -117,27 +118,40 @@ def _approximate(task: Task, pairs: Ints, k: int, device: str) -> Found:
     return answer.found(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
 
 
-def _products(task: Task, route: str, device: str, sizes: Sizes | None = None) -> tuple[Products, str]:
-    """Return the products to try in turn, the last of them in double precision, and the name of the route."""
+def _products(
+    task: Task, route: str, device: str, sizes: Sizes | None = None, places: bool = False
+) -> tuple[Products, str]:
+    """Return the products to try in turn, the last of them in double precision, and the name of the route.
+
+    To count who is nearer, where ``places`` are asked for, 8 bits leave too much open.
+    """
     if task.sparse:
         return (), "exact: sparse products, float64"
     if route == "auto":
         work = task.queries.shape[0] * task.passages.shape[0]
         route, device = _topk_torch.choose(device, work, task.passages.shape[0])
+        if route == "numpy" and not places and _topk_eight.worth(task.queries.shape[0], task.passages.shape[0]):
+            route = "int8"
     elif device == "auto":
         device = _topk_torch.accelerator() if route == "torch" else "cpu"
     small = sizes or Sizes()
-    single = partial(NumpyProduct, sizes=small, dtype=np.float32)
-    double = partial(NumpyProduct, sizes=small, dtype=np.float64)
-    if route == "numpy":
+    single, double = (partial(_by_numpy, small, dtype) for dtype in (np.float32, np.float64))
+    if route == "numpy" or (route == "int8" and places):
         return (single, double), "exact: numpy float32, decided in float64"
     if route == "torch":
         large = sizes or (Sizes() if device == "cpu" else _topk_torch.ON_ACCELERATOR)
         first = partial(_topk_torch.TorchProduct, sizes=large, device=device)
         return (first, double), f"exact: torch float32 on {device}, decided in float64"
+    if route == "int8":
+        eight = partial(_topk_eight.EightBitProduct, sizes=small)
+        return (eight, single, double), "exact: torch int8 and float32, decided in float64"
     half = partial(_topk_torch.TorchProduct, sizes=small, half=True)
     extra = 2 * small.passages * task.passages.shape[1] + 2 * task.queries.size
     return (half, single, double), f"exact: torch bfloat16 ({extra / 1e6:.0f} MB more), decided in float64"
+
+
+def _by_numpy(sizes: Sizes, dtype: Any, task: Task, ids: Ints) -> Product:
+    return NumpyProduct(sizes, Prepared(task, ids, sizes, dtype))
 
 
 def _defined(task: Task) -> Ints:
