@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch, topk
-from embassay.engine._topk_products import Prepared, Sizes, rounding
+from embassay.engine._topk_prepared import Prepared, Sizes, rounding
 from embassay.engine._topk_task import Task
 from embassay.engine.topk import search
 from embassay.errors import MissingExtraError, UnknownNameError
@@ -186,9 +186,11 @@ def test_blocks_of_which_too_much_is_proposed_are_for_float32(monkeypatch):
     data = _topk_eight.Rounded(task, np.arange(30), sizes)
     fine = []
     for start in range(0, 128 * 12, 128):
-        data.load(task, start, 128)
-        fine.append(data.fine)
-        if not data.fine:
+        data.begin(start)
+        data.fill(0, 1)
+        assert data.turn()
+        fine.append(data.now.fine)
+        if not data.now.fine:
             data.proposed.append(30 * _topk_eight.MANY + 1)
     # The first, and after each other one twice as many as before.
     assert fine == [True, False, True, False, True, True, False, True, True, True, True, False]
@@ -219,8 +221,11 @@ def test_the_bound_of_eight_bits_holds(measure, mean):
     task = Task(rows[:20], rows[20:], None, 1, measure)
     sizes, queries = Sizes(400, 20, 8), slice(0, 20)
     found = _topk_eight.EightBitProduct(task, np.arange(20), sizes)
-    found.load(task, 0)
-    bound, _ = found.load(task, 400)
+    for start in (0, 400):
+        found.begin(start)
+        found.fill(0, 2)
+        found.fill(1, 2)
+        bound, _ = found.turn()
     found.multiply(queries)
     row, column = (a.ravel() for a in np.meshgrid(np.arange(20), np.arange(400), indexing="ij"))
     right = task.similarity(row, 400 + column)
@@ -237,7 +242,7 @@ def test_the_bound_of_eight_bits_holds(measure, mean):
     for least in (-0.2, 0.0, 0.3):
         reached = np.concatenate([r * 400 + c for r, c, _ in found.reaching(np.full(20, least))])
         assert np.isin(np.flatnonzero(scores >= least), reached).all()
-        assert (scores[reached] >= least - 2 * found._data.unit).all()
+        assert (scores[reached] >= least - 2 * found._data.now.unit).all()
 
 
 @eight
@@ -379,8 +384,10 @@ def test_the_bound_holds(dtype, measure):
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
     task = Task(rows[:20], rows[20:], None, 1, measure)
     data = Prepared(task, np.arange(20), Sizes(280, 20, 8), dtype)
-    lengths, _ = data.load(task, 0, 280)
-    scores = data.queries @ data.block.T
+    data.begin(0)
+    data.fill(0, 1)
+    assert data.turn()
+    lengths, scores = data.now.lengths, data.queries @ data.now.rows.T
     right = np.stack([task.similarity(np.full(280, q), np.arange(280)) for q in range(20)])
     if measure == "dot":
         right /= np.sqrt(task.squares)[:, None]

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import Each, by_itself
-from embassay.engine._topk_products import AT_ONCE, ROWS, Bound, NumpyProduct, Prepared, Sizes, run
+from embassay.engine._topk_prepared import ROWS, Prepared, Rows, Sizes
+from embassay.engine._topk_products import AT_ONCE, Bound, NumpyProduct, run
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.engine._topk_torch import require_torch
 
@@ -39,24 +40,43 @@ KNOWN = ("AVX2", "AVX512")
 """How torch's names of processors begin whose 8-bit products are known to be fast."""
 
 
+@dataclass
+class Coded(Rows):
+    """A block of passages in float32 and, unless it is ``fine``, as codes of 8 bits.
+
+    Attributes
+    ----------
+    codes
+        (B, d) what is left of the passages without the centre, in steps.
+    far, missed
+        (B,) how far each passage is from the centre, and from its codes.
+    unit
+        How much of a product one code of a result is worth.
+    """
+
+    fine: bool
+    codes: NDArray[np.uint8]
+    far: Floats
+    missed: Floats
+    unit: float = 1.0
+
+
 class Rounded(Prepared):
-    """Queries and one block of passages in float32 and as codes of 8 bits.
+    """Queries and blocks of passages in float32 and as codes of 8 bits.
 
     Attributes
     ----------
     signed, steps, lost
         (n, d) codes of the queries, and (n,) their steps and how far each query is from its codes.
-    unsigned, step
-        (B, d) codes of the passages less the centre, and their step.
-    unit
-        How much of a product one code is worth.
+    centre, step
+        What is taken from all passages, and the step of their codes.
     offset
         (n,) product of each query and the centre.
-    fine
-        Whether this block's codes are not to be used.
     proposed
         How many pairs were looked at again: a list, as several threads add to it.
     """
+
+    now: Coded
 
     def __init__(self, task: Task, ids: Ints, sizes: Sizes):
         super().__init__(task, ids, sizes, np.float32)
@@ -64,49 +84,43 @@ class Rounded(Prepared):
         codes = np.rint(self.queries / self.steps[:, None])
         self.lost = lengths_of(self.queries - codes * self.steps[:, None])
         self.signed = codes.astype(np.int8)
-        self.unsigned = np.empty(self.buffer.shape, np.uint8)
         self.step, self.centre = np.float32(1), np.zeros(self.queries.shape[1], np.float32)
         self.offset = np.zeros(len(self.queries), np.float32)
-        self.far = self.missed = np.empty(0)
-        self.unit = np.float32(1)
-        self.fine, self.proposed = True, [0]
+        self.proposed = [0]
+        self._codes: list[NDArray[Any]] = []
         self._pause = self._wait = 0
 
-    def load(
-        self, task: Task, start: int, count: int, each: Each = by_itself
-    ) -> tuple[Floats, NDArray[np.bool_]] | None:
-        """Take passages, and make their codes where these are to be used; returns are those of ``Prepared``."""
-        self.fine = self._whether_fine() or start == 0
-        self.far, self.missed = np.full((2, len(self.buffer)), np.nan)
-        loaded = super().load(task, start, count, each)
-        if loaded is None:
-            return None
-        if start == 0:
-            some = self.block[np.flatnonzero(loaded[1])[: 2 * ROWS]]
-            if len(some):
-                self.centre = some.mean(axis=0)
-                self.offset = (self.queries @ self.centre.astype(np.float64)).astype(np.float32)
-                # What goes beyond is cut, and missed like what is rounded.
-                reach = 1.1 * float(np.abs(some - self.centre).max())
-                self.step = np.float32(max(reach, float(np.abs(some).max()) / 2**20) / SIDE or 1.0)
-        elif not self.fine:
+    def turn(self) -> bool:
+        """Put the next block in the place of the last, and end its codes; false for lengths that do not fit."""
+        if not super().turn():
+            return False
+        block = self.now
+        if block.start == 0:
+            self._settle(block.rows[np.flatnonzero(block.shown)[: 2 * ROWS]])
+        if not block.fine:
             # Rows without a passage, and zeros.
-            rows = np.flatnonzero(~np.isfinite(self.missed[: len(self.block)]))
-            self._encode(rows, self._room(len(rows)))
-        return loaded
+            self._encode(block, np.flatnonzero(~np.isfinite(block.missed)))
+            # No result is greater, so that none is cut above.
+            most = (1 + self.lost.max()) * (block.far + block.missed).max()
+            block.unit = float(np.float32(max(1.01 * most, 1e-30) / (255 - NOUGHT)))
+        return True
 
-    def _fill(self, task: Task, start: int, part: slice) -> Floats:
-        if self.fine:
-            return super()._fill(task, start, part)
-        found, room = [np.empty(0)], self._room(ROWS)
-        for first in range(part.start, part.stop, ROWS):
-            rows = slice(first, min(first + ROWS, part.stop))
-            found.append(super()._fill(task, start, rows))
-            self._encode(rows, room)
-        return np.concatenate(found)
+    def _settle(self, some: NDArray[np.float32]) -> None:
+        """Take centre and step from some passages; what goes beyond is cut, and missed like what is rounded."""
+        if not len(some):
+            return
+        self.centre = some.mean(axis=0)
+        self.offset = (self.queries @ self.centre.astype(np.float64)).astype(np.float32)
+        reach = 1.1 * float(np.abs(some - self.centre).max())
+        self.step = np.float32(max(reach, float(np.abs(some).max()) / 2**20) / SIDE or 1.0)
 
-    def _room(self, rows: int) -> NDArray[np.float32]:
-        return np.empty((2, rows, self.block.shape[1]), np.float32)
+    def _rows(self, start: int) -> Coded:
+        plain = super()._rows(start)
+        columns = len(plain.rows)
+        codes = self.room(self._codes, np.uint8)[:columns]
+        nowhere = np.full((2, columns), np.nan)
+        fine = self._whether_fine() or start == 0
+        return Coded(start, plain.size, plain.rows, plain.lengths, plain.shown, fine, codes, *nowhere)
 
     def _whether_fine(self) -> bool:
         """Say whether the next block is for float32: for longer each time that too many were proposed."""
@@ -116,21 +130,24 @@ class Rounded(Prepared):
         self._wait -= 1
         return self._wait >= 0
 
-    def _encode(self, rows: Any, room: NDArray[np.float32]) -> None:
+    def _fill(self, block: Coded, rows: slice) -> None:
+        super()._fill(block, rows)
+        if not block.fine:
+            self._encode(block, rows)
+
+    def _encode(self, block: Coded, rows: Any) -> None:
         """Make the codes of some rows; note how far each is from the centre, and from its codes."""
-        block = self.block[rows]
-        left, codes = room[:, : len(block)]
         with np.errstate(all="ignore"):
-            np.subtract(block, self.centre, out=left)
-            self.far[rows] = lengths_of(left)
-            np.multiply(left, 1 / self.step, out=left)
-            np.rint(left, out=codes)
+            left = block.rows[rows] - self.centre
+            block.far[rows] = lengths_of(left)
+            left *= 1 / self.step
+            codes = np.rint(left)
             if not (codes.min(initial=0) >= -SIDE and codes.max(initial=0) <= SIDE):
                 np.clip(codes, -SIDE, SIDE, out=codes)
-            np.subtract(left, codes, out=left)
-            self.missed[rows] = lengths_of(left) * float(self.step)
+            left -= codes
+            block.missed[rows] = lengths_of(left) * float(self.step)
             codes += ZERO
-            self.unsigned[rows] = codes
+            block.codes[rows] = codes
 
 
 class EightBitProduct(NumpyProduct):
@@ -139,53 +156,49 @@ class EightBitProduct(NumpyProduct):
     _data: Rounded
 
     def __init__(self, task: Task, ids: Ints, sizes: Sizes):
-        super().__init__(sizes, Rounded(task, ids, sizes))
+        super().__init__(Rounded(task, ids, sizes))
         self._torch = require_torch()
         self._packed: dict[int, Any] = {}
         self._eight, self._offset = np.empty((0, 0), np.uint8), self._data.offset
 
-    def load(self, task: Task, start: int, each: Each = by_itself) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Take the passages from ``start`` on."""
-        loaded, data = super().load(task, start, each), self._data
-        if loaded is None or data.fine:
-            return loaded
-        size = len(data.block)
-        far, missed = data.far[:size] + data.missed[:size], 1.02 * data.missed[:size]
-        # No result is greater, so that none is cut above.
-        data.unit = np.float32(1.01 * (1 + data.lost.max()) * max(far.max(), 1e-30) / (255 - NOUGHT))
+    def turn(self) -> tuple[Bound, NDArray[np.bool_]] | None:
+        """Let the crew multiply the next block."""
+        turned, data = super().turn(), self._data
+        if turned is None or data.now.fine:
+            return turned
+        block = data.now
         # Rounding in float32 goes by what is multiplied, and by what was taken away before.
-        whole = loaded[0].length + float(lengths_of(data.centre[None])[0])
-        extra = missed + 1.02 * data.error * whole + 0.51 * float(data.unit)
-        least = data.offset.astype(np.float64) - (NOUGHT - 1) * float(data.unit)
-        return Bound(1.02 * data.lost, far, extra, least), loaded[1]
+        whole = block.lengths + float(lengths_of(data.centre[None])[0])
+        extra = 1.02 * block.missed + 1.02 * data.error * whole + 0.51 * block.unit
+        least = data.offset.astype(np.float64) - (NOUGHT - 1) * block.unit
+        return Bound(1.02 * data.lost, block.far + block.missed, extra, least), block.shown
 
     def multiply(self, queries: slice) -> None:
         """Work out the scores."""
         data, count = self._data, queries.stop - queries.start
-        if data.fine:
+        if data.now.fine:
             super().multiply(queries)
             return
         if queries.start not in self._packed:
             self._packed[queries.start] = _pack(self._torch, data.signed[queries], data.steps[queries])
-        passages = self._torch.from_numpy(data.unsigned[: len(data.block)])
-        packed = self._packed[queries.start]
-        self._eight = _multiply(self._torch, passages, float(data.step), packed, float(data.unit))[:, :count]
-        self._eight[data.hidden] = 0
+        passages, packed = self._torch.from_numpy(data.now.codes), self._packed[queries.start]
+        self._eight = _multiply(self._torch, passages, float(data.step), packed, data.now.unit)[:, :count]
+        self._eight[data.now.hidden] = 0
         self._offset = data.offset[queries]
 
     def maxima(self) -> NDArray[Any]:
         """Return (b, G) scores, each the greatest of its query in a group of columns: here of all."""
-        if self._data.fine:
+        if self._data.now.fine:
             return super().maxima()
         return self._decoded(self._eight.max(axis=0)[:, None], self._offset[:, None])
 
     def reaching(self, least: NDArray[Any]) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield rows, columns and scores that are not below the least of their query."""
-        if self._data.fine:
+        if self._data.now.fine:
             yield from super().reaching(least)
             return
         # One code less, for what rounding does here. The code 0 is −∞, and no product has 255.
-        code = np.floor((least - self._offset) / self._data.unit) + (NOUGHT - 1)
+        code = np.floor((least - self._offset) / self._data.now.unit) + (NOUGHT - 1)
         hit = self._eight >= np.clip(code, 1, 255).astype(np.uint8)
         found = np.flatnonzero(hit)
         for start in range(0, len(found), 8 * AT_ONCE):
@@ -194,20 +207,20 @@ class EightBitProduct(NumpyProduct):
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
-        if self._data.fine:
+        if self._data.now.fine:
             return super().lines(rows)
         return self._decoded(self._eight[:, run(rows)].T, self._offset[rows][:, None])
 
     def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
         """Return (n,) scores of pairs in float32 and their bounds; None where all are of float32."""
-        if self._data.fine:
+        if self._data.now.fine:
             return None
         self._data.proposed.append(len(queries))
         return self._data.again(queries, columns)
 
     def _decoded(self, codes: NDArray[Any], offset: NDArray[Any]) -> NDArray[Any]:
         """Return the scores of results of 8 bits; what was cut below is −∞."""
-        scores = (np.arange(256, dtype=np.float32) - NOUGHT) * self._data.unit
+        scores = (np.arange(256, dtype=np.float32) - NOUGHT) * self._data.now.unit
         scores[0] = -np.inf
         return np.asarray(scores[np.ascontiguousarray(codes)] + offset)
 

@@ -35,28 +35,42 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
     size = -(-len(ids) // max(rounds * len(crew), 1))
     lanes = [lane_of(answer, ids, start, size) for start in range(0, len(ids), size)]
     alive = np.zeros(task.documents, dtype=np.bool_)
+    total, step = task.passages.shape[0], product.sizes.passages
     with side_by_side(len(crew)) as each:
-        for start in range(0, task.passages.shape[0], product.sizes.passages):
-            loaded = product.load(task, start, each)
-            if loaded is None:
+        if total:
+            product.begin(0)
+            each(product.fill)
+        for start in range(0, total, step):
+            turned = product.turn()
+            if turned is None:
                 return ids
-            bound, shown = loaded
-            block = Block.at(answer, start, product.sizes.passages, bound)
+            bound, shown = turned
+            block = Block.at(answer, start, step, bound)
             alive[task.document(start + np.flatnonzero(shown))] = True
-            each(partial(_meet, lanes, crew, block))
+            more = start + step < total
+            if more:
+                product.begin(start + step)
+            each(partial(_meet, lanes, crew, block, more))
             if all(lane.given_up.all() for lane in lanes):
                 return ids
         left = each(lambda n, of: [_finish(answer, lane, alive) for lane in lanes[n::of]])
     return np.sort(np.concatenate([ids[:0], *(part for parts in left for part in parts)]))
 
 
-def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, member: int, of: int) -> None:
-    """Look in a block for what the queries of one member's lanes want."""
+def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, more: bool, member: int, of: int) -> None:
+    """Look in a block for what the queries of one member's lanes want; fill in a part of the next one.
+
+    Every other member fills in first, so that they do not get into each other's way.
+    """
+    if more and member % 2:
+        crew[member].fill(member, of)
     for lane in lanes[member::of]:
         crew[member].multiply(lane.queries)
         _select(lane, crew[member], block)
         if lane.asks:
             tally(lane, crew[member], block)
+    if more and not member % 2:
+        crew[member].fill(member, of)
 
 
 def _select(lane: Lane, product: Product, block: Block) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import Each, by_itself
-from embassay.engine._topk_products import Bound, Grouped, Prepared, Product, Sizes, run
+from embassay.engine._topk_prepared import Prepared, Sizes
+from embassay.engine._topk_products import Bound, Grouped, Product, run
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.errors import MissingExtraError
 
@@ -33,7 +33,7 @@ class TorchProduct(Grouped):
         kind = torch.bfloat16 if half else torch.float32
         self._queries, loss = self._convert(self._data.queries, device, kind)
         self._block: Any = self._queries[:0]
-        self._room = torch.empty(sizes.queries * len(self._data.buffer), dtype=kind, device=device)
+        self._room = torch.empty(sizes.queries * self._data.columns, dtype=kind, device=device)
         self._scores: Any = self._room[:0].reshape(0, 0)
         self._per_query = 1.02 * (self._data.error + loss)
         if half:
@@ -46,14 +46,21 @@ class TorchProduct(Grouped):
         """Return this alone: torch shares the work by itself."""
         return [self]
 
-    def load(self, task: Task, start: int, each: Each = by_itself) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Take the passages from ``start`` on."""
-        loaded = self._data.load(task, start, self.sizes.passages, each)
-        if loaded is None:
+    def begin(self, start: int) -> None:
+        """Begin with the next block."""
+        self._data.begin(start)
+
+    def fill(self, number: int, of: int) -> None:
+        """Fill in a part of the next block."""
+        self._data.fill(number, of)
+
+    def turn(self) -> tuple[Bound, NDArray[np.bool_]] | None:
+        """Let the next block be multiplied."""
+        if not self._data.turn():
             return None
-        lengths, shown = loaded
-        self._block, loss = self._convert(self._data.block, self._room.device, self._room.dtype)
-        return Bound(self._per_query, lengths, loss), shown
+        block = self._data.now
+        self._block, loss = self._convert(block.rows, self._room.device, self._room.dtype)
+        return Bound(self._per_query, block.lengths, loss), block.shown
 
     def multiply(self, queries: slice) -> None:
         """Work out the scores."""
@@ -61,8 +68,8 @@ class TorchProduct(Grouped):
         size = (len(rows), len(self._block))
         self._scores = self._room[: size[0] * size[1]].view(*size)
         self._torch.mm(rows, self._block.T, out=self._scores)
-        if self._data.hidden.size:
-            self._scores.index_fill_(1, self._index(self._data.hidden), -np.inf)
+        if not self._data.now.shown.all():
+            self._scores.index_fill_(1, self._index(self._data.now.hidden), -np.inf)
         self._maxima = self._numpy(self._grouped().amax(1))
 
     def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:

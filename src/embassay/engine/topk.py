@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch
-from embassay.engine._topk_products import LEAST, MOST, NumpyProduct, Prepared, Product, Sizes
+from embassay.engine._topk_prepared import LEAST, MOST, Prepared, Sizes
+from embassay.engine._topk_products import NumpyProduct, Product
 from embassay.engine._topk_scan import scan
 from embassay.engine._topk_task import Answer, Ints, Task
 from embassay.errors import UnknownNameError
@@ -151,7 +152,7 @@ def _products(
 
 
 def _by_numpy(sizes: Sizes, dtype: Any, task: Task, ids: Ints) -> Product:
-    return NumpyProduct(sizes, Prepared(task, ids, sizes, dtype))
+    return NumpyProduct(Prepared(task, ids, sizes, dtype))
 
 
 def _defined(task: Task) -> Ints:
