@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch, topk
+from embassay.engine import _topk_count, _topk_eight, _topk_faiss, _topk_rows, _topk_torch, topk
 from embassay.engine._topk_prepared import Prepared, Sizes, rounding
 from embassay.engine._topk_task import Task
 from embassay.engine.topk import search
@@ -104,17 +104,36 @@ def tasks(draw):
     return rows[count:], rows[:count], draw(st.integers(1, 12)), draw(st.sampled_from(["cosine", "dot"])), starts, pairs
 
 
+ALWAYS = -1000
+"""So little does it cost to look at scattered scores that all counting is by them."""
+
+
 @settings(max_examples=150, deadline=None)
-@given(tasks(), st.sampled_from(SIZES))
-def test_equals_a_loop(task, sizes):
-    same(blocked(*task, sizes=sizes), naive(*task))
+@given(tasks(), st.sampled_from(SIZES), st.sampled_from([_topk_count.SCATTERED, ALWAYS]))
+def test_equals_a_loop(task, sizes, scattered):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_topk_count, "SCATTERED", scattered)
+        same(blocked(*task, sizes=sizes), naive(*task))
 
 
 @settings(max_examples=60, deadline=None)
-@given(tasks(), st.sampled_from(SIZES), st.sampled_from(["torch", "bf16"]))
-def test_equals_a_loop_by_torch(task, sizes, route):
+@given(tasks(), st.sampled_from(SIZES), st.sampled_from(["torch", "bf16"]), st.sampled_from([4, ALWAYS]))
+def test_equals_a_loop_by_torch(task, sizes, route, scattered):
     pytest.importorskip("torch")
-    same(blocked(*task, sizes=sizes, route=route), naive(*task))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_topk_count, "SCATTERED", scattered)
+        same(blocked(*task, sizes=sizes, route=route), naive(*task))
+
+
+@pytest.mark.parametrize("starts", [None, np.arange(0, 3000, 3)])
+def test_places_near_the_top_are_counted_by_few_scores(monkeypatch, starts):
+    rng = np.random.default_rng(4)
+    rows = vectors(rng, "duplicates", 3020, 24).astype(np.float32)
+    args = (rows[3000:], rows[:3000], 8, "cosine", starts)
+    near = naive(*args)[0]
+    pairs = np.stack([np.repeat(np.arange(20), 2), near[:, [2, 6]].ravel()], axis=1)
+    monkeypatch.setattr(_topk_count, "_tally_others", lambda *_: pytest.fail("all scores were looked at"))
+    same(blocked(*args, pairs, sizes=Sizes(1024, 16, 8)), naive(*args, pairs))
 
 
 @eight

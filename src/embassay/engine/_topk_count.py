@@ -15,56 +15,83 @@ from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane
 from embassay.engine._topk_products import Product, down
 from embassay.engine._topk_task import Answer, Floats, Ints, count, new_runs, spread, within
 
+SCATTERED = 4
+"""Scores of a group lie apart: to look at those of one takes as long as at so many in a line."""
 NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def tally(lane: Lane, product: Product, block: Block) -> None:
     """Count the documents of a block that are nearer than those asked about."""
-    error, most = block.bound.most(lane.queries), product.maxima().max(axis=1)
-    rows = np.flatnonzero((most >= lane.floor - 2 * error) & ~lane.given_up)
-    single = lane.single[rows] >= 0
-    for part, work in ((rows[single], _tally_singles), (rows[~single], _tally_others)):
-        for start in range(0, len(part), LINES):
-            some = part[start : start + LINES]
-            work(lane, some, error, product.lines(some), block)
+    error, maxima, asked = block.bound.most(lane.queries), product.maxima(), np.diff(lane.begin)
+    least = np.where(lane.given_up, np.inf, lane.floor - error)
+    groups = np.count_nonzero(maxima >= down(least, maxima.dtype)[:, None], axis=1)
+    few = groups * (SCATTERED + asked) <= maxima.shape[1]
+    if (groups[few] > 0).any():
+        _tally_few(lane, product, np.where(few, least, np.inf), error, block)
+    many = np.flatnonzero(~few)
+    for rows, work in ((many[asked[many] == 1], _tally_singles), (many[asked[many] > 1], _tally_others)):
+        for start in range(0, len(rows), LINES):
+            part = rows[start : start + LINES]
+            work(lane, part, error[part], product.lines(part), block)
+
+
+def _tally_few(lane: Lane, product: Product, least: Floats, error: Floats, block: Block) -> None:
+    """Count for rows that few groups of scores matter to: by these alone."""
+    row, column, score = (np.concatenate(a) for a in zip(*product.reaching(least), strict=True))
+    which, at = lane.asked_of(row)
+    row, column, score = row[which], column[which], score[which]
+    over = score > lane.own[at] + error[row]
+    inside = ~over & (score >= lane.own[at] - error[row])
+    nearer = at[over]
+    if block.starts is not None:
+        # Several passages of a document count once; where one is surely nearer the others do not matter.
+        key = at * len(block.starts) + np.searchsorted(block.starts, column, side="right") - 1
+        surely = np.unique(key[over])
+        inside &= ~np.isin(key, surely)
+        nearer, document = np.divmod(surely, len(block.starts))
+        cut = np.isin(document, block.cut)
+        _mark(lane, lane.pairs[nearer[cut]], block.first + document[cut])
+        nearer = nearer[~cut]
+    block.answer.greater[lane.pairs] += np.bincount(nearer, minlength=len(lane.pairs))
+    inside &= _allow(lane, np.arange(len(lane.ids)), np.bincount(row[inside], minlength=len(lane.ids)))[row]
+    lane.unsure.append((lane.pairs[at[inside]], block.start + column[inside]))
 
 
 def _tally_singles(lane: Lane, rows: Ints, error: Floats, lines: NDArray[Any], block: Block) -> None:
     """Count for rows of one pair each."""
-    scores, pairs = block.of_documents(lines), lane.single[rows]
-    low = down(lane.floor[rows] - error[rows], lines.dtype)[:, None]
-    high = -down(-lane.floor[rows] - error[rows], lines.dtype)[:, None]
+    scores, pairs, own = block.of_documents(lines), lane.pairs[lane.begin[rows]], lane.floor[rows]
+    low, high = down(own - error, lines.dtype)[:, None], -down(-own - error, lines.dtype)[:, None]
     over, reached = scores > high, scores >= low
     above = _true(over)
-    unclear = np.flatnonzero(_true(reached) > above)
+    more = _true(reached) - above
     for at in block.cut:
         above -= over[:, at]
-        _mark(lane, pairs[over[:, at]], block.first + at)
+        _mark(lane, pairs[over[:, at]], np.full(int(over[:, at].sum()), block.first + at))
     block.answer.greater[pairs] += above
-    inside = reached[unclear] & ~over[unclear]
-    more = _true(inside).tolist()
-    allowed = np.array([_allow(lane, int(rows[i]), n, 1) for i, n in zip(unclear, more, strict=True)], dtype=bool)
+    kept = np.flatnonzero(_allow(lane, rows, more) & (more > 0))
+    inside = reached[kept] & ~over[kept]
     if block.starts is None:
         # numpy finds what is true in one long row much faster than in many.
-        which, column = np.divmod(np.flatnonzero(inside[allowed]), inside.shape[1])
-        lane.unsure.append((pairs[unclear[allowed]][which], block.start + column))
+        which, column = np.divmod(np.flatnonzero(inside), inside.shape[1])
+        lane.unsure.append((pairs[kept[which]], block.start + column))
         return
-    for i in unclear[allowed]:
+    for i in kept:
         _leave(lane, pairs[i : i + 1], block, lines[i], scores[i], low[i], high[i])
 
 
 def _tally_others(lane: Lane, rows: Ints, error: Floats, lines: NDArray[Any], block: Block) -> None:
     """Count for rows of several pairs each."""
-    for row, line, scores in zip(rows.tolist(), lines, block.of_documents(lines), strict=True):
-        pairs, own = lane.asked[row]
-        low, high = down(own - error[row], lines.dtype), -down(-own - error[row], lines.dtype)
+    for i, (row, line, scores) in enumerate(zip(rows, lines, block.of_documents(lines), strict=True)):
+        asked = slice(lane.begin[row], lane.begin[row + 1])
+        pairs, own = lane.pairs[asked], lane.own[asked]
+        low, high = down(own - error[i], lines.dtype), -down(-own - error[i], lines.dtype)
         above, least = count(scores, low, high)
-        if (least > above).any() and _allow(lane, row, int((least - above).sum()), len(pairs)):
+        if _allow(lane, rows[i : i + 1], (least - above).sum(keepdims=True)).all() and (least > above).any():
             _leave(lane, pairs, block, line, scores, low, high)
         for at in block.cut:
             over = scores[at] > high
             above -= over
-            _mark(lane, pairs[over], block.first + at)
+            _mark(lane, pairs[over], np.full(int(over.sum()), block.first + at))
         block.answer.greater[pairs] += above
 
 
@@ -78,16 +105,17 @@ def _true(mask: NDArray[np.bool_]) -> Ints:
     return np.asarray(np.bitwise_count(eights).sum(axis=1, dtype=np.int64) + mask[:, whole:].sum(axis=1))
 
 
-def _allow(lane: Lane, row: int, more: int, pairs: int) -> bool:
-    """Say whether a row may leave so many more open; give it up if not."""
-    lane.unsure_of[row] = lane.unsure_of.get(row, 0) + more
-    lane.given_up[row] |= lane.unsure_of[row] > CROWD + 4 * pairs
-    return not lane.given_up[row]
+def _allow(lane: Lane, rows: Ints, more: Ints) -> NDArray[np.bool_]:
+    """Say which rows may leave so many more open; give up those that may not."""
+    lane.left[rows] += more
+    asked = lane.begin[rows + 1] - lane.begin[rows]
+    lane.given_up[rows] |= lane.left[rows] > CROWD + 4 * asked
+    return ~lane.given_up[rows]
 
 
-def _mark(lane: Lane, pairs: Ints, document: int) -> None:
-    """Remember that a document is surely nearer; another block may say so again."""
-    lane.surely.append((pairs, np.full(len(pairs), document)))
+def _mark(lane: Lane, pairs: Ints, documents: Ints) -> None:
+    """Remember documents that are surely nearer; another block may say so again."""
+    lane.surely.append((pairs, documents))
 
 
 def _leave(

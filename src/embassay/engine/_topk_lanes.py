@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine._topk_products import Bound
-from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
+from embassay.engine._topk_task import Answer, Floats, Ints, spread
 
-LINES = 16
+LINES = 32
 """Queries all of whose scores are looked at together: they should fit into the processor's cache."""
 CROWD = 1024
 """A query is given up when it keeps more than so many candidates and 4k, or leaves so many documents open."""
@@ -31,36 +31,38 @@ class Lane:
         (b,) which queries keep too much.
     kept, waiting
         Candidates: row, passage, lower and upper end of the similarity over the query's length.
-    asked
-        By row, for those of several: pairs to count for, and their similarities over the query's length.
+    pairs, own, begin
+        (n,) pairs to count for, row by row, and their similarities over the query's length; (b + 1,) where those of
+        each row begin.
     floor
         (b,) the least of these similarities; infinite where nothing is asked.
-    single
-        (b,) the pair of each row that has one only; −1 else.
     lost
         Pairs whose document has no similarity to the query.
     surely, unsure
         Pair and passage: of a document surely nearer that a block's border cuts; that must be computed.
+    left
+        (b,) how many must be computed.
     """
 
     queries: slice
     ids: Ints
     bar: Floats
     given_up: NDArray[np.bool_]
-    asked: dict[int, tuple[Ints, Floats]]
+    pairs: Ints
+    own: Floats
+    begin: Ints
     floor: Floats
-    single: Ints
     lost: Ints
+    left: Ints
     kept: tuple[NDArray[Any], ...]
     waiting: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
     surely: list[tuple[Ints, Ints]] = field(default_factory=list)
     unsure: list[tuple[Ints, Ints]] = field(default_factory=list)
-    unsure_of: dict[int, int] = field(default_factory=dict)
 
-    @property
-    def asks(self) -> bool:
-        """Whether the place of any document is asked for."""
-        return bool(self.asked) or bool((self.single >= 0).any())
+    def asked_of(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return what some rows ask: (n,) which of these rows, and (n,) where in ``pairs``."""
+        sizes = self.begin[rows + 1] - self.begin[rows]
+        return np.repeat(np.arange(len(rows)), sizes), spread(self.begin[rows], sizes)
 
 
 @dataclass(frozen=True)
@@ -109,31 +111,25 @@ def lane_of(answer: Answer, ids: Ints, start: int, count: int) -> Lane:
     """Return the lane of some queries, at the start."""
     part = ids[start : start + count]
     size = len(part)
-    nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
     row, pairs = answer.asked_of(part)
     lost = np.isnan(answer.own[pairs])
-    lane = Lane(
-        slice(start, start + size),
-        part,
-        bar=np.full(size, -np.inf),
-        given_up=np.zeros(size, np.bool_),
-        asked={},
-        floor=np.full(size, np.inf),
-        single=np.full(size, -1),
-        lost=pairs[lost],
-        kept=nothing,
-    )
-    row, pairs = row[~lost], pairs[~lost]
-    if not len(pairs):
-        return lane
+    out, row, pairs = pairs[lost], row[~lost], pairs[~lost]
     answer.greater[pairs] = answer.tied[pairs] = 0
     own = answer.own[pairs]
     if answer.task.measure == "dot":
         own = own / np.sqrt(answer.task.squares[part])[row]
-    begin = np.flatnonzero(new_runs(row))
-    several = np.diff(np.append(begin, len(row))) > 1
-    lane.floor[row[begin]] = np.minimum.reduceat(own, begin)
-    lane.single[row[begin]] = np.where(several, -1, pairs[begin])
-    for first, last in zip(begin[several], np.append(begin[1:], len(row))[several], strict=True):
-        lane.asked[int(row[first])] = pairs[first:last], own[first:last]
-    return lane
+    floor = np.full(size, np.inf)
+    np.minimum.at(floor, row, own)
+    return Lane(
+        slice(start, start + size),
+        part,
+        bar=np.full(size, -np.inf),
+        given_up=np.zeros(size, np.bool_),
+        pairs=pairs,
+        own=own,
+        begin=np.searchsorted(row, np.arange(size + 1)),
+        floor=floor,
+        lost=out,
+        left=np.zeros(size, np.int64),
+        kept=(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0)),
+    )

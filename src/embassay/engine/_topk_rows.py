@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine._topk_task import FEW, Answer, Floats, Ints, Task, count
-from embassay.geometry.closeness import dense_blocks, paired_dot
+from embassay.geometry.closeness import cosine_of, dense_blocks, paired_dot
 
 ROOM = 2_000_000
 """Similarities held at once."""
@@ -117,7 +117,7 @@ def _dense(task: Task, ids: Ints, step: int) -> Iterator[tuple[Ints, Floats, Flo
                 for i, query in enumerate(queries):
                     out[i, rows] = np.multiply(block, query, out=product).sum(axis=1)
                 if task.measure == "cosine":
-                    out[:, rows] = _cosine(out[:, rows], task.squares[part], (block * block).sum(axis=1))
+                    out[:, rows] = cosine_of(out[:, rows], task.squares[part, None], (block * block).sum(axis=1))
         yield part, out, np.zeros(len(part))
 
 
@@ -143,16 +143,9 @@ def _sparse(task: Task, ids: Ints, step: int) -> Iterator[tuple[Ints, Floats, Fl
         error = np.full(len(part), 2.0**-51 * (task.passages.shape[1] + 16))
         norms = np.sqrt(task.squares[part])
         if task.measure == "cosine":
-            out = _cosine(out, task.squares[part], squares)
+            out = cosine_of(out, task.squares[part, None], squares)
         else:
             error = error * norms * (longest if np.isfinite(longest) else 1.0) + 2 * tiny
         error[~((norms > 1e-100) & (norms < 1e100) & np.isfinite(longest))] = np.inf
         error[~used] = 0.0
         yield part, out, error
-
-
-def _cosine(dot: Floats, uu: Floats, vv: Floats) -> Floats:
-    """Return (b, P) cosines; operation by operation what ``paired_cosine`` does."""
-    with np.errstate(all="ignore"):
-        cosine = dot / (np.sqrt(uu)[:, None] * np.sqrt(vv))
-    return np.where(np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)

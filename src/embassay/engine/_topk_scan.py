@@ -67,7 +67,7 @@ def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, more: bo
     for lane in lanes[member::of]:
         crew[member].multiply(lane.queries)
         _select(lane, crew[member], block)
-        if lane.asks:
+        if len(lane.pairs):
             tally(lane, crew[member], block)
     if more and not member % 2:
         crew[member].fill(member, of)

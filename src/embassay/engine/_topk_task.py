@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.geometry.closeness import paired_cosine, paired_dot
+from embassay.geometry.closeness import cosine_of, paired_dot
 from embassay.vectors import Found, Similarity
 
 Floats = NDArray[np.float64]
@@ -50,6 +50,11 @@ class Task:
         with np.errstate(all="ignore"):
             return paired_dot(self.queries, self.queries)
 
+    @cached_property
+    def _passage_squares(self) -> Floats:
+        """(P,) p·p of each passage that a similarity was computed of so far; NaN else."""
+        return np.full(self.passages.shape[0], np.nan)
+
     def document(self, passage: Ints) -> Ints:
         """Return the document of each passage."""
         if self.starts is None:
@@ -65,13 +70,24 @@ class Task:
 
     def similarity(self, query: Ints, passage: Ints) -> Floats:
         """Return the (n,) similarities of n pairs: the numbers that everything is decided by."""
-        paired = paired_cosine if self.measure == "cosine" else paired_dot
         out = np.empty(len(query))
         with np.errstate(all="ignore"):
             for start in range(0, len(query), CHUNK):
                 part = slice(start, start + CHUNK)
-                out[part] = paired(self.queries[query[part]], self.passages[passage[part]])
+                out[part] = paired_dot(self.queries[query[part]], self.passages[passage[part]])
+            if self.measure == "cosine":
+                return cosine_of(out, self.squares[query], self._squares_of(passage))
         return out
+
+    def _squares_of(self, passage: Ints) -> Floats:
+        """Return (n,) p·p; those of a passage are computed once."""
+        known = self._passage_squares
+        new = np.unique(passage[np.isnan(known[passage])])
+        for start in range(0, len(new), CHUNK):
+            part = new[start : start + CHUNK]
+            rows = self.passages[part]
+            known[part] = paired_dot(rows, rows)
+        return known[passage]
 
     def of_documents(self, query: Ints, document: Ints) -> Floats:
         """Return the (n,) similarities of n queries and documents: that of the nearest passage."""

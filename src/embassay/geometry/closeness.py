@@ -46,7 +46,14 @@ def paired_cosine(u: Any, v: Any) -> Floats:
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         dot, uu, vv = paired_dot(u, v), paired_dot(u, u), paired_dot(v, v)
-        return _cosine(dot, uu, vv)
+        return cosine_of(dot, uu, vv)
+
+
+def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
+    """Return u·v / (‖u‖‖v‖), given u·v, u·u and v·v, of shapes that go together: in [-1, 1], NaN where undefined."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        cosine = dot / (np.sqrt(uu) * np.sqrt(vv))
+    return np.where(np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)
 
 
 def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
@@ -158,7 +165,7 @@ def paired_dot(u: Any, v: Any) -> Floats:
 def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         if measure == "cosine":
-            return _cosine((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
+            return cosine_of((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
         if measure == "dot":
             return np.asarray((a * b).sum(axis=1))
         if measure == "l1":
@@ -187,11 +194,6 @@ def _ned(of_u: Floats, of_v: Floats, of_gap: Floats, constant: NDArray[np.bool_]
     return np.where(constant | ~np.isfinite(ned), np.nan, np.clip(ned, 0.0, 1.0))
 
 
-def _cosine(dot: Floats, uu: Floats, vv: Floats) -> Floats:
-    cosine = dot / (np.sqrt(uu) * np.sqrt(vv))
-    return np.where(np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)
-
-
 def _constant(block: Floats) -> NDArray[np.bool_]:
     """Say which rows are the same number in all coordinates; by comparison, as rounding leaves them a variance."""
     return np.asarray((block == block[:, :1]).all(axis=1))
@@ -218,7 +220,7 @@ def _sparse_products(u: Any, v: Any, measure: Measure) -> Floats:
         return np.asarray(dot, dtype=np.float64)
     uu, vv = paired_dot(a, a), paired_dot(b, b)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _cosine(dot, uu[:, None], vv[None, :])
+        return cosine_of(dot, uu[:, None], vv[None, :])
 
 
 def _centred(v: Floats) -> tuple[Floats, Floats]:
