@@ -141,6 +141,19 @@ def test_windows_make_no_difference(model, own, monkeypatch):
     assert np.abs(collected([runner(model, "packed")], TEXTS) - own).max() < 1e-6
 
 
+def test_the_last_batches_of_a_crew_get_smaller():
+    class Budget:
+        tokens = 1024
+
+    lengths = [10] * 1000
+    found = list(batches(lengths, Budget(), crew=2))
+    assert np.array_equal(np.sort(np.concatenate(found)), np.arange(1000))
+    sizes = [len(places) for places in found]
+    assert sizes[0] == 102
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] <= 12
+
+
 def test_several_devices_share_the_batches(model, own):
     runners = [runner(model, "packed", 64), runner(model, "padded", 64)]
     assert np.abs(collected(runners, TEXTS) - own).max() < 1e-6

@@ -10,7 +10,7 @@ half precision they are oneDNN's, which also puts bias and residual sum into the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -62,16 +62,30 @@ class PackedBert:
         import torch
 
         lengths = [len(text) for text in ids]
-        tokens = torch.from_numpy(np.concatenate(ids).astype(np.int64))
-        positions = torch.from_numpy(np.concatenate([np.arange(n, dtype=np.int64) for n in lengths]) + self._first)
-        e = self._embeddings
-        x = e.word_embeddings(tokens) + e.position_embeddings(positions) + e.token_type_embeddings.weight[0]
-        x = e.LayerNorm(x)
         groups = [(length, len(list(same))) for length, same in groupby(lengths)]
+        kinds, back = self._embedded(ids, lengths)
+        first, x = self._layers[0].project(kinds, kinds.new_empty(len(kinds), 3 * self._width)), kinds[back]
         rooms = self._rooms(x)
-        for layer in self._layers:
-            x = layer(x, rooms, lambda qkv: self._attention(qkv, groups, rooms[1]))
+        for number, layer in enumerate(self._layers):
+            triple = layer.project(x, rooms[0]) if number else torch.index_select(first, 0, back, out=rooms[0])
+            x = layer(x, self._attention(triple, groups, rooms[1]), rooms)
         return tuple(x.split(lengths))
+
+    def _embedded(self, ids: Sequence[np.ndarray], lengths: Sequence[int]) -> tuple[Any, Any]:
+        """Return the (kinds, d) embeddings of each token at each position, and which of them each token has.
+
+        Texts have many in common; until the first attention they need to be looked at only once.
+        """
+        import torch
+
+        tokens = np.concatenate(ids).astype(np.int64)
+        positions = np.concatenate([np.arange(n, dtype=np.int64) for n in lengths]) + self._first
+        longest = int(positions.max(initial=0)) + 1
+        kinds, back = np.unique(tokens * longest + positions, return_inverse=True)
+        token, position, place = map(torch.from_numpy, (*np.divmod(kinds, longest), back))
+        e = self._embeddings
+        x = e.word_embeddings(token) + e.position_embeddings(position) + e.token_type_embeddings.weight[0]
+        return e.LayerNorm(x), place
 
     def _rooms(self, x: Any) -> tuple[Any, ...]:
         """Return this thread's room for queries, keys and values; for a result as wide as x; for the inner layer."""
@@ -88,13 +102,23 @@ class PackedBert:
         for rows, length, number in _spans(groups):
             shape = (number, length, 3, self._heads, -1)
             q, k, v = qkv[rows].view(shape).permute(2, 0, 3, 1, 4)
-            if length <= SHORT:
-                weights = torch.matmul(q, k.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5).softmax(-1)
-                found = torch.matmul(weights, v)
-            else:
-                found = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-            out[rows].view(number, length, self._heads, -1).copy_(found.transpose(1, 2))
+            into = out[rows].view(number, length, self._heads, -1).transpose(1, 2)
+            if length > SHORT:
+                into.copy_(torch.nn.functional.scaled_dot_product_attention(q, k, v))
+                continue
+            weights = _product(q, k.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5).softmax(-1)
+            _product(weights, v, into)
         return out
+
+
+def _product(a: Any, b: Any, out: Any = None) -> Any:
+    """Return a @ b of many small matrices; of float32 by numpy, which copies no matrix that lies in a larger one."""
+    import torch
+
+    if a.dtype != torch.float32:
+        return torch.matmul(a, b) if out is None else out.copy_(torch.matmul(a, b))
+    found = np.matmul(a.numpy(), b.numpy(), out=None if out is None else out.numpy())
+    return torch.from_numpy(found)
 
 
 class _Layer:
@@ -108,9 +132,12 @@ class _Layer:
         self._wide, self._narrow = linear(layer.intermediate.dense), linear(layer.output.dense)
         self._after = layer.output.LayerNorm
 
-    def __call__(self, x: Any, rooms: tuple[Any, ...], attention: Callable[[Any], Any]) -> Any:
+    def project(self, x: Any, out: Any) -> Any:
+        """Return the (tokens, 3d) queries, keys and values."""
+        return self._qkv(x, out)
+
+    def __call__(self, x: Any, attended: Any, rooms: tuple[Any, ...]) -> Any:
         triple, same, wide = rooms
-        attended = attention(self._qkv(x, triple))
         # The queries have been read by now: their room is free for a result.
         x = self._after_attention(self._out.added(attended, x, triple.view(-1)[: x.numel()].view_as(x)))
         return self._after(self._narrow.added(self._wide.activated(x, wide), x, same))

@@ -39,11 +39,15 @@ FIRST = 512
 """Texts of the first window, which nothing can be done before."""
 CHUNK = 256
 """Texts handed to the tokenizer at a time."""
+AS_THEY_ARE = {"text": {"padding": False}, "common": {"return_tensors": None}}
+"""What makes sentence-transformers return token ids of unequal numbers."""
 TOKENS = {"cpu": 1_024}
 TOKENS_ON_DEVICE = 16_384
 """Tokens of a batch; halved where memory does not suffice."""
 LEAST = 128
 """Tokens of a batch that is worth a core of its own."""
+SMALLER = 8
+"""How many times smaller than the others the last batches may be."""
 LONGER = "A longer sentence, of rather more words than the two that stand before it here."
 PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
@@ -125,9 +129,9 @@ class Runner:
         """Return the token ids of each text, cut to what the model reads, without padding."""
         found: list[Ids] = []
         for start in range(0, len(texts), CHUNK):
-            features = self.model.preprocess(list(texts[start : start + CHUNK]), prompt=prompt or None)
-            ids, mask = (features[name].numpy() for name in ("input_ids", "attention_mask"))
-            found += [row[real.astype(bool)].astype(np.int32) for row, real in zip(ids, mask, strict=True)]
+            chunk = list(texts[start : start + CHUNK])
+            features = self.model.preprocess(chunk, prompt=prompt or None, processing_kwargs=AS_THEY_ARE)
+            found += [np.array(ids, dtype=np.int32) for ids in features["input_ids"]]
         return found
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
@@ -299,8 +303,7 @@ def _shared(runners: Sequence[Runs], ids: Sequence[Ids]) -> Iterator[tuple[NDArr
     """Yield (places, vectors) of tokenised texts, batches handed out to the runners as they become free."""
     lengths = [len(row) for row in ids]
     crew = _crew(runners, sum(lengths))
-    # The last batches should end together, also where there is little to do.
-    todo = batches(lengths, runners[0], max(LEAST, sum(lengths) // len(crew)))
+    todo = batches(lengths, runners[0], crew=len(crew))
     if len(crew) == 1:
         for places in todo:
             yield places, crew[0].forward([ids[n] for n in places])
@@ -344,18 +347,23 @@ def _hand_out(
         busy[number] = places, pool.submit(runner.forward, [ids[n] for n in places])
 
 
-def batches(lengths: Sequence[int], budget: Any, most: int | None = None) -> Iterator[NDArray[np.int64]]:
+def batches(lengths: Sequence[int], budget: Any, most: int | None = None, crew: int = 1) -> Iterator[NDArray[np.int64]]:
     """Yield places of texts, the longest first, so many that their tokens stay within ``budget.tokens``; one at least.
 
-    The budget is asked before each batch: it shrinks where memory does not suffice. ``most`` is another limit.
+    The budget is asked before each batch: it shrinks where memory does not suffice. ``most`` is another limit. Where a
+    crew shares them, the last batches get smaller and smaller, so that all end together.
     """
     order = np.argsort([-n for n in lengths], kind="stable")
-    start = 0
+    start, left = 0, sum(lengths)
     while start < len(order):
+        limit = min(budget.tokens, most or budget.tokens)
+        if crew > 1:
+            limit = min(limit, max(left // (2 * crew), budget.tokens // SMALLER))
         # The longest comes first, so a padded batch takes its length times the number.
-        number = max(1, min(budget.tokens, most or budget.tokens) // max(lengths[order[start]], 1))
-        yield order[start : start + number]
-        start += number
+        places = order[start : start + max(1, limit // max(lengths[order[start]], 1))]
+        yield places
+        start += len(places)
+        left -= sum(lengths[n] for n in places)
 
 
 def agree(rows: Rows, own: Rows, within: float) -> bool:
