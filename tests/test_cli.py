@@ -114,6 +114,15 @@ def test_no_texts_keeps_no_sentence(embassay, tmp_path):
         assert not any(sentence in content for sentence in sentences)
 
 
+def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, tmp_path):
+    (tmp_path / "telltale.py").write_text("def f(texts):\n    raise ValueError(texts[0])\n")
+    code, _, err = embassay("run", "-e", "bad=python:telltale:f", "-c", "opposites", "-o", "R", "--no-texts")
+    record = json.loads((tmp_path / "R" / "run.json").read_text())
+    assert code == 3
+    assert err.count("failed: bad: ") == 1
+    assert record["failures"] == {"bad": "bad: it failed; texts were not to be kept"}
+
+
 def test_quiet_prints_the_tables_only(embassay):
     code, out, err = embassay("run", "-e", "bow", "-c", "opposites", "--quiet")
     assert (code, err) == (0, "")

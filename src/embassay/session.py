@@ -151,6 +151,9 @@ def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: f
     outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
     record = {**_record(folder.record(), outcome, time.perf_counter() - start), "notes": list(plan.notes)}
+    if not request.texts:
+        # What an encoder says when it fails may quote what it was given.
+        record["failures"] = {label: f"{label}: it failed; texts were not to be kept" for label in outcome.failures}
     if result.rows:
         write(folder.report, render(result, layouts(result), speeds(record), trust(record), plan.notes).encode())
     folder.write_result(result)

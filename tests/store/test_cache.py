@@ -233,6 +233,14 @@ def test_clearing_one_encoder(cache, by):
     assert cache.info().live <= before
 
 
+def test_clearing_an_encoder_without_its_scheme(cache):
+    for fingerprint, name in (("one", "st:model"), ("two", "st:model,dim=2")):
+        cache.note(fingerprint, name)
+        cache.put(fingerprint, TEXTS, ROWS)
+    assert cache.clear("model") == 3
+    assert (cache.count("one", TEXTS), cache.count("two", TEXTS)) == (0, 3)
+
+
 def test_clearing_an_encoder_that_is_not_there(cache):
     with pytest.raises(UnknownNameError, match="did you mean 'model'"):
         cache.clear("modle")

@@ -170,6 +170,8 @@ class VectorCache:
     def clear(self, encoder: str) -> int:
         """Remove the vectors of the encoders with a fingerprint or name; return how many. The file keeps its size.
 
+        A name may lack its scheme: ``all-MiniLM-L6-v2`` where ``st:all-MiniLM-L6-v2`` is kept.
+
         Raises
         ------
         UnknownNameError
@@ -179,6 +181,7 @@ class VectorCache:
         """
         found = [h for h in self.info().encoders if h.note]
         chosen = [h for h in found if h.note and encoder in (h.note.fingerprint, h.note.name)]
+        chosen = chosen or [h for h in found if h.note and h.note.name and encoder == h.note.name.partition(":")[2]]
         if not chosen:
             known = {h.note.name or h.note.fingerprint for h in found if h.note}
             raise UnknownNameError("encoder in the cache", encoder, known)
