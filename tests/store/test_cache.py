@@ -234,10 +234,10 @@ def test_clearing_one_encoder(cache, by):
 
 
 def test_clearing_an_encoder_without_its_scheme(cache):
-    for fingerprint, name in (("one", "st:model"), ("two", "st:model,dim=2")):
+    for fingerprint, name in (("one", "st:tall"), ("two", "st:tall,dim=2")):
         cache.note(fingerprint, name)
         cache.put(fingerprint, TEXTS, ROWS)
-    assert cache.clear("model") == 3
+    assert cache.clear("tall") == 3
     assert (cache.count("one", TEXTS), cache.count("two", TEXTS)) == (0, 3)
 
 
