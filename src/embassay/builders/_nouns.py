@@ -68,6 +68,7 @@ def ends(words: Sequence[Word], place: int) -> bool:
 
 
 def is_noun(words: Sequence[Word], place: int) -> bool:
+    """Say whether a noun or a pronoun stands at a place."""
     return place >= 0 and words[place].tag in {*NOUNS, "PRP"}
 
 
