@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -52,19 +53,45 @@ def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
     """Open so many threads; meanwhile numpy's products, and torch in these threads, start none of their own.
 
     Threads of a library wait for each other after every product, and those of two libraries for the same cores.
+    Several uses may overlap: the libraries get their threads back when the last one ends.
     """
     torch = sys.modules.get("torch")
-    if torch is None:
-        with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) as pool:
-            yield pool
-        return
-    before = torch.get_num_threads()
+    _HELD.take(torch)
     try:
-        alone = partial(torch.set_num_threads, 1)
-        with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(count, initializer=alone) as pool:
+        alone = partial(torch.set_num_threads, 1) if torch else None
+        with ThreadPoolExecutor(count, initializer=alone) as pool:
             yield pool
     finally:
-        torch.set_num_threads(before)
+        _HELD.give_back()
+
+
+class _Held:
+    """The threads of the libraries, which are held back as long as anyone wants them to be."""
+
+    def __init__(self) -> None:
+        self._lock, self._uses = Lock(), 0
+        self._undo, self._torch_too = ExitStack(), False
+
+    def take(self, torch: Any) -> None:
+        """Hold the threads back, if nobody does yet; torch may be None."""
+        with self._lock:
+            if not self._uses:
+                self._undo.enter_context(_libraries().limit(limits=1, user_api="blas"))
+            if torch and not self._torch_too:
+                self._undo.callback(torch.set_num_threads, torch.get_num_threads())
+                self._torch_too = True
+            self._uses += 1
+
+    def give_back(self) -> None:
+        """Let the libraries have as many threads as before, if nobody holds them back any more."""
+        with self._lock:
+            self._uses -= 1
+            if not self._uses:
+                self._torch_too = False
+                self._undo.close()
+
+
+_HELD = _Held()
 
 
 @cache

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tracemalloc
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.engine import _topk_count, _topk_eight, _topk_faiss, _topk_rows, _topk_torch, topk
+from embassay.engine import (
+    _topk_count,
+    _topk_eight,
+    _topk_faiss,
+    _topk_products,
+    _topk_rows,
+    _topk_scan,
+    _topk_torch,
+    topk,
+)
 from embassay.engine._topk_prepared import Prepared, Sizes, rounding
 from embassay.engine._topk_task import Task
 from embassay.engine.topk import search
@@ -24,7 +32,7 @@ from embassay.geometry.closeness import paired_cosine, paired_dot
 def has_eight_bits():
     """Say whether torch is here, and multiplies 8 bits on this processor."""
     torch = importlib.util.find_spec("torch") and importlib.import_module("torch")
-    return bool(torch) and _topk_eight.multiplies_eight(torch)
+    return bool(torch) and _topk_eight.exact(torch)
 
 
 eight = pytest.mark.skipif(not has_eight_bits(), reason="torch has no fast products of 8 bits here")
@@ -42,7 +50,8 @@ def naive(queries, passages, k, measure, starts=None, pairs=()):
     rows, similarity = documents.copy(), np.full(documents.shape, np.nan)
     own, greater, tied = np.full(len(pairs), np.nan), np.full(len(pairs), -1), np.full(len(pairs), -1)
     for q in range(queries.shape[0]):
-        values = paired(queries[[q] * count], passages)
+        with np.errstate(invalid="ignore"):
+            values = paired(queries[[q] * count], passages)
         best = np.array([np.fmax.reduce(values[a:z]) for a, z in zip(starts, ends, strict=True)])
         order = [d for d in np.lexsort((np.arange(len(best)), -best)) if not np.isnan(best[d])]
         for rank, d in enumerate(order[:k]):
@@ -133,15 +142,58 @@ def test_places_near_the_top_are_counted_by_few_scores(monkeypatch, starts):
     near = naive(*args)[0]
     pairs = np.stack([np.repeat(np.arange(20), 2), near[:, [2, 6]].ravel()], axis=1)
     monkeypatch.setattr(_topk_count, "_tally_others", lambda *_: pytest.fail("all scores were looked at"))
-    same(blocked(*args, pairs, sizes=Sizes(1024, 16, 8)), naive(*args, pairs))
+    right = naive(*args, pairs)
+    same(blocked(*args, pairs, sizes=Sizes(1024, 16, 8)), right)
+    # Part by part, with passages of one document in several parts.
+    parts, real = [], _topk_count._sides
+    monkeypatch.setattr(_topk_products, "AT_ONCE", 4)
+    monkeypatch.setattr(_topk_count, "_sides", lambda *args: parts.append(len(args[2])) or real(*args))
+    same(blocked(*args, pairs, sizes=Sizes(1024, 16, 8)), right)
+    assert max(parts) <= 4 * 8
+    assert len(parts) > 6
 
 
 @eight
-@settings(max_examples=60, deadline=None)
-@given(tasks(), st.sampled_from(SIZES))
-def test_equals_a_loop_by_eight_bits(task, sizes):
-    queries, passages, k, measure, starts, _ = task
-    same(blocked(*task[:5], sizes=sizes, route="int8"), naive(queries, passages, k, measure, starts))
+def test_equals_a_loop_by_eight_bits(monkeypatch):
+    asked, settled, real = [], [], topk.scan
+
+    def scan(answer, product, ids):
+        left = real(answer, product, ids)
+        if isinstance(product, _topk_eight.EightBitProduct):
+            asked.append(len(ids))
+            settled.append(len(ids) - len(left))
+        return left
+
+    monkeypatch.setattr(topk, "scan", scan)
+    for seed, (kind, measure) in enumerate(product(KINDS, ["cosine", "dot"])):
+        rng = np.random.default_rng(seed)
+        for dtype in (np.float32, np.float64):
+            count, step, width = (int(n) for n in rng.integers((100, 16, 1), (200, 41, 40)))
+            rows = np.clip(vectors(rng, kind, count + 8, width), -1e11, 1e11).astype(dtype)
+            if kind == "lengths":
+                rows = rng.normal(size=rows.shape) * 10.0 ** rng.integers(-11, 12, size=(len(rows), 1))
+            rows[rng.random(len(rows)) < rng.choice([0, 0.2])] = 0
+            starts = None if rng.random() < 0.5 else np.unique(np.append(0, rng.integers(0, count, size=count // 2)))
+            args = (rows[count:], rows[:count], int(rng.integers(1, 4)), measure, starts)
+            same(blocked(*args, sizes=Sizes(step, int(rng.integers(1, 9)), 8), route="int8"), naive(*args))
+    assert sum(settled) > sum(asked) / 2
+
+
+@pytest.mark.parametrize(("route", "asks"), [("numpy", True), ("int8", False)])
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+def test_a_crew_of_three_finds_the_same(monkeypatch, route, asks, measure):
+    if route == "int8" and not has_eight_bits():
+        pytest.skip("torch has no products of 8 bits here")
+    monkeypatch.setattr(_topk_products, "cores", lambda: 3)
+    monkeypatch.setattr(_topk_products, "FOR_A_CORE", 8)
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(1040, 24)).astype(np.float32)
+    starts = np.arange(0, 1000, 2)
+    pairs = np.stack([np.arange(40), rng.integers(0, 500, 40)], axis=1)[: 40 * asks]
+    args = (rows[1000:], rows[:1000], 5, measure, starts, pairs)
+    found = blocked(*args, route=route, sizes=Sizes(96, 7, 8))
+    assert "again" not in found.route
+    same(found, naive(*args))
 
 
 @settings(max_examples=80, deadline=None)
@@ -171,143 +223,46 @@ def test_routes_agree_to_the_bit(kind, measure):
             same(blocked(*args, route=route, sizes=Sizes(512, 16, 8)), [getattr(right, name) for name in FIELDS])
 
 
-@eight
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_eight_bits_agree_to_the_bit(kind, measure):
-    rng = np.random.default_rng(4)
-    rows = vectors(rng, kind, 3040, 24).astype(np.float32)
-    for k, starts, sizes in product((1, 10), (None, np.arange(0, 3000, 3)), (Sizes(512, 16, 8), Sizes(128, 40, 8))):
-        args = (rows[3000:], rows[:3000], k, measure, starts)
-        right = blocked(*args)
-        same(blocked(*args, route="int8", sizes=sizes), [getattr(right, name) for name in FIELDS])
-
-
-@eight
-@pytest.mark.parametrize("mean", [0, 3])
-def test_eight_bits_settle_what_is_usual(monkeypatch, mean):
-    rng = np.random.default_rng(5)
-    rows = (mean + rng.normal(size=(20_030, 64))).astype(np.float32)
-    used = []
-    real = _topk_eight._multiply
-    monkeypatch.setattr(_topk_eight, "_multiply", lambda *args: used.append(1) or real(*args))
-    found = blocked(rows[:30], rows[30:], 10, "cosine", route="int8", sizes=Sizes(2048, 30, 8))
-    assert found.route == "exact: torch int8 and float32, decided in float64"
-    assert len(used) == 9  # all blocks but the first
-    same(found, naive(rows[:30], rows[30:], 10, "cosine"))
-
-
-@eight
-def test_blocks_of_which_too_much_is_proposed_are_for_float32(monkeypatch):
-    rng = np.random.default_rng(6)
-    rows = rng.normal(size=(4000, 16)).astype(np.float32)
-    task, sizes = Task(rows[:30], rows[30:], None, 10, "cosine"), Sizes(128, 30, 8)
-    data = _topk_eight.Rounded(task, np.arange(30), sizes)
-    fine = []
-    for start in range(0, 128 * 12, 128):
-        data.begin(start)
-        data.fill(0, 1)
-        assert data.turn()
-        fine.append(data.now.fine)
-        if not data.now.fine:
-            data.proposed.append(30 * _topk_eight.MANY + 1)
-    # The first, and after each other one twice as many as before.
-    assert fine == [True, False, True, False, True, True, False, True, True, True, True, False]
-
-
-@eight
-def test_the_nearest_may_be_far():
-    """All passages after the first block are opposite to the query: their products are cut."""
-    rng = np.random.default_rng(7)
-    query, passages = np.zeros((1, 64), np.float32), rng.normal(size=(600, 64)).astype(np.float32)
-    query[0, 0] = 1
-    passages[:, 0] = -40
-    passages[:64, 0] = 0
-    passages[64:, 1:] *= 0.1
-    for k in (3, 100):
-        found = blocked(query, passages[::-1][:590], k, "cosine", route="int8", sizes=Sizes(64, 1, 8))
-        same(found, naive(query, passages[::-1][:590], k, "cosine"))
-
-
-@eight
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-@pytest.mark.parametrize("mean", [0.0, 2.0])
-def test_the_bound_of_eight_bits_holds(measure, mean):
-    rng = np.random.default_rng(8)
-    rows = (mean + rng.normal(size=(820, 100))).astype(np.float32)
-    rows[500:510] *= 30  # beyond the step of the first block
-    rows[520:523, 4] = 50
-    task = Task(rows[:20], rows[20:], None, 1, measure)
-    sizes, queries = Sizes(400, 20, 8), slice(0, 20)
-    found = _topk_eight.EightBitProduct(task, np.arange(20), sizes)
-    for start in (0, 400):
-        found.begin(start)
-        found.fill(0, 2)
-        found.fill(1, 2)
-        bound, _ = found.turn()
-    found.multiply(queries)
-    row, column = (a.ravel() for a in np.meshgrid(np.arange(20), np.arange(400), indexing="ij"))
-    right = task.similarity(row, 400 + column)
-    if measure == "dot":
-        right /= np.sqrt(task.squares)[row]
-    scores = found.lines(np.arange(20))[row, column].astype(float)
-    cut = np.isneginf(scores)
-    assert (np.abs(scores - right)[~cut] <= bound.of(row, column)[~cut]).all()
-    assert ((right - bound.of(row, column))[cut] <= bound.least[row][cut]).all()
-    assert found.maxima()[:, 0].tolist() == found.lines(np.arange(20)).max(axis=1).tolist()
-    again, error = found.again(row, column)
-    assert (np.abs(again - right) <= error).all()
-    assert (error < 0.01 * bound.of(row, column)).all()
-    for least in (-0.2, 0.0, 0.3):
-        reached = np.concatenate([r * 400 + c for r, c, _ in found.reaching(np.full(20, least))])
-        assert np.isin(np.flatnonzero(scores >= least), reached).all()
-        assert (scores[reached] >= least - 2 * found._data.now.unit).all()
-
-
-@eight
-def test_places_are_for_float32():
-    rows = np.random.default_rng(9).normal(size=(70, 8)).astype(np.float32)
-    pairs = np.array([[0, 3]])
-    found = search(rows[:10], rows[10:], k=2, measure="cosine", pairs=pairs, route="int8")
-    assert found.route == "exact: numpy float32, decided in float64"
-
-
-def test_eight_bits_are_for_many_and_for_processors_that_are_known(monkeypatch):
-    asked = []
-    monkeypatch.setattr(_topk_eight, "multiplies_eight", lambda torch: asked.append(torch) or True)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert not _topk_eight.worth(10**4, 10**6)
-    monkeypatch.setitem(sys.modules, "torch", "here")
-    assert _topk_eight.worth(500, 50_000)
-    assert not _topk_eight.worth(499, 50_000)
-    assert not _topk_eight.worth(500, 49_999)
-    assert asked == ["here"]
-
-
-@pytest.mark.parametrize("name", ["AVX2", "AVX512_VNNI", "DEFAULT", "NO AVX"])
-@pytest.mark.parametrize("found", [[[167, 40]], [[103, 40]], None])
-def test_eight_bits_have_to_be_exact(monkeypatch, name, found):
-    cpu = SimpleNamespace(get_cpu_capability=lambda: name)
-    torch = SimpleNamespace(backends=SimpleNamespace(cpu=cpu), full=lambda *a, **k: None, uint8=None)
-    monkeypatch.setattr(_topk_eight, "_pack", lambda *args: None)
-
-    def multiply(*args):
-        if found is None:
-            raise RuntimeError("not implemented")
-        return np.array(found)
-
-    monkeypatch.setattr(_topk_eight, "_multiply", multiply)
-    right = name.startswith("AVX") and found == [[167, 40]]
-    assert _topk_eight.multiplies_eight.__wrapped__(torch) == right
-
-
 def test_the_first_pass_settles_what_is_usual():
     rng = np.random.default_rng(5)
-    rows = rng.normal(size=(20_030, 32)).astype(np.float32)
-    pairs = np.stack([np.arange(30), rng.integers(0, 20_000, size=30)], axis=1)
+    rows = rng.normal(size=(9_030, 32)).astype(np.float32)
+    pairs = np.stack([np.arange(30), rng.integers(0, 9_000, size=30)], axis=1)
     found = search(rows[:30], rows[30:], k=10, measure="cosine", pairs=pairs, route="numpy")
     assert found.route == "exact: numpy float32, decided in float64"
     same(found, naive(rows[:30], rows[30:], 10, "cosine", None, pairs))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("route", ["numpy", "torch", "bf16", "int8"])
+def test_passages_that_are_not_finite_have_no_cosine(route, dtype):
+    if route != "numpy":
+        pytest.importorskip("torch")
+    if route == "int8" and not has_eight_bits():
+        pytest.skip("torch has no products of 8 bits here")
+    rng = np.random.default_rng(14)
+    rows = rng.normal(size=(410, 8)).astype(dtype)
+    rows[rng.random(410) < 0.1, 3] = np.inf
+    rows[rng.random(410) < 0.1, 5] = -np.inf
+    rows[rng.random(410) < 0.1, 1] = np.nan
+    rows[rng.random(410) < 0.1] = 0
+    rows[:10] = rng.normal(size=(10, 8))
+    rows[:5, [3, 5]] = 0
+    for starts in (None, np.arange(0, 400, 4)):
+        pairs = np.argwhere(np.ones((10, 60)))[:: 1 if route != "int8" else 601]
+        pairs = pairs[: 0 if route == "int8" else None]
+        args = (rows[:10], rows[10:], 4, "cosine", starts, pairs)
+        found = blocked(*args, route=route, sizes=Sizes(64, 5, 8))
+        assert "again" not in found.route
+        assert "whole" not in found.route
+        same(found, naive(*args))
+    args = (rows[:10], rows[10:], 4, "dot")
+    same(blocked(*args, route=route, sizes=Sizes(64, 5, 8)), naive(*args))
+
+
+def test_passages_of_odd_lengths_that_are_finite_have_a_cosine():
+    rows = np.random.default_rng(15).normal(size=(60, 8))
+    rows[20], rows[30] = 1e200 * rows[20], 1e-200 * rows[30]
+    same(blocked(rows[:4], rows, 50, "cosine"), naive(rows[:4], rows, 50, "cosine"))
 
 
 def test_differences_below_single_precision_decide():
@@ -396,6 +351,16 @@ def test_no_documents_wanted_but_places():
     assert found.greater.tolist() == [0, 1]
 
 
+def test_an_empty_list_asks_for_no_places():
+    assert search(np.eye(3), np.eye(3), k=1, measure="dot", pairs=[]).greater.shape == (0,)
+
+
+def test_of_several_devices_the_first_searches():
+    pytest.importorskip("torch")
+    found = search(np.eye(3), np.eye(3), k=1, measure="dot", route="torch", device="cpu,cuda:0")
+    assert found.route == "exact: torch float32 on cpu, decided in float64"
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("measure", ["cosine", "dot"])
 def test_the_bound_holds(dtype, measure):
@@ -414,19 +379,77 @@ def test_the_bound_holds(dtype, measure):
     assert data.error == rounding(700, np.finfo(dtype).eps / 2)
 
 
-def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch):
+def test_the_bound_allows_for_the_worst():
+    """d products, each with a rounding, the sums of them with another, and both vectors' scaling."""
+    assert rounding(700, 2**-24) >= 1.5 * 700 * 2**-24
+
+
+def test_the_bound_of_bfloat16_holds_where_it_loses_most():
+    """Each coordinate is all but half a digit above a number of bfloat16, and pulls the same way."""
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(16)
+    signs = rng.choice([-1.0, 1], size=(20, 64))
+    sizes = rng.choice([1, 2**-6], size=(400, 64), p=[5 / 6, 1 / 6])
+    passages = np.repeat(signs, 20, axis=0) * sizes * (1 + 0.98 * 2**-8)
+    task = Task(signs, passages, None, 1, "dot")
+    found = _topk_torch.TorchProduct(task, np.arange(20), Sizes(400, 20, 8), half=True)
+    found.data.begin(0)
+    found.data.fill(0, 1)
+    bound = found.turn()
+    found.multiply(slice(0, 20))
+    row, column = (a.ravel() for a in np.indices((20, 400)))
+    right = task.similarity(row, column) / 8
+    off = np.abs(found.lines(np.arange(20))[row, column] - right) / bound.of(row, column)
+    assert 0.6 < off.max() <= 1
+
+
+def test_float32_in_less_precision_has_a_wider_bound():
+    torch = pytest.importorskip("torch")
+    rows = np.random.default_rng(17).normal(size=(40, 8))
+    task, before = Task(rows, rows, None, 3, "cosine"), torch.get_float32_matmul_precision()
+    try:
+        for precision, least in (("highest", 0), ("medium", 3 * 2**-8)):
+            torch.set_float32_matmul_precision(precision)
+            found = _topk_torch.TorchProduct(task, np.arange(40), Sizes(40, 40, 8))
+            assert least <= found._per_query.min() <= found._per_query.max() < least + 1e-4 + least / 10
+        same(blocked(rows[:9], rows, 3, "cosine", route="torch"), naive(rows[:9], rows, 3, "cosine"))
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_candidates_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(_topk_scan, "WAITING", 100)
+    monkeypatch.setattr(_topk_products, "AT_ONCE", 8)
+    waiting, real = [], _topk_scan._compact
+
+    def compact(lane, answer):
+        waiting.append(sum(len(part[0]) for part in lane.waiting))
+        real(lane, answer)
+
+    monkeypatch.setattr(_topk_scan, "_compact", compact)
+    rows = np.random.default_rng(18).normal(size=(520, 8)).astype(np.float32)
+    same(blocked(rows[:20], rows, 60, "cosine", sizes=Sizes(128, 20, 8)), naive(rows[:20], rows, 60, "cosine"))
+    assert max(waiting) <= 100 + 8 * 8
+
+
+@pytest.mark.parametrize("wrong_by", ["much", "nan"])
+def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, wrong_by):
     rng = np.random.default_rng(9)
     rows = rng.normal(size=(130, 16)).astype(np.float32)
     real = np.matmul
 
     def wrong(a, b, out):
         real(a, b, out=out)
-        out += 0.01 * rng.normal(size=out.shape).astype(out.dtype)
+        if wrong_by == "nan":
+            out[:, 7] = np.nan
+        else:
+            out += 0.01 * rng.normal(size=out.shape).astype(out.dtype)
 
     monkeypatch.setattr("embassay.engine._topk_products.np.matmul", wrong)
-    found = blocked(rows[:5], rows[5:], 4, "cosine")
-    assert "5 worked out whole" in found.route
-    same(found, naive(rows[:5], rows[5:], 4, "cosine"))
+    for starts in (None, np.arange(0, 125, 5)):
+        found = blocked(rows[:5], rows[5:], 4, "cosine", starts)
+        assert "5 worked out whole" in found.route
+        same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
 
 
 def test_all_similarities_are_those_that_decide():

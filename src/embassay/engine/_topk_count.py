@@ -37,24 +37,37 @@ def tally(lane: Lane, product: Product, block: Block) -> None:
 
 def _tally_few(lane: Lane, product: Product, least: Floats, error: Floats, block: Block) -> None:
     """Count for rows that few groups of scores matter to: by these alone."""
-    row, column, score = (np.concatenate(a) for a in zip(*product.reaching(least), strict=True))
-    which, at = lane.asked_of(row)
-    row, column, score = row[which], column[which], score[which]
-    over = score > lane.own[at] + error[row]
-    inside = ~over & (score >= lane.own[at] - error[row])
-    nearer = at[over]
+    sides = [_sides(lane, error, *part) for part in product.reaching(least)]
+    over, inside = (tuple(np.concatenate(a) for a in zip(*side, strict=True)) for side in zip(*sides, strict=True))
+    (nearer, beside), (row, at, column) = over, inside
+    kept = np.ones(len(at), np.bool_)
     if block.starts is not None:
         # Several passages of a document count once; where one is surely nearer the others do not matter.
-        key = at * len(block.starts) + np.searchsorted(block.starts, column, side="right") - 1
-        surely = np.unique(key[over])
-        inside &= ~np.isin(key, surely)
+        surely = np.unique(_of_document(nearer, beside, block.starts))
+        kept = ~np.isin(_of_document(at, column, block.starts), surely)
         nearer, document = np.divmod(surely, len(block.starts))
         cut = np.isin(document, block.cut)
         _mark(lane, lane.pairs[nearer[cut]], block.first + document[cut])
         nearer = nearer[~cut]
     block.answer.greater[lane.pairs] += np.bincount(nearer, minlength=len(lane.pairs))
-    inside &= _allow(lane, np.arange(len(lane.ids)), np.bincount(row[inside], minlength=len(lane.ids)))[row]
-    lane.unsure.append((lane.pairs[at[inside]], block.start + column[inside]))
+    kept &= _allow(lane, np.arange(len(lane.ids)), np.bincount(row[kept], minlength=len(lane.ids)))[row]
+    lane.unsure.append((lane.pairs[at[kept]], block.start + column[kept]))
+
+
+def _sides(
+    lane: Lane, error: Floats, row: Ints, column: Ints, score: Floats
+) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints, Ints]]:
+    """Compare scores with the pairs that their rows ask about: (pair, column) above, (row, pair, column) inside."""
+    which, at = lane.asked_of(row)
+    row, column, score = row[which], column[which], score[which]
+    over = score > lane.own[at] + error[row]
+    inside = ~over & (score >= lane.own[at] - error[row])
+    return (at[over], column[over]), (row[inside], at[inside], column[inside])
+
+
+def _of_document(pair: Ints, column: Ints, starts: Ints) -> Ints:
+    """Return a number for each pair and document of a block."""
+    return np.asarray(pair * len(starts) + np.searchsorted(starts, column, side="right") - 1)
 
 
 def _tally_singles(lane: Lane, rows: Ints, error: Floats, lines: NDArray[Any], block: Block) -> None:

@@ -39,7 +39,7 @@ class Lane:
     lost
         Pairs whose document has no similarity to the query.
     surely, unsure
-        Pair and passage: of a document surely nearer that a block's border cuts; that must be computed.
+        Pair and document: surely nearer, and cut by a block's border. Pair and passage: that must be computed.
     left
         (b,) how many must be computed.
     """

@@ -79,10 +79,11 @@ class Prepared:
         odd = np.flatnonzero(~((block.lengths[: block.size] > LEAST) & (block.lengths[: block.size] < MOST)))
         if odd.size:
             raw = np.asarray(self.task.passages[block.start + odd])
-            if not _empty(raw.astype(np.result_type(raw, self.dtype), copy=False), block.shown, odd, self.task.measure):
+            if not _without_similarity(raw, self.task.measure):
                 return False
             block.rows[odd] = 0
         if self.task.measure == "cosine":
+            block.shown[odd] = False
             block.lengths[:] = 1
         else:
             block.lengths[odd] = 1
@@ -130,11 +131,10 @@ def rounding(width: int, unit: float) -> float:
     return 1.01 * ((1.5 * width + 32) * unit + (2 * width + 32) * 2.0**-53)
 
 
-def _empty(rows: NDArray[Any], shown: NDArray[np.bool_], odd: Ints, measure: str) -> bool:
-    """Say whether passages of an odd length are but zeros; hide those without a cosine."""
+def _without_similarity(rows: NDArray[Any], measure: str) -> bool:
+    """Say whether passages are all zeros or, for a cosine, have none: no length, or something that is not finite."""
     if measure == "dot":
         return not rows.any()
     with np.errstate(all="ignore"):
         squares = paired_dot(rows, rows)
-    shown[odd] = False
-    return bool(((squares == 0) | np.isnan(squares)).all())
+    return bool(((squares == 0) | ~np.isfinite(rows).all(axis=1)).all())

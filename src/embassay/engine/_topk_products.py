@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.cores import cores
-from embassay.engine._topk_prepared import Prepared, Sizes
+from embassay.engine._topk_prepared import Prepared
 from embassay.engine._topk_task import Floats, Ints
 
 AT_ONCE = 16_384
 """Groups of scores looked through at once."""
-WORTH = 128
+FOR_A_CORE = 128
 """Queries that are worth a core of their own."""
 
 
@@ -31,13 +31,18 @@ WORTH = 128
 class Bound:
     """|score − similarity / ‖query‖| ≤ per_query · length + extra, for (n,) queries and (B,) passages of a block.
 
-    Scores below ``least``, of each query, are −∞.
+    Scores of 8 bits are coarse: below ``least``, of each query, they are −∞.
     """
 
     per_query: Floats
     length: Floats
     extra: Floats
     least: Floats | None = None
+
+    @property
+    def coarse(self) -> bool:
+        """Whether scores only propose, and are all to be looked at again; no maxima of them are kept."""
+        return self.least is not None
 
     def most(self, queries: slice) -> Floats:
         """Return (b,) bounds that hold for all passages of the block."""
@@ -47,7 +52,7 @@ class Bound:
         """Return which of some queries have scores of −∞ that may reach their bar."""
         if self.least is None:
             return np.zeros(len(bars), np.bool_)
-        return np.asarray(bars - self.most(queries) < self.least[queries])
+        return np.asarray(~(bars - self.most(queries) >= self.least[queries]))
 
     def of(self, query: Ints, column: Ints) -> Floats:
         """Return the bound of each pair."""
@@ -57,27 +62,17 @@ class Bound:
 class Product(Protocol):
     """Multiplies a block of passages with blocks of queries; the scores stay where they were computed."""
 
-    sizes: Sizes
+    @property
+    def data(self) -> Prepared:
+        """The vectors. While ``data.now`` is multiplied, ``data.begin`` and ``data.fill`` prepare the next block."""
+        ...
 
     def crew(self, queries: int) -> Sequence[Product]:
         """Return this, and others of the same vectors with scores of their own that may multiply at the same time."""
         ...
 
-    def begin(self, start: int) -> None:
-        """Begin with the next block, that of the passages from one on; the last one goes on being multiplied."""
-        ...
-
-    def fill(self, number: int, of: int) -> None:
-        """Fill in one of several parts of the next block."""
-        ...
-
-    def turn(self) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Let the whole crew multiply the next block, which is filled in; None if it cannot be.
-
-        Returns
-        -------
-        The bounds, and which of the B columns hold a passage.
-        """
+    def turn(self) -> Bound | None:
+        """Let the whole crew multiply the next block, which is filled in; return its bounds, None if it cannot be."""
         ...
 
     def multiply(self, queries: slice) -> None:
@@ -85,7 +80,7 @@ class Product(Protocol):
         ...
 
     def maxima(self) -> NDArray[Any]:
-        """Return (b, G) scores, each the greatest of its query in one of G groups of columns."""
+        """Return (b, G) scores, each the greatest of its query in one of G groups; not where scores are coarse."""
         ...
 
     def reaching(self, least: NDArray[Any]) -> Iterator[tuple[Ints, Ints, Floats]]:
@@ -93,7 +88,7 @@ class Product(Protocol):
         ...
 
     def lines(self, rows: Ints) -> NDArray[Any]:
-        """Return the (n, B) scores of n queries, ascending."""
+        """Return the (n, B) scores of n queries, given in ascending order; not where scores are coarse."""
         ...
 
     def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
@@ -107,19 +102,25 @@ def down(values: Floats, dtype: Any) -> NDArray[Any]:
         return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
 
 
-def run(rows: Ints) -> Any:
+def as_slice(rows: Ints) -> Any:
     """Return ascending rows as a slice where they follow each other, so that taking them copies nothing."""
     first, last = int(rows[0]), int(rows[-1])
     return slice(first, last + 1) if last - first + 1 == len(rows) else rows
 
 
-class Grouped:
+class FloatProduct:
     """What products have in common whose scores are in float numbers: group by group they are looked through.
 
     Column j is in group j mod G, so that maxima are taken of whole rows.
     """
 
+    data: Any
+    _scores: Any
     _maxima: NDArray[Any]
+
+    def turn(self) -> Bound | None:
+        """Let the crew multiply the next block."""
+        return self._bound(self.data.now) if self.data.turn() else None
 
     def maxima(self) -> NDArray[Any]:
         """Return (b, G) scores, each the greatest of its query in a group of columns."""
@@ -128,70 +129,64 @@ class Grouped:
     def reaching(self, least: NDArray[Any]) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield rows, columns and scores that are not below the least of their query."""
         least = down(least, self._maxima.dtype)
-        rows, groups = np.nonzero(self._maxima >= least[:, None])
+        # What is not a number is among them, and shows in the end.
+        rows, groups = np.nonzero(~(self._maxima < least[:, None]))
         for start in range(0, len(rows), AT_ONCE):
             row, group = rows[start : start + AT_ONCE], groups[start : start + AT_ONCE]
             scores = self._members(row, group)
-            hit, member = np.nonzero(scores >= least[row, None])
+            hit, member = np.nonzero(~(scores < least[row, None]))
             yield row[hit], member * self._maxima.shape[1] + group[hit], scores[hit, member].astype(np.float64)
+
+    def _bound(self, block: Any) -> Bound:
+        """Return the bounds of a block that is to be multiplied."""
+        raise NotImplementedError
 
     def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
         """Return the (n, g) scores of n groups."""
         raise NotImplementedError
 
+    def _grouped(self) -> Any:
+        """Return the scores as (b, g, G)."""
+        rows, columns = self._scores.shape
+        group = self.data.sizes.group
+        return self._scores.reshape(rows, group, columns // group)
 
-class NumpyProduct(Grouped):
+
+class NumpyProduct(FloatProduct):
     """A matrix product of numpy, in float32 or float64."""
 
     def __init__(self, data: Prepared):
-        self.sizes, self._data = data.sizes, data
+        self.data = data
         self._room = np.empty(data.sizes.queries * data.columns, data.dtype)
         self._scores = self._room[:0].reshape(0, 0)
 
     def crew(self, queries: int) -> Sequence[Product]:
         """Return a product for each core that there are enough queries for."""
-        others = [copy(self) for _ in range(1, min(cores(), queries // WORTH))]
+        others = [copy(self) for _ in range(1, min(cores(), queries // FOR_A_CORE))]
         for other in others:
             other._room = np.empty_like(self._room)
         return [self, *others]
 
-    def begin(self, start: int) -> None:
-        """Begin with the next block."""
-        self._data.begin(start)
-
-    def fill(self, number: int, of: int) -> None:
-        """Fill in a part of the next block."""
-        self._data.fill(number, of)
-
-    def turn(self) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Let the crew multiply the next block."""
-        if not self._data.turn():
-            return None
-        block = self._data.now
-        return Bound(
-            np.full(len(self._data.queries), self._data.error), block.lengths, np.zeros(len(block.lengths))
-        ), block.shown
-
     def multiply(self, queries: slice) -> None:
         """Work out the scores."""
-        rows, block = self._data.queries[queries], self._data.now
+        rows, block = self.data.queries[queries], self.data.now
         self._scores = self._room[: len(rows) * len(block.rows)].reshape(len(rows), len(block.rows))
         np.matmul(rows, block.rows.T, out=self._scores)
         if not block.shown.all():
             self._scores[:, block.hidden] = -np.inf
         self._maxima = np.asarray(self._grouped().max(axis=1))
 
-    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
-        return np.asarray(self._grouped()[rows, :, groups])
-
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
-        return np.asarray(self._scores[run(rows)])
+        return np.asarray(self._scores[as_slice(rows)])
 
     def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
         """Return nothing: no scores are coarser than float32."""
         return None
 
-    def _grouped(self) -> NDArray[Any]:
-        rows, columns = self._scores.shape
-        return self._scores.reshape(rows, self.sizes.group, columns // self.sizes.group)
+    def _bound(self, block: Any) -> Bound:
+        error = np.full(len(self.data.queries), self.data.error)
+        return Bound(error, block.lengths, np.zeros(len(block.lengths)))
+
+    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
+        return np.asarray(self._grouped()[rows, :, groups])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_task import FEW, Answer, Floats, Ints, Task, count
+from embassay.engine._topk_task import ONE_BY_ONE, Answer, Floats, Ints, Task, count
 from embassay.geometry.closeness import cosine_of, dense_blocks, paired_dot
 
 ROOM = 2_000_000
@@ -93,7 +93,7 @@ def _fill_in(answer: Answer, rows: list[_Row]) -> None:
 def _unsure(value: Floats, own: Floats, k: int, error: float) -> NDArray[np.bool_]:
     """Say which documents may be among the k nearest, or as near as one that is asked about, but for rounding."""
     unsure = value >= np.partition(value, len(value) - k)[len(value) - k] - 2 * error
-    if len(own) <= FEW:
+    if len(own) <= ONE_BY_ONE:
         for each in own:
             unsure |= np.abs(value - each) <= error
         return np.asarray(unsure)

@@ -31,25 +31,24 @@ def scan(answer: Answer, product: Product, ids: Ints) -> Ints:
     """
     task, crew = answer.task, product.crew(len(ids))
     # As many lanes for each member of the crew, and no larger ones than there is room for.
-    rounds = -(-len(ids) // (product.sizes.queries * len(crew)))
+    rounds = -(-len(ids) // (product.data.sizes.queries * len(crew)))
     size = -(-len(ids) // max(rounds * len(crew), 1))
     lanes = [lane_of(answer, ids, start, size) for start in range(0, len(ids), size)]
     alive = np.zeros(task.documents, dtype=np.bool_)
-    total, step = task.passages.shape[0], product.sizes.passages
+    total, step = task.passages.shape[0], product.data.sizes.passages
     with side_by_side(len(crew)) as each:
         if total:
-            product.begin(0)
-            each(product.fill)
+            product.data.begin(0)
+            each(product.data.fill)
         for start in range(0, total, step):
-            turned = product.turn()
-            if turned is None:
+            bound = product.turn()
+            if bound is None:
                 return ids
-            bound, shown = turned
             block = Block.at(answer, start, step, bound)
-            alive[task.document(start + np.flatnonzero(shown))] = True
+            alive[task.document(start + np.flatnonzero(product.data.now.shown))] = True
             more = start + step < total
             if more:
-                product.begin(start + step)
+                product.data.begin(start + step)
             each(partial(_meet, lanes, crew, block, more))
             if all(lane.given_up.all() for lane in lanes):
                 return ids
@@ -63,23 +62,23 @@ def _meet(lanes: Sequence[Lane], crew: Sequence[Product], block: Block, more: bo
     Every other member fills in first, so that they do not get into each other's way.
     """
     if more and member % 2:
-        crew[member].fill(member, of)
+        crew[member].data.fill(member, of)
     for lane in lanes[member::of]:
         crew[member].multiply(lane.queries)
         _select(lane, crew[member], block)
         if len(lane.pairs):
             tally(lane, crew[member], block)
     if more and not member % 2:
-        crew[member].fill(member, of)
+        crew[member].data.fill(member, of)
 
 
 def _select(lane: Lane, product: Product, block: Block) -> None:
     """Keep the passages of a block that may be among the k nearest."""
     k, error, seen = block.answer.task.k, block.bound.most(lane.queries), np.zeros(len(lane.ids), np.int64)
     lane.given_up |= block.bound.blind(lane.queries, lane.bar)
-    raised = block.bound.least is None and _raise(lane, product, block, error)
+    raised = not block.bound.coarse and _raise(lane, product, block, error)
     for row, column, score in product.reaching(np.where(lane.given_up, np.inf, lane.bar - error)):
-        if block.bound.least is not None:
+        if block.bound.coarse:
             seen += np.bincount(row, minlength=len(seen))
             lane.given_up |= seen > CROWD + 4 * k
         _keep(lane, product, block, row, column, score)
@@ -102,12 +101,12 @@ def _raise(lane: Lane, product: Product, block: Block, error: Floats) -> bool:
         return False
     if block.starts is None and 2 * k <= maxima.shape[1]:
         # The members of different groups are different documents: their maxima do for all scores.
-        lane.bar[rows] = np.maximum(lane.bar[rows], np.partition(maxima[rows], -k, axis=1)[:, -k] - error[rows])
+        lane.bar[rows] = np.fmax(lane.bar[rows], np.partition(maxima[rows], -k, axis=1)[:, -k] - error[rows])
     elif k <= (block.size if block.starts is None else len(block.starts)):
         for start in range(0, len(rows), LINES):
             part = rows[start : start + LINES]
             top = np.partition(block.of_documents(product.lines(part)), -k, axis=1)[:, -k]
-            lane.bar[part] = np.maximum(lane.bar[part], top - error[part])
+            lane.bar[part] = np.fmax(lane.bar[part], top - error[part])
     left = np.count_nonzero(maxima[rows] >= down(lane.bar - error, maxima.dtype)[rows, None], axis=1)
     lane.given_up[rows] |= left > CROWD + 4 * k
     return True
@@ -122,7 +121,8 @@ def _keep(lane: Lane, product: Product, block: Block, row: Ints, column: Ints, s
             if found is None:
                 break
             score, error = found
-        kept = (score + error >= lane.bar[row]) & ~np.isneginf(score) & ~lane.given_up[row]
+        # What is not a number is kept, and shows in the end.
+        kept = ~((score + error < lane.bar[row]) | np.isneginf(score) | lane.given_up[row])
         row, column, score, error = row[kept], column[kept], score[kept], error[kept]
     lane.waiting.append((row, block.start + column, score - error, score + error))
 
@@ -142,8 +142,8 @@ def _compact(lane: Lane, answer: Answer) -> None:
     order = first[np.lexsort((-low[first], row[first]))]
     begin = np.searchsorted(row[order], np.arange(len(lane.ids) + 1))
     full = np.flatnonzero(np.diff(begin) >= answer.task.k)
-    lane.bar[full] = np.maximum(lane.bar[full], low[order[begin[full] + answer.task.k - 1]])
-    kept = (high >= lane.bar[row]) & (high >= best) & ~lane.given_up[row]
+    lane.bar[full] = np.fmax(lane.bar[full], low[order[begin[full] + answer.task.k - 1]])
+    kept = ~((high < lane.bar[row]) | (high < best) | lane.given_up[row])
     lane.given_up |= np.bincount(row[kept], minlength=len(lane.ids)) > CROWD + 4 * answer.task.k
     kept &= ~lane.given_up[row]
     lane.kept = tuple(a[kept] for a in (row, passage, low, high))

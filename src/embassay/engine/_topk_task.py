@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 CHUNK = 512
 """Pairs of vectors that are gathered at once."""
-FEW = 8
+ONE_BY_ONE = 8
 """So many places in one order are counted one by one; more of them through sorting it once."""
 
 
@@ -173,7 +173,7 @@ def count(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[
     low, high
         (m,) the intervals, both ends included.
     """
-    if len(low) > FEW:
+    if len(low) > ONE_BY_ONE:
         line = np.sort(scores)
         above, least = np.searchsorted(line, high, side="right"), np.searchsorted(line, low, side="left")
         return len(line) - above, len(line) - least
@@ -183,7 +183,7 @@ def count(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[
 
 def within(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return each pair of an interval and a score inside it."""
-    if len(low) <= FEW:
+    if len(low) <= ONE_BY_ONE:
         inside = [np.flatnonzero((scores >= a) & (scores <= b)) for a, b in zip(low, high, strict=True)]
         return np.repeat(np.arange(len(low)), [len(i) for i in inside]), np.concatenate(inside)
     order = np.argsort(scores)

@@ -11,31 +11,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine._topk_prepared import Prepared, Sizes
-from embassay.engine._topk_products import Bound, Grouped, Product, run
+from embassay.engine._topk_prepared import ROWS, Prepared, Sizes
+from embassay.engine._topk_products import Bound, FloatProduct, Product, as_slice
 from embassay.engine._topk_task import Floats, Ints, Task
 from embassay.errors import MissingExtraError
 
 ON_ACCELERATOR = Sizes(passages=65_536, queries=1024, group=32)
 HALF = 2.0**-8
 """Unit roundoff of bfloat16."""
-WORTH_HALF, ROOM_HALF = 200_000, 2**30
+PASSAGES_FOR_HALF, MEMORY_FOR_HALF = 200_000, 2**30
 """Passages from which bfloat16 is worth its second look, and bytes of memory that should be free for it."""
 
 
-class TorchProduct(Grouped):
+class TorchProduct(FloatProduct):
     """A matrix product of torch; with ``half`` the vectors and scores are bfloat16."""
 
     def __init__(self, task: Task, ids: Ints, sizes: Sizes, device: str = "cpu", half: bool = False):
         torch = require_torch()
-        self.sizes, self._torch, self._half = sizes, torch, half
-        self._data = Prepared(task, ids, sizes, np.float32)
+        self._torch, self._half = torch, half
+        self.data = Prepared(task, ids, sizes, np.float32)
         kind = torch.bfloat16 if half else torch.float32
-        self._queries, loss = self._convert(self._data.queries, device, kind)
+        self._queries, loss = self._convert(self.data.queries, device, kind)
         self._block: Any = self._queries[:0]
-        self._room = torch.empty(sizes.queries * self._data.columns, dtype=kind, device=device)
+        self._room = torch.empty(sizes.queries * self.data.columns, dtype=kind, device=device)
         self._scores: Any = self._room[:0].reshape(0, 0)
-        self._per_query = 1.02 * (self._data.error + loss)
+        self._per_query = 1.02 * (self.data.error + loss)
         if half:
             self._per_query += 1.02 * HALF
         elif not _full_precision(torch):
@@ -46,47 +46,31 @@ class TorchProduct(Grouped):
         """Return this alone: torch shares the work by itself."""
         return [self]
 
-    def begin(self, start: int) -> None:
-        """Begin with the next block."""
-        self._data.begin(start)
-
-    def fill(self, number: int, of: int) -> None:
-        """Fill in a part of the next block."""
-        self._data.fill(number, of)
-
-    def turn(self) -> tuple[Bound, NDArray[np.bool_]] | None:
-        """Let the next block be multiplied."""
-        if not self._data.turn():
-            return None
-        block = self._data.now
-        self._block, loss = self._convert(block.rows, self._room.device, self._room.dtype)
-        return Bound(self._per_query, block.lengths, loss), block.shown
-
     def multiply(self, queries: slice) -> None:
         """Work out the scores."""
         rows = self._queries[queries]
         size = (len(rows), len(self._block))
         self._scores = self._room[: size[0] * size[1]].view(*size)
         self._torch.mm(rows, self._block.T, out=self._scores)
-        if not self._data.now.shown.all():
-            self._scores.index_fill_(1, self._index(self._data.now.hidden), -np.inf)
+        if not self.data.now.shown.all():
+            self._scores.index_fill_(1, self._index(self.data.now.hidden), -np.inf)
         self._maxima = self._numpy(self._grouped().amax(1))
-
-    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
-        return self._numpy(self._grouped()[self._index(rows), :, self._index(groups)])
 
     def lines(self, rows: Ints) -> NDArray[Any]:
         """Return the scores of queries."""
-        some = run(rows)
+        some = as_slice(rows)
         return self._numpy(self._scores[some if isinstance(some, slice) else self._index(some)])
 
     def again(self, queries: Ints, columns: Ints) -> tuple[Floats, Floats] | None:
         """Return (n,) scores of pairs in float32 and their bounds, after those in bfloat16."""
-        return self._data.again(queries, columns) if self._half else None
+        return self.data.again(queries, columns) if self._half else None
 
-    def _grouped(self) -> Any:
-        rows, columns = self._scores.shape
-        return self._scores.view(rows, self.sizes.group, columns // self.sizes.group)
+    def _bound(self, block: Any) -> Bound:
+        self._block, loss = self._convert(block.rows, self._room.device, self._room.dtype)
+        return Bound(self._per_query, block.lengths, loss)
+
+    def _members(self, rows: Ints, groups: Ints) -> NDArray[Any]:
+        return self._numpy(self._grouped()[self._index(rows), :, self._index(groups)])
 
     def _index(self, places: Ints) -> Any:
         return self._torch.from_numpy(np.ascontiguousarray(places)).to(self._room.device)
@@ -100,8 +84,9 @@ class TorchProduct(Grouped):
         if not self._half:
             return whole.to(device), np.zeros(len(rows))
         short = whole.to(kind)
-        loss = (whole - short.float()).norm(dim=1).numpy().astype(np.float64)
-        return short, loss * (1 + 2 * self._data.error)
+        parts = zip(whole.split(ROWS), short.split(ROWS), strict=True)
+        loss = np.concatenate([(a - b.float()).norm(dim=1).numpy() for a, b in parts])
+        return short, loss.astype(np.float64) * (1 + 2 * self.data.error)
 
 
 def choose(device: str, work: int, passages: int) -> tuple[str, str]:
@@ -117,14 +102,19 @@ def choose(device: str, work: int, passages: int) -> tuple[str, str]:
     torch = sys.modules.get("torch")
     if torch is None:
         return "numpy", "cpu"
-    # Of several devices that encode the first one searches; one that is not there changes no result.
-    device = device.split(",")[0].strip()
+    # A device that is not there changes no result.
+    device = first_of(device)
     if device not in ("auto", "cpu"):
         return ("torch", device) if _usable(torch, device) else ("numpy", "cpu")
     if device == "auto" and work >= 10_000_000 and torch.cuda.is_available():
         return "torch", "cuda"
-    quick = passages >= WORTH_HALF and _multiplies_half(torch) and _free() >= ROOM_HALF
+    quick = passages >= PASSAGES_FOR_HALF and _multiplies_half(torch) and _free() >= MEMORY_FOR_HALF
     return ("bf16" if quick else "numpy"), "cpu"
+
+
+def first_of(devices: str) -> str:
+    """Return the first of devices with commas between them: of several that encode it searches."""
+    return devices.split(",")[0].strip()
 
 
 def _usable(torch: Any, device: str) -> bool:

@@ -60,21 +60,23 @@ def search(
         ``int8`` is ``numpy`` where places are asked for.
         Sparse vectors have one route, an exact one.
     device
-        ``auto``, or a device of torch.
+        ``auto``, or a device of torch; of several with commas between them, the first.
 
     Raises
     ------
     UnknownNameError
         For a route that there is not.
     MissingExtraError
-        If faiss is asked for and not installed.
+        If faiss is asked for and not installed, or one of ``torch``, ``bf16`` and ``int8`` and torch is not.
+    InputError
+        If ``int8`` is asked for and torch has no exact products of 8 bits here.
     ValueError
         For shapes that do not belong together.
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
     task = Task(queries, passages, starts, max(k, 1), measure)
-    asked = np.asarray(pairs if pairs is not None else np.empty((0, 2)), dtype=np.int64)
+    asked = np.asarray(pairs if pairs is not None and len(pairs) else np.empty((0, 2)), dtype=np.int64)
     _check(task, asked)
     if route == "faiss":
         return _approximate(task, asked, k, device)
@@ -106,7 +108,7 @@ def _exact(task: Task, pairs: Ints, k: int, products: Products, name: str) -> Fo
 
 def _approximate(task: Task, pairs: Ints, k: int, device: str) -> Found:
     count = task.passages.shape[0]
-    products, name = _products(task, "auto", device)
+    products, name = _products(task, "auto", device, places=len(pairs) > 0)
     if task.sparse or count < _topk_faiss.FEW:
         reason = "vectors are sparse" if task.sparse else f"{count:,} passages are few"
         return _exact(task, pairs, k, products, f"exact: {reason}")
@@ -135,6 +137,7 @@ def _products(
             route = "int8"
     elif device == "auto":
         device = _topk_torch.accelerator() if route == "torch" else "cpu"
+    device = _topk_torch.first_of(device)
     small = sizes or Sizes()
     single, double = (partial(_by_numpy, small, dtype) for dtype in (np.float32, np.float64))
     if route == "numpy" or (route == "int8" and places):

@@ -1,0 +1,109 @@
+"""Threads of libraries are held back while several cores work, and only then."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from embassay import cores
+
+
+class Library:
+    """Has a number of threads, as torch does."""
+
+    def __init__(self, threads):
+        self.threads = threads
+
+    def get_num_threads(self):
+        return self.threads
+
+    def set_num_threads(self, count):
+        self.threads = count
+
+
+class Blas(Library):
+    """Has a number of threads that threadpoolctl can limit."""
+
+    def limit(self, limits, user_api):
+        assert user_api == "blas"
+        limiter = ThreadLimit(self)
+        self.threads = limits
+        return limiter
+
+
+class ThreadLimit:
+    def __init__(self, library):
+        self.library, self.before = library, library.threads
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.library.threads = self.before
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    """Return numpy's and torch's threads, three and four of them."""
+    blas, torch = Blas(3), Library(4)
+    monkeypatch.setattr(cores, "_libraries", lambda: blas)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    return SimpleNamespace(blas=blas, torch=torch, threads=lambda: (blas.threads, torch.threads))
+
+
+def test_libraries_have_their_threads_back_when_the_last_use_ends(libraries):
+    first_is_in, second_is_in, first_is_out = Event(), Event(), Event()
+
+    def first():
+        with cores.single_threads(2) as pool:
+            pool.submit(int).result()
+            first_is_in.set()
+            assert second_is_in.wait(10)
+        first_is_out.set()
+
+    def second():
+        assert first_is_in.wait(10)
+        with cores.single_threads(2) as pool:
+            pool.submit(int).result()
+            second_is_in.set()
+            assert first_is_out.wait(10)
+            assert libraries.threads() == (1, 1)
+
+    with ThreadPoolExecutor(2) as pool:
+        for use in [pool.submit(first), pool.submit(second)]:
+            use.result(20)
+    assert libraries.threads() == (3, 4)
+    with cores.single_threads(1) as pool:
+        pool.submit(int).result()
+        assert libraries.threads() == (1, 1)
+    assert libraries.threads() == (3, 4)
+
+
+def test_one_use_within_another_and_one_that_fails(libraries):
+    with cores.single_threads(2) as outer:
+        outer.submit(int).result()
+        with pytest.raises(KeyError), cores.side_by_side(2) as each:
+            each(lambda n, of: {}[n])
+        assert libraries.threads() == (1, 1)
+    assert libraries.threads() == (3, 4)
+
+
+def test_torch_may_be_imported_meanwhile(libraries, monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch")
+    with cores.single_threads(2):
+        monkeypatch.setitem(sys.modules, "torch", libraries.torch)
+        with cores.single_threads(2) as pool:
+            pool.submit(int).result()
+        assert libraries.blas.threads == 1
+    assert libraries.threads() == (3, 4)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_each_thread_does_its_share(count):
+    shared = np.arange(10)
+    with cores.side_by_side(count) as each:
+        assert sum(each(lambda n, of: int(shared[n::of].sum()))) == 45
+        assert each(lambda n, of: (n, of)) == [(n, count) for n in range(count)]
