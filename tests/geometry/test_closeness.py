@@ -82,6 +82,13 @@ def test_the_inputs_are_left_as_they_are():
     assert (v == before[1]).all()
 
 
+@pytest.mark.parametrize("length", [1e155, 1e200])
+def test_a_row_whose_squares_overflow_is_undefined(length):
+    u, v = np.array([[length, length], [1.0, 1.0]]), np.array([[1.0, 2.0], [length, length]])
+    assert np.isnan(paired_cosine(u, v)).all()
+    assert np.isnan(closeness.paired(u, v, ["cosine"])["cosine"]).all()
+
+
 def test_a_zero_row_is_undefined():
     u = np.array([[0, 0], [1, 2], [0, 0]], dtype=np.float32)
     v = np.array([[1, 2], [0, 0], [0, 0]], dtype=np.float32)

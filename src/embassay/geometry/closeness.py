@@ -52,8 +52,10 @@ def paired_cosine(u: Any, v: Any) -> Floats:
 def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
     """Return u·v / (‖u‖‖v‖), given u·v, u·u and v·v, of shapes that go together: in [-1, 1], NaN where undefined."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        cosine = dot / (np.sqrt(uu) * np.sqrt(vv))
-    return np.where(np.isfinite(cosine), np.clip(cosine, -1.0, 1.0), np.nan)
+        lengths = np.sqrt(uu) * np.sqrt(vv)
+        cosine = dot / lengths
+    # Of vectors so long that their squares overflow, a quotient of 0 would be none.
+    return np.where(np.isfinite(cosine) & np.isfinite(lengths), np.clip(cosine, -1.0, 1.0), np.nan)
 
 
 def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
