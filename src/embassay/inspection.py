@@ -14,7 +14,7 @@ from embassay.reports.terminal import stdout
 from embassay.resolve import load_corpus
 from embassay.samples import Text
 from embassay.store.cache import FileHashes, VectorCache
-from embassay.types import Audit, Corpus, Encoder, Runtime
+from embassay.types import SHOWN, Audit, Corpus, Encoder, Runtime
 
 if TYPE_CHECKING:
     from embassay.session import Request
@@ -67,11 +67,17 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     ]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
-        fields = corpus.shown(sample.id)
+        own, shown = sample.fields(), corpus.shown(sample.id)
+        fields = {name: _begun(text) if own.get(name) == text else text for name, text in shown.items()}
         width = max(11, *map(len, fields))
         lines += [f"    {name:<{width}} {text}" for name, text in fields.items()]
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
+
+
+def _begun(text: str) -> str:
+    """Return how a sample's own text begins; the texts that ``shown`` adds to it are cut there."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def _worth(audit: Audit) -> str:
@@ -112,8 +118,11 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     found = [encoder.estimate(some, role) for role, some in by_role.items()]
     costs = [cost for _, cost in found if cost is not None]
     price, limit = encoder.card.price, encoder.card.max_tokens
-    lines = [f"about {sum(n for n, _ in found):,} tokens to send"]
+    total = sum(n for n, _ in found)
+    lines = [f"about {total:,} tokens to send"]
     lines.append(f"about {sum(costs):,.4g} at {price:g} a million" if price is not None else "the cost with price=")
+    if beyond := encoder.beyond_budget(total):
+        lines.append(beyond)
     if limit:
         long = sum(int((encoder.estimate_tokens(some, role) > limit).sum()) for role, some in by_role.items())
         lines.append(f"about {long:,} texts longer than its {limit} tokens")

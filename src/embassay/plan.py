@@ -143,7 +143,7 @@ def prepare(
     for task in () if looking else tasks:
         # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
         getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
-    entries, left_out = _entries(several(encoders), runtime, set(trusted), baselines, [t.corpus for t in tasks])
+    entries, left_out = _entries(several(encoders), runtime, set(trusted), baselines, tasks, loaded)
     favoured = tuple(_favoured(entries, loaded))
     notes = [*left_out, *(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)]
     notes += [f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings]
@@ -174,7 +174,8 @@ def _entries(
     runtime: Runtime,
     trusted: set[str],
     baselines: bool,
-    corpora: Sequence[Corpus[Any]],
+    tasks: Sequence[Task],
+    given: Sequence[Corpus[Any]],
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     entries, notes = _given(specs, runtime, trusted) if specs else _default(runtime)
     _distinct("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
@@ -183,10 +184,10 @@ def _entries(
     known = labels | {member.called for spec in specs if (found := asked(spec)) for member in found.members}
     if unknown := trusted - known:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), known)
+    corpora = [task.corpus for task in tasks]
     for entry in entries:
         if not any(suits(entry.encoder, corpus) for corpus in corpora):
-            needed = ", ".join(entry.encoder.card.shapes)
-            raise SpecError(f"encoder {entry.label!r} is for corpora of shape {needed}; none was given with -c")
+            raise SpecError(_without_part(entry, tasks, given))
     for name in BASELINES if baselines else ():
         encoder = load_encoder(name, runtime)
         if name not in labels and any(suits(encoder, corpus) for corpus in corpora):
@@ -195,6 +196,18 @@ def _entries(
         why = f" ({'; '.join(notes[:NAMED])}{' …' * (len(notes) > NAMED)})" if notes else ""
         raise SpecError(f"no encoder is left to assay{why}; name one with -e, or leave out --no-baselines")
     return tuple(entries), notes
+
+
+def _without_part(entry: Entry, tasks: Sequence[Task], given: Sequence[Corpus[Any]]) -> str:
+    """Say why no task is for an encoder: no corpus of its shape, or only diagnostics that join two into another."""
+    needed = ", ".join(entry.encoder.card.shapes)
+    if not any(suits(entry.encoder, corpus) for corpus in given):
+        return f"encoder {entry.label!r} is for corpora of shape {needed}; none was given with -c"
+    asked_for = ", ".join(dict.fromkeys(task.name for task in tasks))
+    return (
+        f"encoder {entry.label!r} has no part in {asked_for}, only in diagnostics of shape {needed}: "
+        "leave it out, or name one of these too with -d (see 'embassay list diagnostics')"
+    )
 
 
 def _given(

@@ -16,7 +16,7 @@ from embassay.types import Corpus, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
-BARE = ("bow", "tfidf", "hashing", "random")
+BARE = ("bow", "tfidf", "bm25", "hashing", "random")
 """Encoders that are named alone; a misspelt one is no model's name."""
 PEEK = 65_536
 LONGEST_LINE = 16_000_000

@@ -57,6 +57,11 @@ class Outcome:
     failures: dict[str, str] = field(default_factory=dict)
     badges: dict[str, Badges | None] = field(default_factory=dict)
 
+    def notes(self, label: str) -> tuple[str, ...]:
+        """Return what is to be said of an encoder: what it says itself, and what its vectors have shown."""
+        found = self.badges.get(label)
+        return (*self.route.get(label, {}).get("notes", ()), *(found.notes if found else ()))
+
 
 @dataclass
 class Scoring:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from embassay.config import Settings, read
-from embassay.errors import EncoderError, OutputError
+from embassay.errors import EncoderError, OutputError, SourceError
 from embassay.plan import Plan, prepare
 from embassay.result import Result
 from embassay.run import environment, execute, layouts, peak_memory
 from embassay.scoring import Outcome, Progress, Quiet
 from embassay.specs import Spec
+from embassay.store import results
 from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.runs import RunFolder
 from embassay.types import Draws, Encoder, Runtime
@@ -96,6 +97,7 @@ class Request:
                 self.backend,
                 sha256=FileHashes(self.cache_folder),
                 remembered=Remembered(self.cache_folder),
+                tell=(lambda line: None) if self.quiet else say,
             ),
             trusted=self.trusted,
             baselines=self.baselines,
@@ -118,8 +120,8 @@ def carry_out(request: Request) -> int:
             say(note)
     outcome = into(folder, request, plan, draws, start)
     if not request.quiet:
-        for label, route in outcome.route.items():
-            for note in route.get("notes", ()):
+        for label in outcome.route:
+            for note in outcome.notes(label):
                 say(f"{label}: {note}")
     result = outcome.result
     show(result, layouts(result), speeds(folder.record()), stdout())
@@ -145,20 +147,46 @@ def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: f
     -------
     What was done; its result is the one that was written.
     """
-    from embassay.reports.page import render
-    from embassay.store.canonical import write
-
     outcome = _execute(request, plan, draws, folder)
     result = outcome.result if request.texts else without_texts(outcome.result)
     record = {**_record(folder.record(), outcome, time.perf_counter() - start), "notes": list(plan.notes)}
     if not request.texts:
         # What an encoder says when it fails may quote what it was given.
         record["failures"] = {label: f"{label}: it failed; texts were not to be kept" for label in outcome.failures}
+        for known in trust(record).values():
+            if known.get("reason"):
+                known["reason"] = "it failed; texts were not to be kept"
     if result.rows:
-        write(folder.report, render(result, layouts(result), speeds(record), trust(record), plan.notes).encode())
+        _draw(folder.report, result, record)
     folder.write_result(result)
     folder.write_record(record)
     return replace(outcome, result=result)
+
+
+def draw_again(run: Path, out: Path | None = None) -> Path:
+    """Write the report of a run again from what its folder holds, and return where it is.
+
+    Parameters
+    ----------
+    run
+        The run's folder, or the ``result.json`` in it.
+    out
+        File to write; ``report.html`` in the folder by default.
+
+    Raises
+    ------
+    SourceError
+        If the run did not finish, nothing was scored in it, or its result cannot be read.
+    """
+    folder = RunFolder(run.parent if run.is_file() else run)
+    record = folder.record()
+    if record.get("state") == "running":
+        raise SourceError("this run did not finish; give the same command again and it goes on", run)
+    result = results.read(run / "result.json" if run.is_dir() else run)
+    if not result.rows:
+        raise SourceError("; ".join(("nothing was scored in this run", *failed(record))), run)
+    _draw(out or folder.report, result, record)
+    return out or folder.report
 
 
 def without_texts(result: Result) -> Result:
@@ -172,15 +200,29 @@ def speeds(record: Mapping[str, Any]) -> dict[str, float]:
     return {name: e["texts_per_second"] for name, e in encoders.items() if e.get("texts_per_second")}
 
 
-def trust(record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def trust(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return how far the vectors of each encoder can be trusted, as ``run.json`` remembers it."""
     encoders: Mapping[str, Any] = record.get("encoders", {})
     return {name: e["badges"] for name, e in encoders.items() if e.get("badges")}
 
 
+def failed(record: Mapping[str, Any]) -> list[str]:
+    """Return which encoders failed and why, by label, as ``run.json`` remembers it."""
+    failures: Mapping[str, str] = record.get("failures", {})
+    return [f"failed: {message}" for _, message in sorted(failures.items())]
+
+
 def say(message: str) -> None:
     """Print to standard error."""
     print(message, file=sys.stderr)  # noqa: T201
+
+
+def _draw(path: Path, result: Result, record: Mapping[str, Any]) -> None:
+    from embassay.reports.page import render
+    from embassay.store.canonical import write
+
+    notes = [*record.get("notes", ()), *failed(record)]
+    write(path, render(result, layouts(result), speeds(record), trust(record), notes).encode("utf-8", "replace"))
 
 
 def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> Outcome:

@@ -258,6 +258,8 @@ class Runtime:
         Hashes a file; the conductor gives one that remembers files by path, size and time.
     remembered
         What encoders found out at a price, kept from run to run: the probes of services.
+    tell
+        Takes a line for people while an encoder works: why it waits.
     """
 
     device: str = "auto"
@@ -265,6 +267,7 @@ class Runtime:
     trust_remote_code: bool = False
     sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    tell: Callable[[str], None] = field(default=lambda line: None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a device that has no such name, before any work."""

@@ -23,13 +23,15 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
     Raises
     ------
     InputError
-        If an encoder is named where none is expected.
+        If an encoder is named where none is expected, or the place is a file.
     UnknownNameError
         If the cache has no such encoder.
     """
     folder = folder or default_folder()
     if encoder is not None and what != "clear":
         raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: a file; the cache is a folder: name one with --cache or EMBASSAY_CACHE")
     if what == "clear" and encoder is None:
         freed = clear(folder)
         _print(f"{folder}: {shown(freed)} freed" if freed else f"{folder}: no cache there; nothing to remove")

@@ -1,14 +1,16 @@
-"""An encoder's vectors, all that a diagnostic knows of it, and the search among them."""
+"""An encoder's vectors, all that a diagnostic knows of it, the search among them, and what may become vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
+from embassay.errors import EncoderError
 from embassay.samples import Role, Text
 
 Similarity = Literal["cosine", "dot"]
@@ -98,3 +100,71 @@ class Vectors:
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
         return self.matrix[[self.row[role, text] for text in texts]]
+
+
+QUOTED = 40
+"""Characters of a text that a message shows."""
+
+
+def as_array(found: Any) -> Any:
+    """Return what an encoder gave as an array, sparse if it is; raise EncoderError for rows that make none."""
+    if issparse(found):
+        return found
+    try:
+        return np.asarray(found)
+    except ValueError:
+        lengths = sorted({len(row) for row in found if hasattr(row, "__len__")})
+        if len(lengths) > 1:
+            raise EncoderError(f"it returned vectors of different lengths, {lengths[0]} to {lengths[-1]}") from None
+        raise EncoderError(f"it returned {type(found).__name__} that makes no (n, d) array of numbers") from None
+
+
+def described(found: Any, matrix: Any) -> str:
+    """Return what an encoder gave in words, by its array: its type, dtype and shape."""
+    form = f" of dtype {matrix.dtype} and shape {matrix.shape}" if matrix.ndim else ""
+    return f"{type(found).__name__}{form}"
+
+
+def as_float32(rows: Any, texts: Sequence[str]) -> Any:
+    """Return the (n, d) rows of n texts as float32, dense or sparse.
+
+    Raises
+    ------
+    EncoderError
+        If a finite number is too large for float32.
+    """
+    with np.errstate(over="ignore"):
+        found = rows.astype(np.float32, copy=False)
+    if rows.dtype.kind == "f" and rows.dtype.itemsize > found.dtype.itemsize:
+        place = _first(rows, lambda numbers: np.isfinite(numbers) & np.isinf(numbers.astype(np.float32)))
+        if place is not None:
+            largest = f"(numbers of up to {np.finfo(np.float32).max:.1e})"
+            raise EncoderError(f"it returned a number too large for float32 {largest} for {_said(place, texts)}")
+    return found
+
+
+def check_finite(rows: Any, texts: Sequence[str]) -> None:
+    """Raise EncoderError if a vector has NaN or infinity: of which text."""
+    place = _first(rows, lambda numbers: ~np.isfinite(numbers))
+    if place is not None:
+        raise EncoderError(f"it returned a vector with NaN or infinity for {_said(place, texts)}")
+
+
+def _first(rows: Any, wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int | None:
+    """Return the first row with a wrong number, None where there is none."""
+    with np.errstate(over="ignore"):
+        found = wrong(rows.data if issparse(rows) else rows)
+    if not found.any():
+        return None
+    if issparse(rows):
+        rows = csr_array(rows)
+        with np.errstate(over="ignore"):
+            return int(np.searchsorted(rows.indptr, wrong(rows.data).argmax(), side="right")) - 1
+    return int(np.argwhere(found)[0][0]) if found.ndim else 0
+
+
+def _said(place: int, texts: Sequence[str]) -> str:
+    """Say which text of a batch: its number and how it begins."""
+    text = " ".join(texts[place].split()) if place < len(texts) else ""
+    begins = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
+    return f"text {place + 1} of the {len(texts)} in its batch, {begins!r}"

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
-from embassay.diagnostics import _retrieval_scores
+from embassay.diagnostics import _retrieval_rows, _retrieval_scores
 from embassay.diagnostics.retrieval import NAME, create
 from embassay.engine import topk
 from embassay.errors import SpecError
@@ -570,8 +570,41 @@ def test_what_drops_the_unanswerable_is_said_in_one_sentence():
     note = next(n for n in result.verdicts[0].notes if n.startswith("t: drop"))
     # Half of what is retrieved is right, at a cosine of 1, the other half at 0.
     assert "drop what is below a cosine of " in note
-    assert "such a threshold keeps 50% of what is retrieved and takes success from 100.0% to 100.0%" in note
+    assert "own threshold (1.00), judged on the other half, keeps 50% of what is retrieved and takes success" in note
+    assert "from 100.0% to 100.0%" in note
     assert note.endswith("; 12 of the 12 unanswerable then find nothing")
+
+
+def test_a_threshold_that_costs_more_on_the_other_half_is_not_recommended(monkeypatch):
+    corpus = many()
+    monkeypatch.setattr(_retrieval_rows, "crossed", lambda *_: (0.5, 0.9))
+    result = run([Table("t", noisy(corpus, 0.3))], corpus)
+    found = rows(result)
+    before, after = found["Success@5", "all", ""].value, found["accuracy_at_tau", "confirmed", ""].value
+    assert before - after > 0.02
+    note = next(n for n in result.verdicts[0].notes if n.startswith("t: "))
+    assert "looks like a threshold, but is not confirmed: the halves' own (0.50 and 0.90) cost " in note
+    assert f"{100 * (before - after):.1f} points of success, each on the other half, more than the 2 allowed" in note
+    assert "drop what" not in note
+
+
+def test_few_units_recommend_no_threshold():
+    corpus = corpus_of([asked(n, f"d{n % 3}") for n in range(30)], 12)
+    notes = run([Table("t", noisy(corpus, 0.3))], corpus).verdicts[0].notes
+    assert "t: 3 units are too few to recommend a threshold; that takes 10" in notes
+    assert not any("drop what" in note for note in notes)
+
+
+def test_encoders_of_exactly_the_same_highest_success_are_all_named_and_saturation_is_said():
+    corpus = many()
+    perfect, worse = noisy(corpus, 0), noisy(corpus, 3)
+    same = "a, b: exactly the same Success@5, the highest; which of them is named first says nothing"
+    saturated = "Success@5 is saturated: nothing can be better than 100%; retrieval,k=1 tells more"
+    found = run([Table("a", perfect), Table("b", perfect), Table("c", worse)], corpus)
+    assert found.verdicts[0].notes[:2] == (same, saturated)
+    assert saturated not in run([Table("a", perfect)], corpus, ",k=1").verdicts[0].notes
+    plain = run([Table("a", worse), Table("b", noisy(corpus, 4))], corpus).verdicts[0].notes
+    assert not any("exactly the same" in note or "saturated" in note for note in plain)
 
 
 # --- options ---------------------------------------------------------------------------------------------

@@ -131,6 +131,34 @@ def test_a_result_that_is_no_array_fails_as_an_encoder(module):
         load_encoder(f"python:{module}:words").encode(["a"])
 
 
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        ("np.array([[None, 'a']])", r"it returned ndarray of dtype object and shape \(1, 2\), not an \(n, d\) array"),
+        ("np.ones((1, 3)) * 1j", r"it returned ndarray of dtype complex128 and shape \(1, 3\), not an"),
+        ("None", r"it returned NoneType, not an"),
+        ("[[1.0], [1.0, 2.0]]", "it returned vectors of different lengths, 1 to 2$"),
+        ("np.full((2, 3), 1e200)", r"too large for float32 .* for text 1 of the 2 in its batch, 'tea'$"),
+    ],
+)
+def test_a_wrong_result_is_described(tmp_path, monkeypatch, made, says):
+    name = f"wrong_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(f"import numpy as np\ndef f(texts):\n    return {made}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(EncoderError, match=says):
+        load_encoder(f"python:{name}:f").encode(["tea", "milk"])
+
+
+def test_a_failure_inside_names_the_line_of_the_user_s_module(module, tmp_path):
+    source = (
+        "import json\n\ndef inner(text):\n    return json.loads(text)\n\ndef f(texts):\n    return inner(texts[0])\n"
+    )
+    (tmp_path / f"{module}.py").write_text(source)
+    with pytest.raises(EncoderError, match=rf"^JSONDecodeError: .* \({module}\.py, line 4\)$"):
+        load_encoder(f"python:{module}:f").encode(["no json"])
+
+
 def test_what_cannot_be_used(module):
     with pytest.raises(UnknownNameError, match="did you mean 'lengths'"):
         load_encoder(f"python:{module}:length")

@@ -58,6 +58,14 @@ def test_drift_is_the_largest_distance_of_a_text_alone_and_among_others():
     assert found.drift == pytest.approx(1 - cosine.min(), rel=1e-6)
 
 
+@pytest.mark.parametrize(("moved", "noted"), [(0.0, 0), (0.1, 0), (3.0, 1)])
+def test_a_drift_that_alarms_is_a_note(moved, noted):
+    found = badges(Fake(moved=moved), vectors(), TEXTS, seed=0)
+    assert (found.drift >= 0.01) == bool(noted)
+    assert len(found.notes) == noted
+    assert all(f"of up to {found.drift:.2g}; in other batches" in note for note in found.notes)
+
+
 def test_the_sample_is_seeded():
     assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) == badges(Fake(moved=1.0), vectors(), TEXTS, seed=1)
     assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) != badges(Fake(moved=1.0), vectors(), TEXTS, seed=2)

@@ -95,7 +95,8 @@ def _headline(k: int, success: Column) -> EncoderTable:
             Column("kept at τ", "kept", "confirmed"),
         ),
         note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: drop what is less "
-        "similar than that; what such a threshold leaves and keeps is of questions that it was not chosen on.",
+        "similar than that, if the verdict says so; what such a threshold leaves and keeps is of questions that it was "
+        "not chosen on.",
     )
 
 
@@ -155,8 +156,8 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
                 Column("unanswerable questions that find nothing, confirmed", "unanswerable_dropped", "confirmed"),
             ),
             note="The largest ψ that costs no more than allowed (2 points unless said otherwise). Confirmed: chosen on "
-            "one half of the units, judged on the other, and the other way round. Where it was chosen it looks better "
-            "than it is.",
+            "one half of the units, judged on the other, and the other way round: of the halves' own thresholds, not "
+            "of τ. Where it was chosen it looks better than it is.",
         ),
         Curves(
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."

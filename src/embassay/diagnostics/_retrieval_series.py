@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from embassay.diagnostics._retrieval_rows import NAME, View
-from embassay.result import Row, Series
+from embassay.result import MIN_UNITS, Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
 from embassay.stats.units import Floats
+from embassay.types import Draws
 
 POINTS = 160
+ROUNDING = 1e-9
+"""A loss that is more than allowed by no more is as much as allowed."""
 STEP = 0.05
 STEPS = 20
 """How finely the card is ruled: 0.05 of a cosine, twentieths of the range of a dot product."""
@@ -53,38 +56,66 @@ def series_of(views: Sequence[View], rows: Sequence[Row]) -> Iterator[Series]:
     yield _published(corpus)
 
 
-def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
+def findings(view: View, rows: Sequence[Row], draws: Draws) -> Iterator[str]:
     """Say what an encoder's similarities are good for: what to drop, and what that costs and saves."""
     own = {(r.quantity, r.subset): r.value for r in rows if r.encoder == view.encoder and not r.condition}
-    kind = "dot product" if view.scores.scalars["dot"] else "cosine"
     if "search" in view.scores.labels:
         yield f"{view.encoder}: {view.scores.labels['search'][0]}; what it did not find counts as missed"
-    tau, before = own.get(("tau", "recommended")), own.get((view.headline, "all"))
+    if (before := own.get((view.headline, "all"))) is None:
+        return
+    units = len(np.unique(view.unit[view.defined]))
+    if units < MIN_UNITS:
+        yield f"{view.encoder}: {units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
+    else:
+        yield f"{view.encoder}: {_threshold(view, own, before, draws)}"
+
+
+def _threshold(view: View, own: Mapping[tuple[str, str], float | None], before: float, draws: Draws) -> str:
+    """Say what to drop, or that nothing is: what one half of the units recommends must hold on the other."""
+    kind = "dot product" if view.scores.scalars["dot"] else "cosine"
+    tau = own.get(("tau", "recommended"))
     after, kept = own.get(("accuracy_at_tau", "confirmed")), own.get(("kept", "confirmed"))
-    if before is None:
-        return
     if tau is None:
-        yield (
-            f"{view.encoder}: no threshold that drops anything costs as little as {100 * view.loss:g} points of success"
+        return f"no threshold that drops anything costs as little as {100 * view.loss:g} points of success"
+    if after is None or kept is None or (chosen := view.split(draws)) is None:
+        return (
+            f"a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: one half of the units recommends none"
         )
-        return
-    if after is None or kept is None:
-        yield (
-            f"{view.encoder}: a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: "
-            "one half of the units recommends none"
+    each = " and ".join(dict.fromkeys(f"{value:.2f}" for value in np.unique(chosen).tolist()))
+    if before - after > view.loss + ROUNDING:
+        return (
+            f"a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: the halves' own ({each}) cost "
+            f"{100 * (before - after):.1f} points of success, each on the other half, more than the "
+            f"{100 * view.loss:g} allowed ({before:.1%} to {after:.1%})"
         )
-        return
-    silent = own.get(("unanswerable_dropped", "confirmed"))
-    number = len(view.unanswered[0])
-    saved = ""
-    if silent is not None:
-        found = round(silent * number)
-        saved = f"; {found} of the {number} unanswerable then find nothing" if found else ""
-        saved = saved or f"; all {number} unanswerable still find something"
-    yield (
-        f"{view.encoder}: drop what is below a {kind} of {tau:.2f}. On questions that it was not chosen on, such a "
-        f"threshold keeps {kept:.0%} of what is retrieved and takes success from {before:.1%} to {after:.1%}{saved}"
+    return (
+        f"drop what is below a {kind} of {tau:.2f}. Each half's own threshold ({each}), judged on the other half, "
+        f"keeps {kept:.0%} of what is retrieved and takes success from {before:.1%} to {after:.1%}{_saved(view, own)}"
     )
+
+
+def _saved(view: View, own: Mapping[tuple[str, str], float | None]) -> str:
+    """Say how many unanswerable questions then find nothing, where there are any."""
+    silent = own.get(("unanswerable_dropped", "confirmed"))
+    if silent is None:
+        return ""
+    number = len(view.unanswered[0])
+    found = round(silent * number)
+    if not found:
+        return f"; all {number} unanswerable still find something"
+    return f"; {found} of the {number} unanswerable then find nothing"
+
+
+def first_place(headline: str, k: int, level: Mapping[str, float | None]) -> Iterator[str]:
+    """Say which encoders share the highest value exactly, and that all found everything where it is 100 %."""
+    best = max((value for value in level.values() if value is not None), default=None)
+    first = [name for name, value in level.items() if value == best]
+    if best is None:
+        return
+    if len(first) > 1:
+        yield f"{', '.join(first)}: exactly the same {headline}, the highest; which of them is named first says nothing"
+    if best == 1 and k > 1:
+        yield f"{headline} is saturated: nothing can be better than 100%; retrieval,k=1 tells more"
 
 
 def scales(views: Sequence[View]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import numpy as np
 from embassay.diagnostics._retrieval_page import layout, page
 from embassay.diagnostics._retrieval_rows import View, correlations, rows_of
 from embassay.diagnostics._retrieval_scores import Asked, blind, quantities, similarities, transformed
-from embassay.diagnostics._retrieval_series import findings, scales, series_of
+from embassay.diagnostics._retrieval_series import findings, first_place, scales, series_of
 from embassay.diagnostics._rows import comparisons, verdict
 from embassay.errors import SpecError
 from embassay.result import Example, Result
@@ -157,8 +157,9 @@ class Retrieval:
         }
         level = {v.encoder: (v.metric(headline), v.estimate(headline, draws)) for v in views}
         notes = [
+            *first_place(headline, self.k, {v.encoder: level[v.encoder][1].value for v in own}),
             *self._needed(found[headline], views),
-            *(note for v in own for note in findings(v, rows)),
+            *(note for v in own for note in findings(v, rows, draws)),
             *scales(views),
         ]
         return Result(

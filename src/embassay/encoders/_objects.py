@@ -28,7 +28,7 @@ from embassay.encoders._probe import PROBES, remembered
 from embassay.errors import EncoderError, SpecError
 from embassay.samples import Role
 from embassay.types import Card, Encoder, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import Similarity, as_array, as_float32, described
 
 OWN = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
@@ -137,14 +137,13 @@ class ObjectEncoder:
             return np.zeros((0, 1), dtype=np.float32)
         found = self.form.encode(self.thing, list(texts), role)
         if issparse(found):
-            return csr_array(found).astype(np.float32)
+            return as_float32(csr_array(found), texts)
         if callable(getattr(found, "detach", None)):
             found = found.detach().cpu().float()  # a tensor of torch
-        matrix = np.asarray(found)
+        matrix = as_array(found)
         if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
-            raise EncoderError(f"it returned {type(found).__name__}, not an (n, d) array of real numbers")
-        with np.errstate(over="ignore"):
-            return matrix.astype(np.float32)
+            raise EncoderError(f"it returned {described(found, matrix)}, not an (n, d) array of real numbers")
+        return as_float32(matrix, texts)
 
     def _card(self) -> Card:
         meta = getattr(self.thing, "mteb_model_meta", None)

@@ -92,6 +92,7 @@ def create(
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
     how: dict[str, Any] = {"timeout": timeout, "concurrency": concurrency, "price": price, "budget": budget}
+    how |= {"tell": lambda line: runtime.tell(f"api:{target}: {line}")}
     endpoint = open_endpoint(place, base_url, key_env, retries=RETRIES, **how)
     prompts: dict[Role, str] = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
     return ApiEncoder(Service(endpoint, target, dim, batch, tokens), runtime, prompts, similarity, max_length)
@@ -180,6 +181,10 @@ class ApiEncoder:
         """Return about how many tokens texts are, and what they cost where the price is known; nothing is sent."""
         total = int(self.estimate_tokens(texts, role).sum())
         return total, self._spending.cost_of(total)
+
+    def beyond_budget(self, tokens: int) -> str:
+        """Say that so many tokens cost more than the budget, and how far it goes; empty where it suffices."""
+        return self._spending.beyond_budget(tokens)
 
     @property
     def route(self) -> Mapping[str, Any]:

@@ -12,19 +12,19 @@ import importlib
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import Similarity, as_array, as_float32, described
 
 TARGET = "module:callable"
 
@@ -94,15 +94,32 @@ class PythonEncoder:
         return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
-        """Return what the function returns, as float32, dense or CSR."""
-        found = self.function(list(texts))
-        if issparse(found):
-            return csr_array(found).astype(np.float32)
-        matrix = np.asarray(found)
+        """Return what the function returns, as float32, dense or CSR.
+
+        Raises
+        ------
+        EncoderError
+            If the function fails, with the line of its own module where it did; or if what it returns is no array of
+            real numbers, or has one that is too large.
+        """
+        try:
+            found = self.function(list(texts))
+        except EncoderError:
+            raise
+        except (Exception, SystemExit) as error:
+            reason = " ".join(str(error).split())
+            raise EncoderError(f"{type(error).__name__}: {reason}{self._line_of(error)}") from error
+        matrix = as_array(found)
         if matrix.dtype.kind not in "fiub":
-            raise EncoderError(f"it returned {type(found).__name__}, not an (n, d) array of real numbers")
-        with np.errstate(over="ignore"):
-            return matrix.astype(np.float32)
+            raise EncoderError(f"it returned {described(found, matrix)}, not an (n, d) array of real numbers")
+        return as_float32(csr_array(matrix) if issparse(matrix) else matrix, texts)
+
+    def _line_of(self, error: BaseException) -> str:
+        """Return the innermost line of the user's own module where it failed; nothing where it passed none."""
+        names = (self.target.partition(":")[0], getattr(self.function, "__module__", None))
+        own = {getattr(sys.modules.get(name or ""), "__file__", None) for name in names}
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+        return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _import(name: str, target: str) -> ModuleType:

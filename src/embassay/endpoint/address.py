@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
 from embassay.errors import SpecError
 
@@ -94,13 +94,12 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-def leads_to(location: str) -> str:
-    """Return where a redirect leads, without anything secret; empty where that cannot be told."""
+def leads_to(location: str, asked: str) -> Address | None:
+    """Return where a redirect of the address that was asked leads; None where that cannot be told."""
     try:
-        parts = urlsplit(location)
-        return f"{parts.hostname or 'the same host'}{parts.path}" if _is_plain(location) else ""
-    except ValueError:
-        return ""
+        return read_address(urldefrag(urljoin(asked, location)).url) if location else None
+    except (SpecError, ValueError):
+        return None
 
 
 def _user(parts: SplitResult) -> tuple[str, str]:

@@ -27,6 +27,12 @@ PROBLEMS = {
     413: "the request is too large",
     429: "too many requests, or nothing left on the account",
 }
+_MEANT = {
+    429: re.compile(r"rate.?limit|too.?many.?requests", re.I),
+    503: re.compile(r"overload|unavailable", re.I),
+    500: re.compile(r"server.?error", re.I),
+}
+"""What the code or the type of an error says that is sent with status 200, by the status that it should have had."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _RESETS = ("requests", "tokens")
 _RESULTS = ("choices", "data")
@@ -45,8 +51,17 @@ def error_within(answer: Any) -> int | None:
     """Return the status of an error that was sent as if it were an answer: 0 where it says none; None for an answer."""
     if not isinstance(answer, dict) or not answer.get("error") or any(map(answer.get, _RESULTS)):
         return None
-    code = answer["error"].get("code") if isinstance(answer["error"], dict) else None
-    return code if type(code) is int and 400 <= code < 600 else 0
+    error = answer["error"] if isinstance(answer["error"], dict) else answer
+    code = error.get("code")
+    if type(code) is int and 400 <= code < 600:
+        return code
+    said = " ".join(name for name in (code, error.get("type")) if isinstance(name, str))
+    return next((status for status, meant in _MEANT.items() if meant.search(said)), 0)
+
+
+def is_empty(answer: Mapping[str, Any]) -> bool:
+    """Say whether an answer has the place of a result and none in it, as where a provider behind the service failed."""
+    return any(name in answer for name in _RESULTS)
 
 
 def pause_asked(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from embassay._version import __version__
 from embassay.endpoint import answers, lanes
 from embassay.endpoint.address import leads_to, read_address
-from embassay.endpoint.attempts import LostError, PassingError, Retries
+from embassay.endpoint.attempts import LostError, PassingError, Pauses, Retries
 from embassay.endpoint.spending import KEPT, Spending
 from embassay.errors import EndpointError, SpecError
 
@@ -28,6 +28,8 @@ LARGEST = 1 << 29
 """Bytes of an answer that are read."""
 CONNECT = 15.0
 """Seconds that connecting may take."""
+HERE = 2
+"""Attempts to connect to this machine itself: a port that is closed here stays closed."""
 
 
 class Endpoint:
@@ -45,6 +47,7 @@ class Endpoint:
         price: float | None = None,
         budget: float | None = None,
         kept: str = KEPT,
+        tell: Callable[[str], None] = lambda line: None,
     ):
         """Describe the service; nothing is sent yet.
 
@@ -62,6 +65,8 @@ class Endpoint:
             What a million tokens cost, and the most to spend: money where there is a price, else tokens.
         kept
             What is not lost where the budget does not suffice, for the message.
+        tell
+            Takes a line for people each time that a request has to wait for long before it is sent again.
 
         Raises
         ------
@@ -71,7 +76,7 @@ class Endpoint:
         self.address = read_address(base_url)
         self.concurrency, self.spending = concurrency, Spending(price, budget, kept)
         self._key, self._key_name, self._timeout = "" if self.address.user else key, key_name, timeout
-        self._retries = retries or Retries()
+        self._retries, self._pauses = retries or Retries(), Pauses(tell)
         self._stop, self._lock = Event(), Lock()
         secret = self._key or self.address.user or self.address.password
         if secret and self.address.scheme == "http" and not self.address.loopback:
@@ -143,16 +148,19 @@ class Endpoint:
 
     def _persist(self, path: str, content: bytes, tokens: int) -> Any:
         """Send a request until there is an answer, or no hope for one; the tokens of the answer stay set apart."""
-        stop, last = self._stop, self._retries.attempts
-        for attempt in range(1, last + 1):
+        stop, most = self._stop, self._retries.attempts
+        for attempt in range(1, most + 1):
             try:
                 return self._within_budget(path, content, tokens)
             except PassingError as trouble:
-                if attempt < last:
-                    self._retries.pause(stop, self._retries.seconds(attempt, trouble.asked))
-                if attempt == last or stop.is_set():
+                last = min(most, trouble.attempts or most)
+                if attempt < last and not stop.is_set():
+                    seconds = self._retries.seconds(attempt, trouble.asked)
+                    self._pauses.announce(trouble.reason, seconds, attempt + 1, last)
+                    self._retries.pause(stop, seconds)
+                if attempt >= last or stop.is_set():
                     error = trouble.error.after(attempt)
-                    if attempt == last and not trouble.general:
+                    if attempt >= last and not trouble.general:
                         error = LostError(error.host, error.problem, error.status, error.said)
                     raise error from None
                 self.spending.again()
@@ -176,19 +184,25 @@ class Endpoint:
         try:
             status, headers, body = self._exchange(path, content)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
-            raise PassingError(self._unconnected(error), general=True) from None
+            refused_here = self.address.loopback and isinstance(error, httpx2.ConnectError)
+            raise PassingError(
+                self._unconnected(error), general=True, attempts=HERE if refused_here else None
+            ) from None
         except httpx2.TimeoutException:
             raise PassingError(self.error(f"no whole answer within {self._timeout:g} s"), spent=True) from None
         except httpx2.RequestError as error:
             raise PassingError(self._unconnected(error), spent=True) from None
         if not 200 <= status < 300:
-            raise self._refusal(status, headers, body, self.address.path + path)
+            raise self._refusal(status, headers, body, path)
         found = self._json(status, body)
         if (said := answers.error_within(found)) is None:
             return found
         if said or answers.SPENT.encode() in body:
-            raise self._refusal(said or status, headers, body, self.address.path + path)
-        raise PassingError(self.error("it sent an error instead of an answer", status, body))
+            raise self._refusal(said or status, headers, body, path)
+        failure = self.error("it sent an error instead of an answer", status, body)
+        if answers.is_empty(found):
+            raise PassingError(failure)
+        raise LostError(failure.host, failure.problem, failure.status, failure.said)
 
     def _unconnected(self, error: Exception) -> EndpointError:
         reason = answers.excerpt(str(error).encode(), self._hide) or type(error).__name__
@@ -197,12 +211,23 @@ class Endpoint:
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes, path: str) -> Exception:
         """Return what to raise for an answer that is none."""
         if 300 <= status < 400:
-            place = self._hide(leads_to(headers.get("location", ""))) or "another address"
-            return self.error(f"it redirects to {place}; give the right address as base_url", status)
-        error = self.error(answers.problem(status, self._key_name if self._token else "", path), status, body)
+            return self.error(self._redirect(headers.get("location", ""), path), status)
+        key = self._key_name if self._token else ""
+        error = self.error(answers.problem(status, key, self.address.path + path), status, body)
         if status in answers.AGAIN and answers.SPENT.encode() not in body:
             return PassingError(error, answers.pause_asked(headers), general=status in answers.OF_THE_SERVICE)
         return error
+
+    def _redirect(self, location: str, path: str) -> str:
+        """Say where a redirect leads, and what to write as base_url where that can be told."""
+        found = leads_to(location, self.address.url(path))
+        if found is None:
+            return "it redirects to another address; look at base_url"
+        shown = self._hide(found.shown)
+        base = shown.removesuffix(path)
+        if base in (shown, self.address.shown):
+            return f"it redirects to {shown}; look at base_url"
+        return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
 
     def _exchange(self, path: str, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Send a request and read the answer to its end."""

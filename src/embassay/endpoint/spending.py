@@ -56,6 +56,16 @@ class Spending:
         """Return what so many tokens cost; None without a price."""
         return None if self.price is None else round(tokens * self.price / MILLION, 9)
 
+    def beyond_budget(self, tokens: int) -> str:
+        """Say that so many tokens would exceed the budget, and how far it goes; empty where it suffices."""
+        needed = self._amount(tokens)
+        if self.budget is None or needed <= self.budget:
+            return ""
+        return (
+            f"{needed - self.budget:,.4g} more than the budget of {self.budget:.6g}: "
+            f"a run would stop after about {int(tokens * self.budget / needed):,} tokens"
+        )
+
     def reserve(self, tokens: int) -> None:
         """Set so many tokens apart for a request that is about to be sent.
 

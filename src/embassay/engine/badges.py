@@ -5,7 +5,7 @@ None of this is a result: it goes into ``run.json`` and into the report's list o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ SAMPLE = 256
 ALONE = 32
 """Texts of the sample that are encoded once more, one by one."""
 NEAREST = 10
+ALARMING = 0.01
+"""The drift from which a note is due: rounding moves a vector by 1e-6 at most, half precision by about 1e-3."""
 Floats = NDArray[np.float64]
 
 
@@ -44,6 +46,8 @@ class Badges:
         of it, and the share of its ten nearest texts that stay; 1 is best.
     reason
         Why there is nothing, where looking went wrong.
+    notes
+        What a reader of the figures has to know.
     """
 
     sampled: int
@@ -51,6 +55,7 @@ class Badges:
     half_ties: float | None = None
     prompts: dict[str, dict[str, float]] | None = None
     reason: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int) -> Badges | None:
@@ -71,7 +76,16 @@ def badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int)
         for role in dict.fromkeys(role for role, _ in sample)
         if (found := _spread([t for t in sample if t[0] == role], vectors, reworded(role)))
     }
-    return Badges(len(sample), _drift(encoder, alone, vectors), half_ties(rows), prompts or None)
+    drift = _drift(encoder, alone, vectors)
+    return Badges(len(sample), drift, half_ties(rows), prompts or None, notes=tuple(_notes(drift)))
+
+
+def _notes(drift: float | None) -> Iterator[str]:
+    if drift is not None and drift >= ALARMING:
+        yield (
+            "a text's vector depends on the texts that it is encoded with: alone and among others it differs by a "
+            f"drift (1 − cosine) of up to {drift:.2g}; in other batches the figures would be others"
+        )
 
 
 def half_ties(rows: Any) -> float | None:

@@ -19,7 +19,7 @@ from scipy.sparse import issparse, vstack
 from embassay.errors import EncoderError
 from embassay.samples import Text
 from embassay.types import Encoder
-from embassay.vectors import Vectors
+from embassay.vectors import Vectors, as_array, as_float32, check_finite
 
 BLOCK = 128
 """Texts encoded together, where an encoder does not batch by itself, and kept together."""
@@ -144,14 +144,14 @@ def _encoded(encoder: Encoder, todo: list[Text]) -> Iterator[tuple[list[Text], A
         for block in _blocks(todo):
             with _failing():
                 rows = encoder.encode([text for _, text in block], block[0][0])
-            yield block, _checked(rows, len(block))
+            yield block, _checked(rows, block)
         return
     for role in dict.fromkeys(role for role, _ in todo):
         own = [text for text in todo if text[0] == role]
         found = batches([text for _, text in own], role)
         while (batch := _next(found)) is not None:
             block = [own[place] for place in batch[0]]
-            yield block, _checked(batch[1], len(block))
+            yield block, _checked(batch[1], block)
 
 
 def _next(batches: Iterator[Any]) -> Any:
@@ -182,20 +182,24 @@ def _failing() -> Iterator[None]:
         raise EncoderError(f"{type(error).__name__}: {reason}") from error
 
 
-def _checked(rows: Any, number: int) -> Any:
-    """Return what an encoder gave as float32: one finite vector for each of so many texts."""
+def _checked(rows: Any, block: Sequence[Text]) -> Any:
+    """Return what an encoder gave as float32: one finite vector for each text."""
+    texts = [text for _, text in block]
     with _failing():
-        rows = rows if issparse(rows) else np.asarray(rows)
+        rows = as_array(rows)
         if np.iscomplexobj(rows):
             raise EncoderError("it returned complex numbers")
-        with np.errstate(over="ignore"):
-            rows = rows.astype(np.float32, copy=False)
-    if rows.ndim != 2 or rows.shape[0] != number or rows.shape[1] == 0:
-        raise EncoderError(f"it returned shape {rows.shape} for {number} texts, not ({number}, d)")
-    numbers = rows.data if issparse(rows) else rows
-    if not np.isfinite(numbers).all():
-        raise EncoderError("it returned a vector with NaN or infinity")
+        rows = as_float32(rows, texts)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise EncoderError(f"it returned shape {rows.shape} for {_number(len(texts), 'text')}, not ({len(texts)}, d)")
+    if rows.shape[0] != len(texts):
+        raise EncoderError(f"it returned {_number(rows.shape[0], 'vector')} for {_number(len(texts), 'text')}")
+    check_finite(rows, texts)
     return rows
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _assemble(texts: Sequence[Text], done: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:

@@ -112,8 +112,8 @@ def render(
         script=script,
         hashes=[_csp_hash(library), _csp_hash(script)],
         speed=speed or {},
-        trust=[_trust(name, found) for name, found in (badges or {}).items()],
-        notes=notes,
+        trust=[_trust(e.name, badges[e.name]) for e in result.encoders if badges and e.name in badges],
+        notes=[*notes, *(f"{name}: {n}" for name, found in (badges or {}).items() for n in found.get("notes", ()))],
     )
     return page
 
