@@ -7,21 +7,27 @@ BIN    := $(VENV)/bin
 INSTALL = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(BIN)/uv pip install --quiet --compile-bytecode \
           --python $(BIN)/python --constraint constraints.txt
 OFFLINE = HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+# Two workers, with a core for each: threads inside them would only wait for each other.
+PYTEST = $(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
+CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
+              --ignore tests/stats/test_coverage.py
 
-.PHONY: demo test test-core test-slow lint benchmark vendor clean
+.PHONY: demo test test-core test-kernels test-slow lint benchmark docs-figures vendor clean
 
 demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict, HTML report
 	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
 
-test: $(VENV)/.test lint  ## everything: style, types, tests
-	$(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)  # a core for each
+test: $(VENV)/.test lint  ## style, types, and all tests that are not slow: under five minutes on two cores
+	$(PYTEST) $(ARGS)
 
 test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone, but for the simulations
-	$(VENV)-core/bin/python -m pytest -q -n 2 -p no:cacheprovider --ignore tests/stats/test_coverage.py \
-	    tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
+	$(CORE_PYTEST) tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
 
-test-slow: $(VENV)/.test  ## the simulations in full
-	$(OFFLINE) $(BIN)/pytest -q -n 2 -m slow $(ARGS)
+test-slow: $(VENV)/.test  ## the others: simulations in full, real models on whole released corpora
+	$(PYTEST) -m slow $(ARGS)
+
+test-kernels: $(VENV)/.core  ## the pure layers once more, with the linear algebra of a processor without AVX-512
+	OPENBLAS_CORETYPE=Haswell $(CORE_PYTEST) tests/stats tests/geometry
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check --quiet .
@@ -36,6 +42,9 @@ benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
 	$(OFFLINE) $(BIN)/python benchmarks/localization.py $(EMBASSAY_DATA)/msrp
 	$(OFFLINE) $(BIN)/python benchmarks/encode.py $(EMBASSAY_DATA)/xquad_en/xquad.en.json
 	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
+
+docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; EMBASSAY_DATA)
+	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
 	$(INSTALL) --group vendor

@@ -18,7 +18,7 @@ from importlib.metadata import version
 import numpy as np
 from _machine import describe
 
-from embassay.diagnostics._set_criteria import PLANAR, RAW
+from embassay.diagnostics._set_criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
 from embassay.diagnostics.composition import create
 from embassay.geometry.closeness import MEASURES
 from embassay.geometry.isotropy import isoscore
@@ -93,14 +93,17 @@ def bootstrap(rng):
     show("10,000 resamples of 10,000 items for 40 quantities", seconds)
 
 
-def composition(rng, encoders=16, documents=16_000):
+def composition(rng, encoders=4, documents=16_000, draws=5):
     """Time the summary of composition scores."""
     operator = np.repeat(["overlap", "difference", "union"], np.array([4, 6, 2]) * documents)
     unit = np.concatenate([np.repeat(np.arange(documents), k) for k in (4, 6, 2)])
     scores = []
     for place in range(encoders):
         values = {m: rng.normal(size=(len(unit), len(RAW))) for m in MEASURES}
-        values |= {name: rng.uniform(0.5, 1.5, size=(len(unit), len(PLANAR))) for name in ("plane", "null_plane")}
+        values["plane"] = rng.uniform(0.5, 1.5, size=(len(unit), len(PLANAR)))
+        drawn = [null_name(m, name) for m in MEASURES for name in NULL_RAW]
+        drawn += [null_name("plane", name) for name in NULL_PLANAR]
+        values |= {name: rng.uniform(0.5, 1.5, size=(len(unit), draws)) for name in drawn}
         values["ratings"] = np.full((len(unit), 1), np.nan)
         origin = Origin("composition", "", "random", "0", f"e{place}", f"{place}")
         labels = {"operator": operator, "side": np.full(len(unit), "")}

@@ -52,13 +52,15 @@ def sets_of(source, count, below):
     """Yield (title, corpus) of each of the three sets: from tuples as they are, else fused by rules."""
     filters = {"not filtered": (), **{f"filtered with {name}": (load_encoder(name),) for name in ENCODERS}}
     for title, encoders in filters.items():
+        # Without an encoder nothing is filtered, and a bound of its cosine would be refused.
+        bound = {"below": below} if encoders else {}
         if source.suffix == ".jsonl":
             corpus = load_corpus(str(source))
-            kept = filtered([({}, corpus.samples)], Filter(encoders, below=below), silent).samples
+            kept = filtered([({}, corpus.samples)], Filter(encoders, **bound), silent).samples
             yield title, replace(corpus, name=title, samples=kept)
         else:
             sources = composition.read(source).sources
-            built = composition.build(sources, count=count, filters=encoders, below=below, per_document=3)
+            built = composition.build(sources, count=count, filters=encoders, per_document=3, **bound)
             yield title, built.corpus(title)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
+import subprocess
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -56,6 +58,44 @@ def choice_file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def start_process():
+    """Start a program as ``subprocess.Popen`` does; it hears Ctrl-C, and it is ended with the test if not before.
+
+    A program that is started with SIGINT ignored (by ``nohup``, or in the background of a script) hands this on to
+    what it starts, and Python then raises no KeyboardInterrupt. A signal with a handler, on the other hand, has its
+    default in a new program.
+    """
+    with ExitStack() as started:
+
+        def start(command, **options):
+            inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                process = subprocess.Popen(command, **options)
+            finally:
+                signal.signal(signal.SIGINT, inherited)
+            # The last in is the first out: it is killed, then waited for, and its pipes are closed.
+            started.enter_context(process)
+            started.callback(process.kill)
+            return process
+
+        yield start
+
+
+@pytest.fixture
+def wait_until():
+    """Wait until a condition holds; the test fails where it does not come to hold in a minute."""
+
+    def wait(condition, what):
+        for _ in range(6000):
+            if condition():
+                return
+            time.sleep(0.01)
+        pytest.fail(f"waited a minute in vain: {what}")
+
+    return wait
 
 
 class Service:

@@ -81,10 +81,16 @@ def pretended(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def adapted(base, tmp_path_factory):
+def lasting_cache(tmp_path_factory):
+    """A cache of vectors for all tests of this module that ask for it."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def adapted(base, lasting_cache, tmp_path_factory):
     """One whole adaptation to the handbook: (what it returned, the calls of the trainers)."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("EMBASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("EMBASSAY_CACHE", lasting_cache)
     calls = pretended(patch)
     found = ea.adapt_encoder(base, "handbook", tmp_path_factory.mktemp("out") / "a", general=[pairs()], **QUICK)
     patch.undo()
@@ -144,12 +150,28 @@ def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
         (c,) = (
             c
             for c in found.result.comparisons
-            if (c.a, c.b, c.corpus, c.quantity) == ("base", variant, "handbook", "Success@5")
+            if (c.a, c.b, c.corpus, c.quantity, c.family) == (variant, "base", "handbook", "Success@5", "reference")
         )
-        line = next(line for line in found.verdict if line.startswith(f"{variant}:"))
+        line = next(line for line in found.verdict if line.startswith(f"{variant} on your questions: "))
         assert f"{abs(100 * c.difference):.1f} points [" in line
-        assert ("−" in line.split(" points")[0]) == (c.difference > 0)
+        assert ("−" in line.split(" points [")[0]) == (c.difference < 0)
         assert f"{c.items} test questions" in line
+
+
+def test_the_verdict_tests_each_headline_of_the_run(adapted):
+    found, _ = adapted
+    for variant in VARIANTS:
+        lines = [line for line in found.verdict if line.startswith(f"{variant} on ")]
+        assert [line.split(" on ")[1].split(":")[0] for line in lines] == [
+            "your questions",
+            "towns (retrieval)",
+            "opposites (negated antonyms)",
+            "edits (negation contrast)",
+            "vignettes (overlap above chance)",
+        ]
+        # Ten questions rule out no loss of 2 points, whatever they show.
+        assert not re.search("not worse|nothing changed", lines[1])
+        assert re.search("better|worse|can hardly pass at 2 points", lines[1])
 
 
 def test_the_cards_hold_figures_and_no_sentence(adapted):
@@ -169,6 +191,7 @@ def test_the_cards_hold_figures_and_no_sentence(adapted):
         assert not [line for line in card.splitlines() if line.startswith("- ") and "in short" in line][1:]
 
 
+@pytest.mark.slow
 def test_the_run_opens_as_any_other(adapted, tmp_path, capsys):
     found, _ = adapted
     assert ea.read(found.folder / "run") == found.result
@@ -184,8 +207,10 @@ def test_the_models_load_by_their_specs(adapted):
         assert ea.encoder(found.models[variant]).encode(["a mast"]).shape == (1, 64)
 
 
-def test_what_is_there_is_taken(adapted, base, trainers, capsys):
+@pytest.mark.slow
+def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypatch, capsys):
     found, _ = adapted
+    monkeypatch.setenv("EMBASSAY_CACHE", lasting_cache)
     again = ea.adapt_encoder(base, "handbook", found.folder, general=[pairs()], **QUICK)
     assert trainers == []
     assert again.result == found.result
@@ -209,6 +234,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
         ea.adapt_encoder(base, "handbook", tmp_path / "a", finetune=True, **QUICK)
 
 
+@pytest.mark.slow
 def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
     monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
     from embassay.adapt import finetuning
@@ -230,7 +256,7 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
     said = capsys.readouterr()
     assert "pretrained: there already, nothing was trained" in said.err
-    assert "on your questions (Success@5" in said.out or "on your questions:" in said.out
+    assert "finetuned on your questions: " in said.out
     assert "| handbook " in said.out
     assert "| pretrained+finetuned " in said.out
     assert "lie from general ones is not looked at" in said.out
@@ -241,23 +267,26 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
     assert _guarded(command) == 0
     said = capsys.readouterr().out
-    assert "questions: 75 to learn from, 7 to stop by, 41 to test (3 of them without an answer)" in said
+    assert "questions: 78 to learn from, 8 to stop by, 41 to test (7 of them without an answer)" in said
     assert "sentences to pre-train on: 301; documents: 301" in said
     assert "lie from general ones is not looked at" in said
     assert "pretrained: 301 rows: 10 steps, about" in said
     looks = "6 steps, 4 evaluations on all documents, about"
-    assert f"finetuned: 76 rows with 2 negatives each at most: {looks}" in said
+    assert f"finetuned: 82 rows with 2 negatives each at most: {looks}" in said
     assert "negatives: about" in said
     assay = "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes: "
     assert re.search(re.escape(assay) + r"[\d,]+ texts each, about", said)
-    assert "all of it takes about" in said
+    assert re.search(r"all of it takes about .* here \(measured: 4 steps of each kind of training, 96 texts, ", said)
     assert "all documents and their sentences stay" not in said
     assert _guarded([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"finetuned: 1\d\d rows at most, one for each negative: \d+ steps", said)
     assert "--limit 120 is of the questions' units: all documents and their sentences stay" in said
-    assert trainers == []
-    assert not (tmp_path / "a").exists()
+    # A little of each training is done, on the real data and without evaluations, and nothing of it is kept.
+    assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
+    assert {given["settings"].max_steps for _, _, given in trainers} == {4}
+    assert [given["dev"] for _, _, given in trainers[1:]] == [(), ()]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, monkeypatch):
@@ -325,7 +354,7 @@ def test_bad_input_is_refused_in_one_line_before_any_training(
 def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, tmp_path):
     whole = ea.load("handbook")
     other = replace(whole, name="other", documents=whole.documents[::-1])
-    with pytest.raises(ea.InputError, match="'other' is not general here: 82 of its 135 questions are learnt from"):
+    with pytest.raises(ea.InputError, match="'other' is not general here: 86 of its 135 questions are learnt from"):
         ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3, general=[other])
     assert not (tmp_path / "a").exists()
 
@@ -414,6 +443,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.slow
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
     monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
     monkeypatch.setattr("embassay.adapt.making.mine", None)

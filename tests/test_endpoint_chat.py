@@ -123,6 +123,14 @@ def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
     assert chat.ask(PROMPT) == Answer("", "stop", False, guess(PROMPT), 0)
 
 
+def test_an_answer_that_has_a_part_of_the_key_is_kept_without_it(service, chat):
+    answers(service, body({"content": f"My key is {KEY[:16]}."}, f"stop {KEY[3:]}", model=f"m\n{KEY[-9:]}" + "x" * 999))
+    answer = chat.ask(PROMPT)
+    assert (answer.text, answer.finish) == ("My key is ….", "stop …")
+    assert answer.model.startswith("m …xxx")
+    assert len(answer.model) < 250
+
+
 def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     answers(service, {"error": {"message": "the provider failed"}, "choices": []})
     answers(service, body({"content": "a"}, error=None))

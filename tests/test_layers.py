@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "embassay"
-OPEN = {"errors", "folder", "randomness", "cores", "_version", "data"}
+OPEN = {"errors", "folder", "partial_files", "paths", "randomness", "cores", "_version", "data"}
 """May be imported by everyone but ``reports``, which gets ``_version`` only."""
 ALLOWED = {
     "cli": {
@@ -32,12 +32,12 @@ ALLOWED = {
     "adaptation": {"domain", "adapt", "session", "plan", "run", "reports", "specs", "store", "types", "result"},
     "watching": {"encoders", "plan", "resolve", "run", "samples", "specs", "types", "result", "vectors"},
     "building": {"builders", "rating", "api", "progress", "resolve", "reports"},
-    "generating": {"building", "api"},
+    "generating": {"building", "api", "reading"},
     "exporting": {"specs", "fidelity", "encoders", "resolve", "store", "types"},
     "fidelity": {"diagnostics", "engine", "geometry", "resolve", "samples", "types"},
     "rating": {"builders", "stats", "result"},
     "builders": {"geometry", "lexical", "endpoint", "reading", "composed", "samples", "specs", "types"},
-    "adapt": {"encoders", "engine", "reading", "store", "samples", "specs", "types", "result", "vectors"},
+    "adapt": {"encoders", "engine", "reading", "stats", "store", "samples", "specs", "types", "result", "vectors"},
     "api": {
         "adapt",
         "adaptation",
@@ -51,21 +51,21 @@ ALLOWED = {
         "types",
         "result",
     },
-    "config": {"specs"},
+    "config": {"reading", "specs"},
     "progress": set(),
     "run": {"scoring", "plan", "engine", "store", "layout", "types", "result"},
     "scoring": {"plan", "engine", "store", "types", "result", "vectors", "samples", "pending"},
     "pending": set(),
     "bridges": {"encoders", "plan", "resolve", "run", "samples", "types", "result"},
-    "plan": {"resolve", "sets", "specs", "types", "samples"},
-    "resolve": {"encoders", "specs", "types"},
+    "plan": {"checks", "resolve", "sets", "specs", "types", "samples"},
+    "resolve": {"encoders", "reading", "specs", "types"},
     "sets": {"specs"},
     "specs": set(),
     "diagnostics": {"geometry", "stats", "lexical", "layout", "samples", "types", "result", "vectors", "pending"},
     "encoders": {"endpoint", "reading", "samples", "types", "vectors"},
     "endpoint": set(),
-    "corpora": {"reading", "composed", "samples", "types"},
-    "reading": set(),
+    "corpora": {"checks", "reading", "composed", "samples", "types"},
+    "reading": {"checks"},
     "engine": {"geometry", "samples", "types", "vectors", "pending"},
     "store": {"types", "result", "vectors", "samples"},
     "reports": {"layout", "result"},
@@ -73,7 +73,8 @@ ALLOWED = {
     "stats": {"types", "result"},
     "geometry": set(),
     "lexical": set(),
-    "types": {"samples", "result", "vectors"},
+    "types": {"checks", "samples", "result", "vectors"},
+    "checks": {"samples"},
     "result": set(),
     "vectors": {"samples"},
     "composed": {"samples"},
@@ -81,6 +82,8 @@ ALLOWED = {
     "examples": {"corpora", "samples", "types"},
     "errors": set(),
     "folder": set(),
+    "partial_files": set(),
+    "paths": set(),
     "randomness": set(),
     "cores": set(),
     "data": set(),
@@ -88,7 +91,7 @@ ALLOWED = {
     "__init__": {"api", "rating", "watching", "resolve", "samples", "types", "result", "vectors"},
     "__main__": {"cli"},
 }
-PURE = {"geometry", "stats", "samples", "composed", "vectors", "types", "result", "randomness"}
+PURE = {"geometry", "stats", "samples", "checks", "composed", "vectors", "types", "result", "randomness"}
 STANDARD = {"numpy", "scipy", "polars"}
 
 

@@ -100,6 +100,16 @@ def test_a_service_that_fails_is_named_and_the_others_finish(embassay, service, 
     assert record(tmp_path)["state"] == "failed in part"
 
 
+def test_no_part_of_the_key_is_left_anywhere(embassay, service, tmp_path):
+    service.script(*[service.status(401, f"no such key: {KEY[:16]}".encode())] * 4)
+    *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")
+    assert "it says: no such key: …" in err
+    for part in (KEY[start : start + 8] for start in range(len(KEY) - 7)):
+        assert part not in out + err
+        for path in tmp_path.rglob("*"):
+            assert not path.is_file() or part.encode() not in path.read_bytes()
+
+
 def test_no_key_is_left_anywhere(embassay, service, tmp_path):
     service.script(service.edit(lambda answer: None), service.status(400, KEY.encode()))
     *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")

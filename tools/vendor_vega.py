@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         subprocess.run(["npm", "install", "--silent", "--prefix", temporary, *wanted], check=True)  # noqa: S603, S607
         (TARGET / "LICENSES.txt").write_text(licences(Path(temporary)), encoding="utf-8")
-    print(f"{TARGET}: {' '.join(wanted)}", file=sys.stderr)  # noqa: T201
+    print(f"{TARGET}: {' '.join(wanted)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

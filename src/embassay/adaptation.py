@@ -20,11 +20,11 @@ from embassay.adapt.material import Material, gather
 from embassay.adapt.order import Order
 from embassay.adapt.variants import AdaptationFolder, Stage
 from embassay.domain import SHAPES, check_outside, general, loaded
-from embassay.errors import EncoderError, OutputError, SpecError
+from embassay.errors import OutputError, SpecError
 from embassay.folder import DIAGNOSTICS
 from embassay.plan import Plan, Task, limited, prepare
 from embassay.result import Result
-from embassay.run import environment
+from embassay.run import environment, execute
 from embassay.specs import Spec
 from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
@@ -35,6 +35,9 @@ NO_SHIFT = (
     "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
     "general corpus of questions and documents; name one with --general"
 )
+
+DIMENSIONS = 384
+"""Of the vectors that stand in for a variant's when it is measured how long their assay takes."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,8 @@ class Adaptation:
     def plan(self, encoders: Sequence[Spec]) -> Plan:
         """Return the plan of the assay: test questions, general corpora, and the shift between them."""
         corpora = (*self.material.tests, *self.general)
-        names = dict.fromkeys(SHAPES[corpus.shape] for corpus in corpora)
+        # All pairs: what both stages gain is also set against fine-tuning alone.
+        names = dict.fromkeys(f"{SHAPES[corpus.shape]},compare=all" for corpus in corpora)
         request = self.request
         plan = prepare(
             encoders,
@@ -179,6 +183,13 @@ class Adaptation:
         """The first general corpus of questions and documents."""
         return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
 
+    def scoring(self) -> float:
+        """Return how many seconds the assay of one variant takes beside its encoding: measured on counted words."""
+        plan = self.plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
+        start = time.perf_counter()
+        execute(plan, self.request.draws)
+        return time.perf_counter() - start
+
     def unseen(self) -> tuple[str, ...]:
         """Say what the assay does not look at, a sentence each."""
         return () if self._beside else (NO_SHIFT,)
@@ -212,9 +223,10 @@ class Adaptation:
         self.folder.open(self.asked, self.stages, self.order.overwrite)
         write(self.order.out / lineage.SPLIT, canonical(self._split()))
         self.making.carry_out(mined)
-        result = self._assay()
-        lines = self._verdict(result)
-        self._write(result, lines)
+        result, headlines = self._assay()
+        said = gain.verdict(result, headlines, self.own, card.evaluations(self._facts()))
+        lines = (*said, *self.unseen())
+        self._write(result, said, lines)
         return Adapted(self.order.out, result, self._models(), lines)
 
     def _split(self) -> dict[str, Any]:
@@ -222,8 +234,8 @@ class Adaptation:
         o, learnt = self.order, lineage.record(self.base.found.folder, self.material)
         return {"by": o.by, "test": o.test, "seed": o.seed, "corpora": self.material.ids(), "learnt": learnt}
 
-    def _assay(self) -> Result:
-        """Assay all variants into the run's folder, and return the result."""
+    def _assay(self) -> tuple[Result, gain.Headlines]:
+        """Assay all variants into the run's folder; return the result, and the item values of its headlines."""
         start = time.perf_counter()
         request, run = self.request, RunFolder(self.order.out / "run")
         variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
@@ -234,16 +246,20 @@ class Adaptation:
         except OutputError:
             run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
         outcome = session.into(run, request, plan, request.draws, start)
-        if outcome.failures:
-            raise EncoderError("; ".join(outcome.failures.values()))
-        return outcome.result
+        outcome.check()
+        session.write_report(run, outcome.result)
+        return outcome.result, _headlines(plan, run)
 
-    def _verdict(self, result: Result) -> tuple[str, ...]:
-        """Return what may be said, one sentence each, and what was not looked at."""
-        return (*gain.verdict(result, self.own, card.evaluations(self._facts())), *self.unseen())
+    def _write(self, result: Result, said: Sequence[str], lines: Sequence[str]) -> None:
+        """Write the verdict with the figures of all variants, and a card into each variant's folder.
 
-    def _write(self, result: Result, lines: Sequence[str]) -> None:
-        """Write the verdict with the figures of all variants, and a card into each variant's folder."""
+        Parameters
+        ----------
+        said
+            What may be said of the variants.
+        lines
+            The same, and what was not looked at.
+        """
         body = "\n".join(f"- {line}" for line in lines)
         table = "\n".join(figures.of_variants(result, self.own))
         rows = figures.quoted(result, self.own, [e.name for e in result.encoders])
@@ -252,7 +268,7 @@ class Adaptation:
         origin, facts = self._origin(), self._facts()
         for stage in self.stages:
             first = [s for s in self.stages if s.variant == stage.start]
-            text = card.card_of(stage, (*first, stage), facts, origin, result, self.own)
+            text = card.card_of(stage, (*first, stage), facts, origin, result, self.own, said)
             write(self.folder.place(stage) / "README.md", text.encode())
 
     def _origin(self) -> card.Origin:
@@ -277,3 +293,30 @@ class Adaptation:
     def _models(self) -> dict[str, str]:
         own = {stage.variant: spec_of(self.folder.place(stage)) for stage in self.stages}
         return {gain.BASE: self.order.base, **own}
+
+
+def _headlines(plan: Plan, run: RunFolder) -> gain.Headlines:
+    """Return the item values of each diagnostic's headline, from the scores that a run's folder keeps.
+
+    Raises
+    ------
+    OutputError
+        If a score cannot be read again.
+    """
+    found = {}
+    for task in plan.tasks:
+        headline_of = getattr(task.diagnostic, "headline", None)
+        if headline_of is None:
+            continue
+        # These encoders learn nothing from a corpus: the scores are those of the encoders as they are.
+        kept = {entry.label: run.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
+        scores = [score for score in kept.values() if score is not None]
+        if len(scores) < len(kept):
+            lost = ", ".join(label for label, score in kept.items() if score is None)
+            raise OutputError(
+                f"{run.path}: the scores of {lost} ({task.name} on {task.corpus.name}) cannot be read again"
+            )
+        headline = headline_of(scores)
+        if headline is not None:
+            found[task.name, task.corpus.name] = headline
+    return found

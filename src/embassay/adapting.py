@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from embassay.adapt.settings import Loss, Objective
+from embassay.paths import output_path
 
 if TYPE_CHECKING:
     from embassay.adapt.forecast import Forecast
@@ -121,6 +122,7 @@ def adapt(
     from embassay.adaptation import Adaptation
     from embassay.progress import Bar
 
+    out = output_path(out)
     order = Order(
         base,
         corpus,
@@ -147,7 +149,7 @@ def adapt(
         limit=limit,
         overwrite=overwrite,
         texts=not no_texts,
-        cache=cache,
+        cache=output_path(cache) if cache else None,
         quiet=quiet,
         say=_silent if quiet else _say,
         training=_unseen if quiet else Bar().training,
@@ -172,14 +174,15 @@ def adapt(
 
 
 def outlook(adaptation: Adaptation) -> Iterator[str]:
-    """Yield what would be done, a line each; the base encodes some texts to tell how long it takes."""
-    from embassay.adapt.forecast import TIMED, Forecast
+    """Yield what would be done, a line each; a little of everything is done to tell how long it takes."""
+    from embassay.adapt.forecast import STEPS, TIMED, Forecast
     from embassay.adapt.gain import BASE
     from embassay.adapt.making import duration
 
     order, material, stages = adaptation.order, adaptation.material, adaptation.stages
     tasks = adaptation.base_plan().tasks
-    forecast = Forecast(adaptation.making, tuple(dict.fromkeys(t for task in tasks for t in task.corpus.texts())))
+    texts = tuple(dict.fromkeys(text for task in tasks for text in task.corpus.texts()))
+    forecast = Forecast(adaptation.making, texts, adaptation.scoring())
     yield f"base: {order.base} ({adaptation.base.fingerprint})"
     yield f"questions: {adaptation.split_in_words}"
     yield from adaptation.notes()
@@ -195,7 +198,10 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     variants = ", ".join((BASE, *(stage.variant for stage in stages)))
     yield f"assay: {variants} on {corpora}: {len(forecast.texts):,} texts each, about {duration(parts[-1])}"
     yield from adaptation.unseen()
-    yield f"all of it takes about {duration(sum(parts))} here (told from {TIMED} texts that were encoded)"
+    yield (
+        f"all of it takes about {duration(sum(parts))} here (measured: {STEPS} steps of each kind of training, {TIMED} "
+        "texts, one assay of word counts)"
+    )
 
 
 def _training(forecast: Forecast, stage: Stage) -> str:

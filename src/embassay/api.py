@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import SpecError
+from embassay.paths import output_path, source_path
 from embassay.plan import prepare
 from embassay.resolve import load_encoder
 from embassay.result import Result
@@ -35,6 +36,7 @@ def assay(
     seed: int = 0,
     resamples: int = 1000,
     limit: int | None = None,
+    reference: str = "",
     baselines: bool = True,
     device: str = "auto",
     backend: str = "auto",
@@ -55,6 +57,8 @@ def assay(
         Of every random draw, and how many resamples a bootstrap takes.
     limit
         Keep so many whole units of each corpus, drawn by the seed.
+    reference
+        Label of the encoder that each other one is compared with; the first one by default.
     baselines
         Whether tfidf, random and, on retrieval, bm25 join.
     device
@@ -69,21 +73,33 @@ def assay(
     InputError
         If something given cannot be used.
     EncoderError
-        If an encoder fails.
+        If everything fails. Where only some encoders or diagnostics fail, each is named in a warning and in
+        ``result.failures``, and the others are in the result.
     """
     draws = Draws(seed, resamples)
-    folder = default_folder() if cache == "default" else Path(cache) if cache else None
+    folder = default_folder() if cache == "default" else output_path(cache) if cache else None
     if folder and cache == "default" and (reason := trouble_with(folder)):
         warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
         folder = None
     runtime = Runtime(device, backend, sha256=FileHashes(folder), remembered=Remembered(folder))
-    plan = prepare(encoders, corpora, diagnostics, runtime=runtime, baselines=baselines, limit=limit, seed=seed)
+    plan = prepare(
+        encoders,
+        corpora,
+        diagnostics,
+        runtime=runtime,
+        baselines=baselines,
+        limit=limit,
+        seed=seed,
+        reference=reference,
+    )
     for remark in plan.remarks:
         warnings.warn(remark, stacklevel=2)
     with VectorCache(folder) if folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors)
-    if outcome.failures:
-        raise EncoderError("; ".join(outcome.failures.values()))
+    if not outcome.result.rows:
+        outcome.check()
+    for failure in outcome.failures:
+        warnings.warn(f"failed: {failure.sentence}", stacklevel=2)
     return outcome.result
 
 
@@ -112,8 +128,8 @@ def report(
     """
     from embassay.reports.page import render
 
-    path = Path(path)
-    write(path, render(result, layouts(result), speed, badges, notes).encode())
+    path = output_path(path)
+    write(path, render(result, layouts(result), speed, badges, notes).encode("utf-8", "replace"))
     return path
 
 
@@ -125,7 +141,7 @@ def read(path: str | Path) -> Result:
     SourceError
         If it is no such file.
     """
-    path = Path(path)
+    path = source_path(path)
     return results.read(path / "result.json" if path.is_dir() else path)
 
 
@@ -221,7 +237,7 @@ def adapt_encoder(
     order = Order(
         base,
         [corpora] if isinstance(corpora, (str, Corpus)) else corpora,
-        Path(out),
+        output_path(out),
         pretrain=pretrain,
         finetune=finetune,
         objective=objective,
@@ -242,7 +258,7 @@ def adapt_encoder(
         resamples=resamples,
         device=device,
         limit=limit,
-        cache=None if cache in (None, "default") else Path(cache),
+        cache=None if cache in (None, "default") else output_path(cache),
         use_cache=cache is not None,
         overwrite=overwrite,
     )
@@ -310,15 +326,16 @@ def build(
     from embassay.builders._making import make, put
     from embassay.engine.masked import Masked
 
-    places = None if out is None else Places(Path(out))
-    given = Path(sources) if isinstance(sources, (str, Path)) else sources
+    places = None if out is None else Places(output_path(out))
+    given = source_path(sources) if isinstance(sources, (str, Path)) else sources
+    review = source_path(review) if str(review) else ""
     if places is not None:
         check_free(places.written, overwrite)
         check_apart(places.every, [given, review])
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(folder := options.get("mlm"), (str, Path)):
-        options["mlm"] = Masked(Path(folder))
+        options["mlm"] = Masked(source_path(folder))
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
     built, origin = make(
@@ -386,8 +403,8 @@ def estimate(
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
-    asked = make_generator(generator, None if out is None else Places(Path(out)).answers)
-    given = Path(sources) if isinstance(sources, (str, Path)) else sources
+    asked = make_generator(generator, None if out is None else Places(output_path(out)).answers)
+    given = source_path(sources) if isinstance(sources, (str, Path)) else sources
     how: dict[str, Any] = {"count": count, "seed": seed, "language": language, "options": options}
     found = requests_of(kind, given, column="", **how)
     return Estimate(found, asked.name, *asked.estimate(found))

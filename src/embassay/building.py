@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from embassay.paths import output_path, source_path
+
 if TYPE_CHECKING:
     from embassay.builders._built import Built
     from embassay.rating import Rated
@@ -199,6 +201,7 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, **options: An
     from embassay.builders._files import Places
     from embassay.progress import Bar
 
+    out = output_path(out)
     given = {name: value for name, value in options.items() if value not in (None, "", ())}
     with Bar().training(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **given)
@@ -222,6 +225,7 @@ def _propose(source: Path, out: Path, column: str, encoder: str, threshold: floa
     from embassay.progress import Bar
     from embassay.resolve import load_encoder
 
+    source, out = source_path(source), output_path(out)
     check_free((out,), overwrite)
     sentences, rejected = usable(read_sentences(source, column))
     with Bar().training(f"encode {source}") as advance:

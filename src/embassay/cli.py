@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,8 +15,9 @@ from cyclopts import App, CycloptsError, Parameter
 from embassay._version import __version__
 from embassay.adapting import adapt
 from embassay.building import rate
-from embassay.errors import EmbassayError, EncoderError, InputError
+from embassay.errors import EmbassayError, EncoderError, InputError, one_line
 from embassay.exporting import export
+from embassay.folder import PluginWarning
 from embassay.generating import build
 from embassay.training import train
 
@@ -48,11 +52,13 @@ def run(
     seed: int | None = None,
     resamples: int | None = None,
     limit: int | None = None,
+    reference: str | None = None,
     device: str | None = None,
     backend: str | None = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     no_baselines: Annotated[bool, Parameter(negative="")] = False,
     no_texts: Annotated[bool, Parameter(negative="")] = False,
+    follow_links: Annotated[bool, Parameter(negative="")] = False,
     cache: Path | None = None,
     no_cache: Annotated[bool, Parameter(negative="")] = False,
     overwrite: Annotated[bool, Parameter(negative="")] = False,
@@ -79,6 +85,8 @@ def run(
         Of every bootstrap; 1000 by default. Governs intervals, not the p of comparisons (9,999 sign flips or more).
     limit
         Keep so many whole units of each corpus, drawn by the seed.
+    reference
+        Label of the encoder that each other one is compared with; the first -e by default.
     device
         Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps; several share the work: cuda:0,cuda:1.
     backend
@@ -89,6 +97,8 @@ def run(
         Leave out tfidf, random and, on retrieval, bm25.
     no_texts
         Keep no sentence of a corpus in result and report.
+    follow_links
+        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
     cache
         Folder of the vector cache.
     no_cache
@@ -111,10 +121,12 @@ def run(
         seed=seed,
         resamples=resamples,
         limit=limit,
+        reference=reference,
         device=device,
         backend=backend,
         baselines=False if no_baselines else None,
         texts=False if no_texts else None,
+        follow_links=follow_links,
         cache=cache,
         use_cache=not no_cache,
         overwrite=overwrite,
@@ -129,6 +141,7 @@ def look(
     *,
     corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
     encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    follow_links: Annotated[bool, Parameter(negative="")] = False,
     cache: Path | None = None,
 ) -> int:
     """Show how corpora are read and, with -e, what would have to be encoded; nothing is encoded.
@@ -139,12 +152,17 @@ def look(
         [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
     encoder
         [NAME=]SPEC[,option=value…], repeatable.
+    follow_links
+        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
     cache
         Folder of the vector cache.
     """
     from embassay.session import Request
 
-    return _look(Request.of(None, encoders=encoder, corpora=corpus, cache=cache, baselines=False))
+    request = Request.of(
+        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache, baselines=False
+    )
+    return _look(request)
 
 
 @app.command
@@ -205,7 +223,20 @@ def cache_(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
-    sys.exit(_guarded(arguments))
+    warnings.showwarning, usual = partial(_show_warning, warnings.showwarning), warnings.showwarning
+    try:
+        code = _guarded(arguments)
+    finally:
+        warnings.showwarning = usual
+    sys.exit(code)
+
+
+def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
+    if issubclass(category, PluginWarning):
+        _say(f"embassay: {message}")
+    else:
+        usual(message, category, *place)
 
 
 def _guarded(arguments: list[str] | None) -> int:
@@ -213,7 +244,7 @@ def _guarded(arguments: list[str] | None) -> int:
         code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         return code if isinstance(code, int) else FINE
     except CycloptsError as error:
-        _say(f"embassay: {' '.join(str(error).split())} (see 'embassay --help')")
+        _say(f"embassay: {one_line(str(error))} (see 'embassay --help')")
         return WRONG_INPUT
     except InputError as error:
         _say(f"embassay: {error}")
@@ -244,7 +275,7 @@ def _look(request: Request, *, default: bool = False) -> int:
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr)  # noqa: T201
+    print(one_line(message), file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from embassay.errors import SourceError
+from embassay.paths import source_path
+from embassay.reading.texts import read_text
 from embassay.specs import Spec, parse
+
+_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+\s*\.\s*){100}")
+"""A dotted key of very many parts, whose reading takes a time that grows with the square of their number."""
+SHOWN = 120
+"""Characters of a field's name that a message repeats."""
 
 
 class Item(BaseModel):
@@ -41,6 +49,7 @@ class Settings(BaseModel):
     backend: str | None = None
     baselines: bool | None = None
     texts: bool | None = None
+    reference: str | None = None
 
     def specs(self, field: str) -> list[Spec]:
         """Return the specs of ``encoders``, ``corpora`` or ``diagnostics``."""
@@ -57,18 +66,23 @@ def read(path: Path) -> Settings:
     SourceError
         With file and field, for the first thing that does not fit.
     """
+    path = source_path(path)
     if path.suffix != ".toml":
         raise SourceError("not a config file (.toml); a corpus is given with -c, an encoder with -e", path)
     try:
-        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = read_text(path)
+        if _DEEP_KEY.search(text):
+            raise SourceError("a key of more than 100 parts", path)
+        data: dict[str, Any] = tomllib.loads(text)
         return Settings.model_validate(data)
-    except OSError as error:
-        raise SourceError(error.strerror or "cannot be read", path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(f"not TOML: {error}", path) from None
+    except RecursionError:
+        raise SourceError("not a config: lists or tables nested too deeply", path) from None
     except ValidationError as error:
         first = error.errors()[-1]
-        place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))
+        place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))[:SHOWN]
         if first["type"] == "extra_forbidden":
             raise SourceError(f"unknown; known: {', '.join(Settings.model_fields)}", path, field=place) from None
         raise SourceError(first["msg"], path, field=place) from None
+    except ValueError as error:
+        # What tomllib raises, and int() for a number of thousands of digits.
+        raise SourceError(f"not TOML: {error}", path) from None

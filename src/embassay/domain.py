@@ -9,7 +9,8 @@ from typing import Any
 from embassay.adapt.material import Material
 from embassay.adapt.order import Order
 from embassay.adapt.splits import normalised
-from embassay.errors import SpecError
+from embassay.errors import SourceError, SpecError
+from embassay.paths import source_path
 from embassay.resolve import load_corpus
 from embassay.samples import Question
 from embassay.specs import parse
@@ -39,13 +40,24 @@ def check_outside(order: Order, base: Path) -> None:
     sources = (*listed(order.corpora), *listed(order.general))
     specs = [parse(source, "corpus") for source in sources if isinstance(source, str)]
     files = ((spec.head, text) for spec in specs for text in (spec.head, *map(str, spec.options.values())))
-    for what, place in ((f"base {order.base!r}", base), *((f"corpus {n!r}", Path(t).expanduser()) for n, t in files)):
+    for what, place in ((f"base {order.base!r}", base), *((f"corpus {n!r}", p) for n, t in files for p in _path(t))):
         if place.exists() and place.resolve().is_relative_to(order.out.resolve()):
             raise SpecError(f"{what}: lies in {order.out}, which the variants are written to; choose another -o")
 
 
+def _path(text: str) -> tuple[Path, ...]:
+    """Return the path that an option may be; none for a text that cannot be one, such as a long licence."""
+    try:
+        return (source_path(text),)
+    except SourceError:
+        return ()
+
+
 def loaded(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
     """Return corpora, or the one, read where their source is given."""
+    for corpus in listed(corpora):
+        if isinstance(corpus, Corpus):
+            corpus.check()
     return [corpus if isinstance(corpus, Corpus) else load_corpus(corpus) for corpus in listed(corpora)]
 
 

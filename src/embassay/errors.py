@@ -6,26 +6,59 @@
     │   ├── SpecError         an encoder, corpus or diagnostic spec, or one of its options
     │   ├── UnknownNameError  a name that nothing has, with the nearest one that exists
     │   ├── MissingExtraError an optional dependency, with the pip line that installs it
+    │   ├── PluginError       a plug-in of another package that cannot be used
     │   ├── ModelNotFoundError a model neither on this machine nor to be had
     │   └── OutputError       a folder or file that cannot be written, or is not ours to overwrite
     └── EncoderError          one encoder failed while working; the others go on: exit code 3
         └── EndpointError     a service that answers over HTTP refused, failed, or answered what cannot be used
 
-Each message is one line for a person: what was wrong, where, what to do.
+Each message is one line for a person: what was wrong, where, what to do. :func:`one_line` makes it one, whatever a
+file, a service or another package has put into it.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
+import reprlib
 from collections.abc import Iterable
 from pathlib import Path
 
 LISTED = 20
 """How many known names a message lists."""
+LONGEST = 2_000
+"""Characters of a message, at most."""
+END = 300
+"""Characters that are kept of the end of a message that is cut: what to do often stands there."""
+_BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Control characters, those that turn the direction of writing, and halves of surrogate pairs."""
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of bounded length on which each character can be seen.
+
+    A break between lines becomes a space. Control characters and those that turn the direction of writing are written
+    as escapes such as ``\\x1b`` and ``\\u202e``.
+    """
+    line = _BREAK.sub(" ", _bounded(text).strip())
+    return _bounded(_UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line))
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - END - 3]} … {text[-END:]}"
+
+
+QUOTED = 120
+"""Characters that a message repeats of what is wrong."""
 
 
 class EmbassayError(Exception):
     """The root of the tree."""
+
+    def __str__(self) -> str:
+        """Return the message, on one line."""
+        return one_line(super().__str__())
 
 
 class InputError(EmbassayError):
@@ -68,6 +101,10 @@ class MissingExtraError(InputError):
         super().__init__(f"{what} needs the extra {extra!r}: pip install 'embassay[{extra}]'")
 
 
+class PluginError(InputError):
+    """A plug-in of another package cannot be used; the message names it, its package and what went wrong."""
+
+
 class ModelNotFoundError(InputError):
     """A model is neither on this machine nor reachable."""
 
@@ -104,7 +141,21 @@ class EndpointError(EncoderError):
         return EndpointError(self.host, tried, self.status, self.said)
 
 
+def reason_of(error: BaseException) -> str:
+    """Return the kind of an exception and what it says, in one line: for what was not raised on purpose."""
+    text, name = str(error).strip(), type(error).__name__
+    return one_line(f"{name}: {text}" if text else name)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like ``name``, or None when none is close."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def quoted(value: object) -> str:
+    """Return a value as a message repeats it, in quotes where it is a text; cut where it is long or deeply nested."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = QUOTED
+    text = short.repr(value)
+    return text if len(text) <= 2 * QUOTED else f"{text[:QUOTED]}…"

@@ -21,6 +21,7 @@ from cyclopts import Parameter
 
 from embassay._version import __version__
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
+from embassay.paths import output_path
 from embassay.resolve import load_corpus, load_encoder
 from embassay.specs import Spec
 from embassay.store.cache import FileHashes
@@ -123,7 +124,7 @@ def make(
 
     if to not in NEEDED:
         raise SpecError(f"export to {to!r}: it can be {' or '.join(NEEDED)}")
-    out = out.expanduser()
+    out = output_path(out)
     _check_free(out, overwrite)
     for name in NEEDED[to]:
         if importlib.util.find_spec(name) is None:

@@ -9,10 +9,12 @@ from cyclopts import Parameter
 
 from embassay.building import FINE, From, Language, Out, Overwrite, build, run_build, say
 from embassay.errors import SourceError
+from embassay.paths import source_path
 
 __all__ = ["build"]
 Id = Annotated[str, Parameter(name="--id")]
 DryRun = Annotated[bool, Parameter(negative="")]
+FollowLinks = Annotated[bool, Parameter(negative="")]
 Prompt = Path | None
 TOLD = 40
 """Lines of a prompt that a dry run shows, at most."""
@@ -35,6 +37,7 @@ def build_composition(
     seed: int = 0,
     licence: str = "",
     language: Language = "en",
+    follow_links: FollowLinks = False,
     dry_run: DryRun = False,
     overwrite: Overwrite = False,
 ) -> int:
@@ -43,7 +46,7 @@ def build_composition(
     Parameters
     ----------
     source
-        Folder of .txt and .md files, a table with a column of texts, a file in SQuAD's form, or one text.
+        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a file in SQuAD's form, or one text.
     out
         File to write; its data card and sheet are written beside it.
     generator
@@ -70,12 +73,15 @@ def build_composition(
         What you may do with the documents, for the data card.
     language
         any builds from documents that do not look English.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
     dry_run
         Say what the generator would be asked and what it would cost, and end.
     overwrite
         Replace files that are there.
     """
-    documents = {"id": id_, "text": text, "count": count, "seed": seed, "licence": licence, "language": language}
+    documents: dict[str, Any] = {"id": id_, "text": text, "follow_links": follow_links or None}
+    documents |= {"count": count, "seed": seed, "licence": licence, "language": language}
     how = {"filters": filters, "filter": filter, "below": below, "per_document": per_document}
     return _generate("composition", source, out, generator, prompt, dry_run, overwrite, **documents, **how)
 
@@ -97,6 +103,7 @@ def build_retrieval(
     count: int | None = None,
     seed: int = 0,
     licence: str = "",
+    follow_links: FollowLinks = False,
     dry_run: DryRun = False,
     overwrite: Overwrite = False,
 ) -> int:
@@ -105,7 +112,7 @@ def build_retrieval(
     Parameters
     ----------
     source
-        Folder of .txt and .md files, a table with a column of texts, a file in SQuAD's form, or one text.
+        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a file in SQuAD's form, or one text.
     out
         File to write; its data card and sheet are written beside it.
     generator
@@ -132,12 +139,15 @@ def build_retrieval(
         Of every random draw.
     licence
         What you may do with the documents, for the data card.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
     dry_run
         Say what the generator would be asked and what it would cost, and end.
     overwrite
         Replace files that are there.
     """
-    documents = {"id": id_, "text": text, "count": count, "seed": seed, "licence": licence}
+    documents: dict[str, Any] = {"id": id_, "text": text, "follow_links": follow_links or None}
+    documents |= {"count": count, "seed": seed, "licence": licence}
     how = {"passages": passages, "per_passage": per_passage, "unanswerable": unanswerable, "test": test, "leak": leak}
     return _generate("retrieval", source, out, generator, prompt, dry_run, overwrite, **documents, **how)
 
@@ -177,12 +187,9 @@ def _estimate(kind: str, source: Path, generator: str, out: Path, **options: Any
 
 
 def _read(prompt: Path) -> str:
-    try:
-        text = prompt.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise SourceError("not UTF-8 text", prompt) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", prompt) from None
+    from embassay.reading.texts import read_text
+
+    text = read_text(source_path(prompt))
     if not text.strip():
         raise SourceError("no prompt in it; write what the generator is to do", prompt)
     return text

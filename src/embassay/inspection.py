@@ -47,7 +47,7 @@ def show(request: Request, *, default: bool = False) -> None:
 
 def _corpora(request: Request) -> tuple[Corpus[Any], ...]:
     if request.corpora:
-        return tuple(load_corpus(source) for source in request.corpora)
+        return tuple(load_corpus(source, follow_links=request.follow_links) for source in request.corpora)
     return prepare(["hashing"], (), (), runtime=Runtime(sha256=FileHashes(None)), baselines=False).corpora
 
 

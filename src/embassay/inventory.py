@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from embassay.errors import UnknownNameError
+from embassay.errors import PluginError, UnknownNameError
 from embassay.folder import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
 from embassay.sets import named, names
@@ -37,14 +37,23 @@ def show(what: str | None) -> None:
 def _table(folder: Folder) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name in folder.names():
-        summary, extra, usable = folder.describe(name)
-        lines = [summary]
-        if options := folder.options(name):
-            lines.append(f"options: {', '.join(options)}")
-        if not usable:
-            lines.append(f"pip install 'embassay[{extra}]'")
+        try:
+            lines = _described(folder, name)
+        except PluginError as error:
+            lines = [str(error)]
         table.add_row(Text(name), Text("\n".join(lines)))
     return table
+
+
+def _described(folder: Folder, name: str) -> list[str]:
+    """Return what a plug-in is, its options, and the line that installs what it lacks."""
+    summary, extra, usable = folder.describe(name)
+    lines = [summary]
+    if options := folder.options(name):
+        lines.append(f"options: {', '.join(options)}")
+    if not usable:
+        lines.append(f"pip install 'embassay[{extra}]'")
+    return lines
 
 
 def _sets(whole: bool) -> Table:

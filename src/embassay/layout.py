@@ -6,8 +6,9 @@ So a new diagnostic brings its page with it, in its own file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Format = Literal["percent", "points", "number", "count"]
 """A share, a difference of shares, any other number, a whole number."""
@@ -68,6 +69,25 @@ class AcrossTable:
     columns: tuple[Column, ...]
     diagnostic: str
     other: Column
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """Rows are the encoders whose number of parameters is known, the smallest first; left out for fewer than two."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class SizeChart:
+    """Figures of the same encoders over their number of parameters, one colour for each column."""
+
+    title: str
+    columns: tuple[Column, ...]
     note: str = ""
 
 
@@ -170,6 +190,26 @@ class Histograms:
 
 
 @dataclass(frozen=True)
+class CountBars:
+    """Bars of one column of a series of kind ``table``: how often each value of another column occurs.
+
+    Attributes
+    ----------
+    x, y
+        The columns of the values, in their order, and of the bars' lengths.
+    by
+        The column that groups of bars side by side are told apart by, if any.
+    """
+
+    title: str
+    series: str
+    x: str
+    y: str
+    by: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Matrix:
     """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
 
@@ -213,6 +253,8 @@ Part = (
     EncoderTable
     | CorpusTable
     | AcrossTable
+    | SizeTable
+    | SizeChart
     | SubsetTable
     | ComparisonTable
     | SeriesTable
@@ -221,6 +263,7 @@ Part = (
     | GroupedBars
     | Curves
     | Histograms
+    | CountBars
     | Matrix
     | PointsChart
     | Examples
@@ -246,3 +289,31 @@ class Layout:
     headline: EncoderTable
     parts: tuple[Part, ...]
     source: str
+
+
+def check_layout(layout: Any) -> None:
+    """Raise TypeError for what is no layout that can be drawn."""
+    if not isinstance(layout, Layout):
+        raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
+    if not isinstance(layout.headline, EncoderTable) or not layout.headline.columns:
+        raise TypeError("the headline of its layout must be an EncoderTable with a column at least")
+    for part in layout.parts:
+        if not isinstance(part, Part):
+            raise TypeError(f"a part of its layout is of type {type(part).__name__}, which is not known")
+
+
+def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
+    """Return the page of a diagnostic whose own layout cannot be had: every figure of an encoder in one table.
+
+    Parameters
+    ----------
+    figures
+        (quantity, subset, condition, measure) of its rows, in their order.
+    """
+    columns = tuple(
+        Column(", ".join(filter(None, key)), quantity, subset, "number", condition, measure)
+        for key in dict.fromkeys(figures)
+        for quantity, subset, condition, measure in [key]
+    )
+    headline = EncoderTable("All figures", columns or (Column("value", "value", format="number"),))
+    return Layout(name, "The page of this diagnostic is not to be had here.", headline, (), "the diagnostic's own")

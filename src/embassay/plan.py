@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from embassay.checks import SAMPLES
 from embassay.errors import (
     EncoderError,
     InputError,
     MissingExtraError,
     SpecError,
     UnknownNameError,
+    nearest,
 )
-from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
+from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, left_out
 from embassay.randomness import generator
 from embassay.resolve import (
     DEFAULT_ENCODER,
@@ -29,7 +32,7 @@ from embassay.resolve import (
 )
 from embassay.sets import EncoderSet, asked
 from embassay.specs import Spec, bind, parse
-from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime
+from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime, is_chance
 
 NAMED = 3
 """Encoders left out that a message names, where none is left."""
@@ -40,11 +43,20 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Entry:
-    """An encoder with its label; ``baseline`` where it joined by itself."""
+    """An encoder with its label.
+
+    Attributes
+    ----------
+    baseline
+        Whether it joined by itself.
+    reference
+        Whether the others are compared with it.
+    """
 
     label: str
     encoder: Encoder
     baseline: bool = False
+    reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,11 @@ class Task:
     diagnostic: Diagnostic
     corpus: Corpus[Any]
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the diagnostic's code."""
+        return DIAGNOSTICS.version(self.name)
 
     def origin(self, entry: Entry, fitted: Encoder) -> Origin:
         """Say whose scores these will be."""
@@ -67,6 +84,8 @@ class Task:
             fitted.fingerprint,
             entry.encoder.card.spec,
             entry.baseline,
+            self.version,
+            entry.reference,
         )
 
 
@@ -112,6 +131,8 @@ def prepare(
     seed: int = 0,
     badges: bool = False,
     looking: bool = False,
+    follow_links: bool = False,
+    reference: str = "",
 ) -> Plan:
     """Resolve everything by name and check that it fits together.
 
@@ -127,6 +148,10 @@ def prepare(
         Look also at how far the vectors of neural encoders can be trusted.
     looking
         Nothing will be done: a diagnostic need not have what it takes.
+    follow_links
+        Read what symbolic links in a corpus's folder lead to.
+    reference
+        Label of the encoder that the others are compared with; the first one that was asked for by default.
 
     Raises
     ------
@@ -135,19 +160,43 @@ def prepare(
     """
     corpora = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
     chosen = _diagnostics(diagnostics)
-    loaded = [c if isinstance(c, Corpus) else load_corpus(c) for c in corpora] or _builtin(chosen)
+    loaded = [_sound(c) if isinstance(c, Corpus) else load_corpus(c, follow_links=follow_links) for c in corpora]
+    loaded = loaded or _builtin(chosen)
+    for corpus in loaded:
+        _check_shape(corpus, chosen)
     _distinct("corpora", "-c", [(c.name, c.name) for c in loaded])
     if limit is not None:
         loaded = [limited(c, limit, seed) for c in loaded]
     tasks = _tasks(chosen, loaded, given=bool(diagnostics))
-    for task in () if looking else tasks:
-        # Whether a corpus will do is asked before any work, of those diagnostics that are particular.
-        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
+    if not looking:
+        tasks = tuple(task for task in tasks if _takes_its_corpus(task, given=bool(diagnostics)))
     entries, left_out = _entries(several(encoders), runtime, set(trusted), baselines, tasks, loaded)
+    if reference:
+        entries = _with_reference(entries, reference)
     favoured = tuple(_favoured(entries, loaded))
     notes = [*left_out, *(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)]
     notes += [f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings]
     return Plan(entries, tasks, (*notes, *favoured), (*left_out, *favoured), runtime.device, seed, badges)
+
+
+def _with_reference(entries: Sequence[Entry], label: str) -> tuple[Entry, ...]:
+    """Mark the encoder that the others are compared with."""
+    labels = [e.label for e in entries if not e.baseline and not is_chance(e.encoder.card.spec)]
+    if label not in labels:
+        hint = "--reference takes the label of an encoder that was given with -e."
+        raise UnknownNameError("reference encoder", label, labels, hint)
+    return tuple(replace(entry, reference=entry.label == label) for entry in entries)
+
+
+def _takes_its_corpus(task: Task, given: bool) -> bool:
+    """Ask a particular diagnostic, before any work, whether its corpus will do; it raises what is wrong with it.
+
+    One of another package that fails at it is left out, unless it was asked for by name (``given``).
+    """
+    with left_out(asked=given), DIAGNOSTICS.guarded(task.name):
+        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
+        return True
+    return False
 
 
 def suits(encoder: Encoder, corpus: Corpus[Any]) -> bool:
@@ -302,10 +351,40 @@ def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, tuple[Diagnostic, dic
         spec = parse(given, "diagnostic") if isinstance(given, str) else given
         if spec.head in chosen:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
-        module = DIAGNOSTICS.module(spec.head)
-        options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
-        chosen[spec.head] = module.create(**options), options
+        with left_out(asked=bool(specs)):
+            chosen[spec.head] = _diagnostic(spec)
     return chosen
+
+
+def _diagnostic(spec: Spec) -> tuple[Diagnostic, dict[str, Any]]:
+    """Make the diagnostic of a spec, and return it with its options as given."""
+    module = DIAGNOSTICS.module(spec.head)
+    with DIAGNOSTICS.guarded(spec.head):
+        options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
+        diagnostic: Diagnostic = module.create(**options)
+        if missing := [name for name in ("shape", "options", "score", "summarise") if not hasattr(diagnostic, name)]:
+            raise AttributeError(f"what create() makes has no {missing[0]!r}")
+    return diagnostic, options
+
+
+def _sound(corpus: Corpus[Any]) -> Corpus[Any]:
+    """Return a corpus that was made in Python, if it is one to measure with."""
+    corpus.check()
+    return corpus
+
+
+def _check_shape(corpus: Corpus[Any], chosen: Mapping[str, tuple[Diagnostic, Mapping[str, Any]]]) -> None:
+    """Refuse a shape that no diagnostic here needs: one that reads any texts would run alone, and say nothing of it."""
+    if corpus.shape in {*SAMPLES, *(diagnostic.shape for diagnostic, _ in chosen.values())}:
+        return
+    # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
+    shapes = {*SAMPLES, *(diagnostic.shape for diagnostic, _ in _diagnostics([]).values())} - {ANY}
+    if corpus.shape not in shapes:
+        guess = f"; did you mean {near!r}?" if (near := nearest(str(corpus.shape), shapes)) else ""
+        raise SpecError(
+            f"corpus {corpus.name!r} is of shape {corpus.shape!r}, which nothing here reads; "
+            f"known: {', '.join(sorted(shapes))}{guess}"
+        )
 
 
 def _tasks(
@@ -340,7 +419,9 @@ def _joined(
             for label in pair:
                 if label not in labels:
                     raise UnknownNameError(f"corpus of diagnostic {name!r}", label, labels)
-            yield Task(name, diagnostic, join(*(labels[label] for label in pair)), options)
+            with DIAGNOSTICS.guarded(name):
+                joined = join(*(labels[label] for label in pair))
+            yield Task(name, diagnostic, joined, options)
 
 
 def _favoured(entries: Iterable[Entry], corpora: Iterable[Corpus[Any]]) -> Iterator[str]:
@@ -362,8 +443,11 @@ def _bare(spec: str) -> str:
 
 def _builtin(chosen: dict[str, tuple[Diagnostic, dict[str, Any]]]) -> list[Corpus[Any]]:
     shapes = {diagnostic.shape for diagnostic, _ in chosen.values()}
-    modules = {name: CORPORA.module(name) for name in builtin_names()}
-    found = [load_corpus(name) for name, module in modules.items() if {module.SHAPE, ANY} & shapes]
+    found = list[Corpus[Any]]()
+    for name in builtin_names():
+        if {getattr(CORPORA.module(name), "SHAPE", ""), ANY} & shapes:
+            with left_out():
+                found.append(load_corpus(name))
     if not found:
         needed = ", ".join(f"{name} needs {d.shape}" for name, (d, _) in chosen.items())
         raise SpecError(f"no corpus of the shape that is needed is built in ({needed}); give one with -c")

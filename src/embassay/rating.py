@@ -20,6 +20,7 @@ from embassay.builders._files import Places, check_free, write_files
 from embassay.builders._samples import content_of, name_of
 from embassay.builders._sheet import HIGH, LOW, Sheet, read_sheet
 from embassay.errors import InputError, SourceError
+from embassay.paths import open_file, output_path, source_path, unreadable
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
@@ -114,9 +115,10 @@ def rate(
         For sheets of different corpora, a corpus that is not theirs, ratings out of range, missing rows (with file,
         line and column), and sheets without any rating.
     """
+    out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
-    read = _read([Path(sheet) for sheet in sheets])
+    read = _read([source_path(sheet) for sheet in sheets])
     ratings = np.array([[np.nan if r.rating is None else r.rating for r in sheet.rows] for sheet in read]).T
     of_rows = _row_means(ratings)
     subsets = tuple(_subset(name, ratings[rows], of_rows[rows], bar) for name, rows in _parts(read[0]))
@@ -125,8 +127,8 @@ def rate(
     path = _corpus(read[0], corpus, needed=out is not None)
     if path is None:
         return found
-    dropped = () if out is None else _drop(path, Path(out), read[0], below, found, overwrite)
-    return replace(found, out=None if out is None else Path(out), notes=(*_told_card(path, found), *dropped))
+    dropped = () if out is None else _drop(path, out, read[0], below, found, overwrite)
+    return replace(found, out=out, notes=(*_told_card(path, found), *dropped))
 
 
 def markdown(found: Rated) -> str:
@@ -216,14 +218,16 @@ def _alpha(ratings: Floats, level: Level) -> float | None:
 
 def _corpus(sheet: Sheet, given: str | Path | None, needed: bool) -> Path | None:
     """Return the file of the corpus that a sheet is of: as given, else beside the sheet; None where it is not there."""
-    path = Path(given) if given is not None else sheet.path.parent / Path(sheet.corpus.rpartition("@")[0]).name
+    path = source_path(given) if given is not None else sheet.path.parent / Path(sheet.corpus.rpartition("@")[0]).name
     if given is None and not needed and not path.is_file():
         return None
+    if given is None and not path.is_file():
+        raise SourceError(f"no such file: the corpus of {sheet.path}; name it with --corpus", path)
     try:
-        content = path.read_bytes()
+        with open_file(path) as file:
+            content = file.read()
     except OSError as error:
-        told = f"the corpus of {sheet.path} cannot be read: {error.strerror}; name it with --corpus"
-        raise SourceError(told, path) from None
+        raise unreadable(error, path) from None
     if name_of("", content).rpartition("@")[2] != sheet.corpus.rpartition("@")[2]:
         told = f"is not the corpus of {sheet.path}, which is of {sheet.corpus!r}: its content is another"
         raise SourceError(told, path)

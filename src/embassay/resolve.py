@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from embassay.encoders._addresses import without_secrets
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, nearest
-from embassay.folder import CORPORA, ENCODERS
+from embassay.folder import CORPORA, ENCODERS, left_out
+from embassay.paths import open_file, source_path, unreadable
+from embassay.reading.texts import open_decoded
 from embassay.specs import Spec, bind, known_options, parse
 from embassay.types import Corpus, Encoder, Runtime
 
@@ -25,15 +28,20 @@ SHOWN = 120
 PARQUET = "PAR1"
 """What a Parquet file begins with."""
 FOLDERS = (
-    "a folder of no known form; known forms: documents (.txt and .md files, with questions=FILE), beir (corpus.jsonl, "
-    "queries.jsonl, qrels/), trec (a file with topics or queries in its name, one with qrels, and the documents), "
-    "msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), opinosis (phrases.txt, phrase_groups.csv); "
-    "say loader= to choose one"
+    "a folder of no known form; known forms: documents (.txt, .md, .rst and .html files, with questions=FILE), "
+    "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
+    "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
+    "opinosis (phrases.txt, phrase_groups.csv); say loader= to choose one"
 )
 
 
-def load_corpus(source: str | Spec) -> Corpus[Any]:
+def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any]:
     """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, a file, or a folder.
+
+    Parameters
+    ----------
+    follow_links
+        Read what symbolic links inside a folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -43,16 +51,22 @@ def load_corpus(source: str | Spec) -> Corpus[Any]:
     spec = parse(source, "corpus") if isinstance(source, str) else source
     options = dict(spec.options)
     loader = options.pop("loader", "") or _loader(spec.head, options)
-    module, path = CORPORA.module(loader), Path(spec.head).expanduser()
+    module, path = CORPORA.module(loader), source_path(spec.head)
+    if follow_links and "follow_links" in known_options(module.load):
+        options.setdefault("follow_links", True)
     built_in = loader in builtin_names()
     if built_in and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is built in and reads no file")
-    if not built_in and path.exists() and not hasattr(module, _asked(path)):
+    reads = {name for name in ("recognises", "recognises_folder") if hasattr(module, name)}
+    if reads and path.exists() and _asked(path) not in reads:
         raise SourceError(f"a folder; {loader} reads a file" if path.is_dir() else f"{loader} reads a folder", path)
     default = spec.head if built_in else path.resolve().name if path.is_dir() else path.stem
-    corpus: Corpus[Any] = module.load(
-        str(path), spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}")
-    )
+    with CORPORA.guarded(loader):
+        corpus = module.load(str(path), spec.label or default, **bind(module.load, options, f"corpus {spec.head!r}"))
+        if not isinstance(corpus, Corpus):
+            raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
+        if loader not in CORPORA.own_names():
+            corpus.check()
     return corpus
 
 
@@ -100,7 +114,8 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "", v
             f"encoder {spec.head!r}: write {scheme}:{wanted}" if wanted else f"write {scheme}, not {spec.head}"
         )
     place = f"encoder {without_secrets(spec.head)!r}"
-    encoder: Encoder = module.create(target, runtime or Runtime(), **bind(module.create, spec.options, place))
+    with ENCODERS.guarded(scheme):
+        encoder: Encoder = module.create(target, runtime or Runtime(), **bind(module.create, spec.options, place))
     return encoder
 
 
@@ -132,9 +147,8 @@ def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names of the corpora that ship with the package: the plug-ins that read no file and no folder."""
-    modules = {name: CORPORA.module(name) for name in CORPORA.names()}
-    return tuple(n for n, m in modules.items() if not hasattr(m, "recognises") and not hasattr(m, "recognises_folder"))
+    """Return the names of the corpora that need no file and no folder: the loaders that say so (``BUILTIN``)."""
+    return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
 
 
 def scheme_of(head: str) -> tuple[str, str]:
@@ -154,7 +168,7 @@ def _loader(source: str, options: Mapping[str, Any]) -> str:
     """Find the loader from a source's name or content, and from options that only one loader has."""
     if source in builtin_names():
         return source
-    path = Path(source).expanduser()
+    path = source_path(source)
     if not path.exists():
         guess = nearest(source, builtin_names())
         hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built in: {', '.join(builtin_names())}"
@@ -178,9 +192,9 @@ def _chosen(function: str, seen: Path | str, options: Mapping[str, Any]) -> str 
 
     A loader that shares options with another names in ``TOLD_BY`` those that are its own: one of them must be given.
     """
-    modules = {n: module for n in CORPORA.names() if hasattr(module := CORPORA.module(n), function)}
+    modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
     has = {n: known_options(module.load) for n, module in modules.items()}
-    found = next((n for n, module in modules.items() if getattr(module, function)(seen)), None)
+    found = next((name for name, module in modules.items() if _recognises(name, module, function, seen)), None)
     asked = set(options)
     takes = [n for n, m in modules.items() if asked <= has[n] and asked & getattr(m, "TOLD_BY", has[n])]
     if len(takes) != 1 or found in takes:
@@ -190,21 +204,31 @@ def _chosen(function: str, seen: Path | str, options: Mapping[str, Any]) -> str 
     return found if slips else takes[0]
 
 
+def _recognises(name: str, module: ModuleType, function: str, seen: Path | str) -> bool:
+    """Ask a loader whether a file or folder is its own; one of another package that fails at it is left out."""
+    with left_out(), CORPORA.guarded(name):
+        return bool(getattr(module, function)(seen))
+    return False
+
+
 def _peek(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
+        with open_file(path) as content:
+            if content.read(len(PARQUET)) == PARQUET.encode():
+                return PARQUET
+        with open_decoded(path, errors="replace") as file:
             return file.readline(LONGEST_LINE) + file.read(PEEK)
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
-    if not head.strip():
+    line = next((line for line in head.splitlines() if line.strip("\ufeff \t")), "")
+    if not line.strip():
         return f"the file is empty; known forms: {', '.join(loaders)}"
     if head.startswith(PARQUET):
         return f"a Parquet file; a table of documents is told by questions=FILE, one of groups by group=; {known}"
-    line = next(line for line in head.lstrip("\ufeff").splitlines() if line.strip())
     if not line.lstrip().startswith(("{", "[")):
         shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
         tables = "of pairs is told by first=, second=, score=, one of groups by group=, one of documents by questions="

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
+
+from embassay.errors import UnknownNameError
+from embassay.folder import DIAGNOSTICS
 
 FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
@@ -13,11 +17,24 @@ MIN_UNITS = 10
 """Under this many units a figure has no interval."""
 
 
-def _refuse_undefined(figures: Any) -> None:
-    """Raise ValueError where a dataclass holds NaN or infinity: what is undefined is None, with a reason."""
-    bad = [name for name, v in vars(figures).items() if isinstance(v, float) and not math.isfinite(v)]
-    if bad:
-        raise ValueError(f"{', '.join(bad)} must be finite: {figures}")
+def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
+    """Raise ValueError for a record whose figures contradict each other.
+
+    What is undefined is None, never NaN. An interval has two ends, of which the first is not the larger. A value may
+    lie outside its interval: the percentiles of a bootstrap need not hold it.
+    """
+    for name in figures:
+        value = getattr(record, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value)):
+            raise ValueError(f"{name} must be finite or None, is {value!r}: {record}")
+    for name in counts:
+        count = getattr(record, name)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise ValueError(f"{name} must be a whole number of 0 or more, is {count!r}: {record}")
+    if (record.low is None) is not (record.high is None):
+        raise ValueError(f"low and high must both be given or both be None: {record}")
+    if record.low is not None and record.low > record.high:
+        raise ValueError(f"low must not be above high: {record}")
 
 
 @dataclass(frozen=True)
@@ -43,15 +60,24 @@ class Estimate:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity, and a missing value without a reason."""
-        _refuse_undefined(self)
+        """Refuse NaN and infinity, an interval the wrong way round, and a missing value without a reason."""
+        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
+        if self.units > self.items:
+            raise ValueError(f"units must not be more than items: {self}")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: which quantity, of whom, on what, how much, how sure."""
+    """One figure: which quantity, of whom, on what, how much, how sure.
+
+    Attributes
+    ----------
+    interval
+        What ``low`` and ``high`` are: a 95 % ``confidence`` interval, the 95 % range over ``exams`` of 100 questions,
+        or ``none``.
+    """
 
     diagnostic: str
     corpus: str
@@ -68,11 +94,30 @@ class Row:
     undefined: int
     reason: str | None
     signature: str
+    interval: str = "confidence"
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity, and an interval the wrong way round."""
+        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two encoders on the same items: ``difference`` is a − b, positive where a is higher."""
+    """Two encoders on the same items, in one family of questions: ``difference`` is a − b, positive where a is higher.
+
+    Attributes
+    ----------
+    p, p_holm
+        Two-sided permutation p of whole units, as it is and after Holm's correction within its family; never 0. None
+        under ``MIN_UNITS`` units: nothing is called better or worse there.
+    pairs_in_family
+        How many p-values the family has.
+    family
+        ``reference``: each candidate against the reference; ``baseline``: each against the best lexical baseline;
+        ``all``: every pair of candidates, only where that was asked for.
+    p_method, p_error
+        ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p.
+    """
 
     diagnostic: str
     corpus: str
@@ -90,10 +135,14 @@ class Comparison:
     pairs_in_family: int
     items: int
     units: int
+    family: str = "all"
+    p_method: str | None = None
+    p_error: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity."""
-        _refuse_undefined(self)
+        """Refuse NaN and infinity, and an interval the wrong way round."""
+        figures = ("difference", "low", "high", "p", "p_holm", "p_error")
+        _check_figures(self, figures, ("pairs_in_family", "items", "units"))
 
 
 @dataclass(frozen=True)
@@ -135,17 +184,29 @@ class Verdict:
     undefined
         Those asked for that have no value at all.
     best, value, low, high
-        The first candidate and its figure.
-    not_separable
-        The best, and the candidates whose difference from it is not significant.
-    above
-        Baselines that are significantly higher than the best candidate.
+        The first of the best set and its figure; None where there is no best set.
+    best_set
+        The candidates that may be the best, highest value first: with 95 % confidence the true best is among them.
+    rank_low, rank_high
+        By candidate the best and the worst rank that it may have; all hold together with 95 % confidence.
+    left_out
+        Candidates with a value that are not ranked: undefined for more than 5 % of the items, or constant on the rest.
+    undefined_as_wrong
+        By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
+    reason
+        Why there is no best set; None where there is one, and where encoders are not ranked at all.
+    reference, against_reference
+        The candidate that the others are compared with; by candidate ``difference`` (above it where positive), ``low``,
+        ``high`` and ``p`` after Holm's correction.
+    baseline, against_baseline
+        The best lexical baseline, and the same against it.
     chance
         What blind choice would reach, where that is known.
     smallest_difference
-        The gap between two encoders that this corpus would show in four cases of five (power 80 %).
+        The minimum detectable difference: the smallest true difference of two candidates that this corpus shows in
+        four cases of five (power 80 %).
     smallest_units
-        The number of units that this gap rests on.
+        The number of units that it rests on.
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
     notes
@@ -166,8 +227,16 @@ class Verdict:
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    not_separable: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
+    best_set: tuple[str, ...] = ()
+    rank_low: Mapping[str, int] = field(default_factory=dict)
+    rank_high: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
+    reason: str | None = None
+    reference: str | None = None
+    against_reference: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    baseline: str | None = None
+    against_baseline: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None
@@ -175,8 +244,35 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity."""
-        _refuse_undefined(self)
+        """Refuse NaN and infinity, and an interval the wrong way round."""
+        figures = ("value", "low", "high", "chance", "smallest_difference")
+        _check_figures(self, figures, ("items", "units"))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What could not be worked out; everything else was.
+
+    Attributes
+    ----------
+    encoder
+        Empty where a diagnostic failed on the scores of all encoders.
+    diagnostic, corpus
+        Empty where the encoder itself failed.
+    reason
+        One line.
+    """
+
+    encoder: str
+    diagnostic: str
+    corpus: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Who failed, on what, and why."""
+        where = f"{self.diagnostic} on {self.corpus}" if self.diagnostic else ""
+        return f"{', '.join(part for part in (self.encoder, where) if part)}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -255,12 +351,24 @@ class Result:
     series: tuple[Series, ...] = ()
     examples: tuple[Example, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    schema: int = 1
+    failures: tuple[Failure, ...] = ()
+    schema: int = 2
 
     def table(self, diagnostic: str | None = None) -> Any:
-        """Return the rows as a polars frame, all or one diagnostic's."""
+        """Return the rows as a polars frame, all or one diagnostic's.
+
+        The frame is empty for a diagnostic that exists and of which the result has no rows.
+
+        Raises
+        ------
+        UnknownNameError
+            If no diagnostic has this name.
+        """
         import polars
 
+        known = {*DIAGNOSTICS.names(), *(row.diagnostic for row in self.rows)}
+        if diagnostic is not None and diagnostic not in known:
+            raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
         return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
 

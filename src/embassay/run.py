@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import sys
 from collections.abc import Iterable, Sequence
@@ -14,17 +15,19 @@ from typing import Any
 from embassay._version import __version__
 from embassay.cores import cores
 from embassay.engine.workers import Workers
-from embassay.errors import EncoderError
-from embassay.folder import DIAGNOSTICS
-from embassay.layout import Layout
-from embassay.plan import Entry, Plan
-from embassay.result import CorpusRecord, EncoderRecord, Example, Result
+from embassay.errors import EncoderError, PluginError, UnknownNameError, reason_of
+from embassay.folder import DIAGNOSTICS, warn_once
+from embassay.layout import Layout, check_layout, plain
+from embassay.plan import Entry, Plan, Task
+from embassay.result import CorpusRecord, EncoderRecord, Example, Result, Verdict
 from embassay.scoring import Outcome, Progress, Quiet, Scoring, begin, key
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Draws, ItemScores
 
+LOG = logging.getLogger(__name__)
+KILLED = "a worker process was killed, probably because it ran out of memory; the same command goes on from here"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
 
@@ -36,7 +39,7 @@ def execute(
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Outcome:
-    """Carry out a plan; an encoder that fails is noted, and the others finish.
+    """Carry out a plan; an encoder or a diagnostic that fails is noted, and the others finish.
 
     Parameters
     ----------
@@ -54,8 +57,8 @@ def execute(
                     started.append(
                         (entry, begin(entry, plan, cache, folder, progress or Quiet(), hands.submit, outcome))
                     )
-                except EncoderError as error:
-                    outcome.failures[entry.label] = f"{entry.label}: {error}"
+                except (EncoderError, BrokenExecutor) as error:
+                    outcome.fail(entry.label, KILLED if isinstance(error, BrokenExecutor) else str(error))
                 finally:
                     outcome.route[entry.label] = dict(getattr(entry.encoder, "route", {}))
                     # So that two large models are never in memory together.
@@ -66,10 +69,14 @@ def execute(
             for _, scoring in started:
                 scoring.abandon()
             raise
-    started = [(entry, scoring) for entry, scoring in started if entry.label not in outcome.failures]
+    started = [(entry, scoring) for entry, scoring in started if entry.label not in outcome.failed_encoders]
+    for task in plan.tasks:
+        for entry, scoring in started:
+            if key(task) in scoring.failed:
+                outcome.fail(entry.label, scoring.failed[key(task)], task)
     scores = [[s.scores[key(task)] for _, s in started if key(task) in s.scores] for task in plan.tasks]
     records = tuple(_encoder_record(entry, scoring) for entry, scoring in started)
-    outcome.result = _summarise(plan, scores, draws, records)
+    outcome.result = _summarise(plan, scores, draws, records, outcome)
     return outcome
 
 
@@ -81,10 +88,7 @@ def _collect(started: Sequence[tuple[Entry, Scoring]], outcome: Outcome, at_most
                 scoring.collect(only_ready=True)
             except BrokenExecutor:
                 scoring.pending.clear()
-                outcome.failures[entry.label] = (
-                    f"{entry.label}: a worker process was ended from outside, probably for want of memory; the same "
-                    "command goes on from here"
-                )
+                outcome.fail(entry.label, KILLED)
         out = [part for _, scoring in started for part in scoring.parts]
         if len(out) <= at_most:
             return
@@ -92,10 +96,24 @@ def _collect(started: Sequence[tuple[Entry, Scoring]], outcome: Outcome, at_most
 
 
 def layouts(result: Result) -> dict[str, Layout]:
-    """Return the layout of each diagnostic of a result."""
-    names = dict.fromkeys(row.diagnostic for row in result.rows)
-    modules = {name: DIAGNOSTICS.module(name) for name in names}
-    return {name: m.layout(result) if hasattr(m, "layout") else m.LAYOUT for name, m in modules.items()}
+    """Return the layout of each diagnostic of a result; a plain one where its own cannot be had."""
+    names = dict.fromkeys([*(row.diagnostic for row in result.rows), *(v.diagnostic for v in result.verdicts)])
+    return {name: _layout(name, result) for name in names}
+
+
+def _layout(name: str, result: Result) -> Layout:
+    try:
+        module = DIAGNOSTICS.module(name)
+        with DIAGNOSTICS.guarded(name):
+            own: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
+            check_layout(own)
+            return own
+    except (UnknownNameError, PluginError) as error:
+        # Of another package: it is not installed here, or does not work. Its figures are there all the same.
+        why = f"diagnostic {name!r} is not installed here" if isinstance(error, UnknownNameError) else str(error)
+        warn_once(f"{why}; its figures are shown in plain tables")
+        rows = [row for row in result.rows if row.diagnostic == name]
+        return plain(name, [(row.quantity, row.subset, row.condition, row.measure) for row in rows])
 
 
 def environment() -> dict[str, Any]:
@@ -126,28 +144,47 @@ def peak_memory() -> int | None:
 
 
 def _summarise(
-    plan: Plan, scores: Sequence[Sequence[ItemScores]], draws: Draws, records: tuple[EncoderRecord, ...]
+    plan: Plan,
+    scores: Sequence[Sequence[ItemScores]],
+    draws: Draws,
+    records: tuple[EncoderRecord, ...],
+    outcome: Outcome,
 ) -> Result:
-    found = [task.diagnostic.summarise(s, draws) for task, s in zip(plan.tasks, scores, strict=True) if s]
-    corpora = {c.name: c for c in plan.corpora}
-    result = Result(
-        draws.seed,
-        draws.resamples,
-        encoders=records,
-        corpora=tuple(_corpus_record(c) for c in corpora.values()),
-        rows=tuple(row for part in found for row in part.rows),
-        comparisons=tuple(c for part in found for c in part.comparisons),
-        series=tuple(s for part in found for s in part.series),
-        examples=tuple(replace(e, texts=_texts(corpora[e.corpus], e)) for part in found for e in part.examples),
-        verdicts=tuple(
-            replace(v, best=None, value=None, low=None, high=None, not_separable=(), above=())
-            if corpora[v.corpus].builtin
-            else v
-            for part in found
-            for v in part.verdicts
-        ),
+    """Put the parts of all tasks together; a task whose part cannot be made is noted as failed."""
+    parts = []
+    for task, of_task in zip(plan.tasks, scores, strict=True):
+        if not of_task:
+            continue
+        try:
+            parts.append(_part(task, of_task, draws))
+        except Exception as error:
+            LOG.debug("a diagnostic failed", exc_info=True)
+            outcome.fail("", reason_of(error), task)
+    corpora = tuple(_corpus_record(corpus) for corpus in plan.corpora)
+    failures = tuple(outcome.failures)
+    head = rounded(Result(draws.seed, draws.resamples, encoders=records, corpora=corpora, failures=failures))
+    return replace(
+        head,
+        rows=tuple(row for part in parts for row in part.rows),
+        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
+        series=tuple(series for part in parts for series in part.series),
+        examples=tuple(example for part in parts for example in part.examples),
+        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
     )
-    return rounded(result)
+
+
+def _part(task: Task, scores: Sequence[ItemScores], draws: Draws) -> Result:
+    """Return the part of the result that is one diagnostic's on one corpus, as it will be read back."""
+    part = task.diagnostic.summarise(scores, draws)
+    examples = tuple(replace(e, texts=_texts(task.corpus, e)) for e in part.examples)
+    verdicts = tuple(_without_best(v) for v in part.verdicts) if task.corpus.builtin else part.verdicts
+    return rounded(replace(part, examples=examples, verdicts=verdicts))
+
+
+def _without_best(verdict: Verdict) -> Verdict:
+    """Return a verdict that names no best encoder: built-in corpora are for trying things out."""
+    unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
+    return replace(unnamed, reason="a built-in corpus is for trying things out") if verdict.quantity else unnamed
 
 
 def _texts(corpus: Corpus[Any], example: Example) -> dict[str, str]:

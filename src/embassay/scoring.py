@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,16 +16,17 @@ from numpy.typing import NDArray
 from embassay.engine.badges import Badges, badges
 from embassay.engine.pool import Effort, encode
 from embassay.engine.topk import search
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.pending import Pending, Submit
 from embassay.plan import Entry, Plan, Task
-from embassay.result import Result
+from embassay.result import Failure, Result
 from embassay.samples import Text
 from embassay.store.cache import VectorCache
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Encoder, ItemScores
 from embassay.vectors import Vectors
 
+LOG = logging.getLogger(__name__)
 ENOUGH = 64
 """Texts that have to be timed before a speed is given."""
 
@@ -48,14 +50,29 @@ class Quiet:
 
 @dataclass
 class Outcome:
-    """What a run leaves: the result, what each encoder took, and which failed and why."""
+    """What a run leaves: the result, what each encoder took, and what failed and why."""
 
     result: Result
     effort: dict[str, Effort] = field(default_factory=dict)
     speed: dict[str, float] = field(default_factory=dict)
     route: dict[str, Any] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
     badges: dict[str, Badges | None] = field(default_factory=dict)
+
+    def fail(self, encoder: str, reason: str, task: Task | None = None) -> None:
+        """Note that an encoder failed, or a diagnostic on it; without its name a diagnostic on all encoders."""
+        diagnostic, corpus = (task.name, task.corpus.name) if task else ("", "")
+        self.failures.append(Failure(encoder, diagnostic, corpus, one_line(reason)))
+
+    @property
+    def failed_encoders(self) -> set[str]:
+        """The labels of the encoders that failed themselves."""
+        return {failure.encoder for failure in self.failures if not failure.diagnostic}
+
+    def check(self) -> None:
+        """Raise EncoderError if anything failed."""
+        if self.failures:
+            raise EncoderError("; ".join(failure.sentence for failure in self.failures))
 
     def notes(self, label: str) -> tuple[str, ...]:
         """Return what is to be said of an encoder: what it says itself, and what its vectors have shown."""
@@ -71,6 +88,8 @@ class Scoring:
     ----------
     truncated
         How many of the distinct texts are longer than it reads; None where it cannot tell.
+    failed
+        By task, why a diagnostic failed.
     """
 
     dim: int | None
@@ -78,12 +97,33 @@ class Scoring:
     truncated: int | None = None
     scores: dict[str, ItemScores] = field(default_factory=dict)
     pending: dict[str, Pending[ItemScores]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def collect(self, only_ready: bool = False) -> None:
         """Take in and keep what has been worked out; wait for the rest, unless only what is ready is wanted."""
         for name in [name for name, waiting in self.pending.items() if waiting.ready or not only_ready]:
-            self.keep(name, self.pending[name].finish())
+            self.take(name, self.pending[name].finish)
             del self.pending[name]
+
+    def take(self, name: str, finish: Callable[[], ItemScores]) -> None:
+        """Work out and keep a score; a diagnostic that fails is noted, and the others go on.
+
+        Raises
+        ------
+        EncoderError
+            If the encoder fails, which the diagnostic may have asked to learn anew.
+        OutputError
+            If the score cannot be written.
+        BrokenExecutor
+            If a worker process was killed.
+        """
+        try:
+            self.keep(name, finish())
+        except (EncoderError, OutputError, BrokenExecutor):
+            raise
+        except Exception as error:
+            LOG.debug("a diagnostic failed", exc_info=True)
+            self.failed[name] = reason_of(error)
 
     @property
     def parts(self) -> tuple[Future[Any], ...]:
@@ -131,10 +171,7 @@ def begin(
     todo = [t for t in tasks if known[key(t)] is None]
     scoring = Scoring(None, folder, scores={name: score for name, score in known.items() if score})
     dim = int(scoring.scores[key(tasks[0])].scalars["dim"]) if not todo else None
-    pools: dict[str, tuple[Encoder, dict[Text, None]]] = {}
-    for corpus in {t.corpus.name: t.corpus for t in todo}.values():
-        encoder = fitted[corpus.name]
-        pools.setdefault(encoder.fingerprint, (encoder, {}))[1].update(dict.fromkeys(corpus.texts()))
+    pools = _pools(tasks, todo, fitted)
     effort = Effort()
     if cache:
         for fingerprint in pools:
@@ -142,12 +179,13 @@ def begin(
     try:
         with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
             for fingerprint, (encoder, texts) in pools.items():
-                vectors, spent = encode(encoder, list(texts), cache, advance)
+                ledger = partial(folder.ledger, entry.label, fingerprint, texts) if folder else None
+                vectors, spent = encode(encoder, texts, cache, advance, ledger)
                 effort, dim = effort + spent, vectors.matrix.shape[1]
-                learn = partial(_learn, encoder, tuple(texts)) if hasattr(encoder, "relearn") else None
+                learn = partial(_learn, encoder, texts) if hasattr(encoder, "relearn") else None
                 vectors = replace(vectors, search=partial(search, device=plan.device), learn=learn)
                 if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
-                    outcome.badges[entry.label] = _badges(encoder, vectors, list(texts), plan.seed)
+                    outcome.badges[entry.label] = _badges(encoder, vectors, texts, plan.seed, spent.encoded)
                 for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
                     _score(scoring, task, entry, encoder, vectors, submit)
     except BaseException:
@@ -161,19 +199,46 @@ def begin(
     return scoring
 
 
+def _pools(
+    tasks: Sequence[Task], todo: Sequence[Task], fitted: Mapping[str, Encoder]
+) -> dict[str, tuple[Encoder, tuple[Text, ...]]]:
+    """Return by fingerprint the encoders that have work left, each with the distinct texts of *all* its tasks.
+
+    Also of those that are scored already: a run that goes on after a kill then encodes and looks at the same matrix,
+    row by row, as one that was never interrupted.
+    """
+    unfinished = {fitted[task.corpus.name].fingerprint for task in todo}
+    encoders: dict[str, Encoder] = {}
+    texts: dict[str, dict[Text, None]] = {}
+    for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
+        encoder = fitted[corpus.name]
+        if encoder.fingerprint in unfinished:
+            encoders.setdefault(encoder.fingerprint, encoder)
+            texts.setdefault(encoder.fingerprint, {}).update(dict.fromkeys(corpus.texts()))
+    return {fingerprint: (encoder, tuple(texts[fingerprint])) for fingerprint, encoder in encoders.items()}
+
+
 def _score(scoring: Scoring, task: Task, entry: Entry, encoder: Encoder, vectors: Vectors, submit: Submit) -> None:
     """Score one task, or begin to."""
     origin = task.origin(entry, encoder)
-    more = {"dim": float(vectors.matrix.shape[1]), **_unknown_words(encoder, task.corpus)}
 
-    def with_more(score: ItemScores) -> ItemScores:
+    def complete(score: ItemScores) -> ItemScores:
+        more = {"dim": float(vectors.matrix.shape[1]), **_unknown_words(encoder, task.corpus)}
         return replace(score, scalars={**score.scalars, **more})
 
-    if start := getattr(task.diagnostic, "begin", None):
+    start = getattr(task.diagnostic, "begin", None)
+    if start is None:
+        scoring.take(key(task), lambda: complete(task.diagnostic.score(task.corpus, vectors, origin)))
+        return
+    try:
         waiting: Pending[ItemScores] = start(task.corpus, vectors, origin, submit)
-        scoring.pending[key(task)] = Pending(waiting.parts, lambda: with_more(waiting.finish()))
-    else:
-        scoring.keep(key(task), with_more(task.diagnostic.score(task.corpus, vectors, origin)))
+    except (EncoderError, BrokenExecutor):
+        raise
+    except Exception as error:
+        LOG.debug("a diagnostic failed", exc_info=True)
+        scoring.failed[key(task)] = reason_of(error)
+        return
+    scoring.pending[key(task)] = Pending(waiting.parts, lambda: complete(waiting.finish()))
 
 
 def _unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
@@ -185,12 +250,12 @@ def _unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
     return {name: float(n) for name, n in zip(names, ask([text for _, text in corpus.texts()]), strict=True)}
 
 
-def _badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int) -> Badges | None:
+def _badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int) -> Badges | None:
     try:
-        return badges(encoder, vectors, texts, seed)
+        return badges(encoder, vectors, texts, seed, encoded)
     except Exception as error:
         # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
-        return Badges(0, reason=f"{type(error).__name__}: {error}")
+        return Badges(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
 def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from embassay.config import Settings, read
-from embassay.errors import EncoderError, OutputError, SourceError
+from embassay.errors import EmbassayError, EncoderError, OutputError, SourceError, one_line, reason_of
+from embassay.paths import output_path, source_path
 from embassay.plan import Plan, prepare
 from embassay.result import Result
 from embassay.run import environment, execute, layouts, peak_memory
@@ -23,7 +24,9 @@ from embassay.store.cache import FileHashes, Remembered, VectorCache, default_fo
 from embassay.store.runs import RunFolder
 from embassay.types import Draws, Encoder, Runtime
 
-FINE, ENCODER_FAILED = 0, 3
+FINE, FAILED_IN_PART = 0, 3
+NO_TEXTS = "it failed; texts were not to be kept"
+"""What is kept of a reason, which may quote texts, where none are to be kept."""
 DEFAULT_OUT = Path("embassay-run")
 
 
@@ -42,11 +45,13 @@ class Request:
     backend: str = "auto"
     baselines: bool = True
     texts: bool = True
+    follow_links: bool = False
     cache: Path | None = None
     use_cache: bool = True
     overwrite: bool = False
     quiet: bool = False
     trusted: Sequence[str] = ()
+    reference: str = ""
 
     @classmethod
     def of(cls, config: Path | None, **given: Any) -> Request:
@@ -55,12 +60,13 @@ class Request:
         merged: dict[str, Any] = {}
         for name in ("encoders", "corpora", "diagnostics"):
             merged[name] = given.pop(name, ()) or settings.specs(name)
-        for name in ("seed", "resamples", "limit", "device", "backend", "baselines", "texts", "out"):
+        for name in ("seed", "resamples", "limit", "device", "backend", "baselines", "texts", "out", "reference"):
             value = given.pop(name, None)
             value = getattr(settings, name) if value is None else value
             if value is not None:
                 merged[name] = value
-        return replace(cls(**merged, **given), out=Path(merged.get("out", DEFAULT_OUT)))
+        given["cache"] = output_path(cache) if (cache := given.get("cache")) else None
+        return replace(cls(**merged, **given), out=output_path(merged.get("out", DEFAULT_OUT)))
 
     @cached_property
     def cache_folder(self) -> Path | None:
@@ -103,40 +109,62 @@ class Request:
             baselines=self.baselines,
             limit=self.limit,
             seed=self.seed,
+            reference=self.reference,
             badges=True,
             looking=looking,
+            follow_links=self.follow_links,
         )
 
 
 def carry_out(request: Request) -> int:
-    """Run, write the folder, print tables and verdict; return the exit code."""
-    from embassay.reports.terminal import show, stdout
-
+    """Run, write the folder, print tables and verdict, draw the report; return the exit code."""
     start = time.perf_counter()
     draws, plan, folder = request.draws, request.plan(), RunFolder(request.out)
-    folder.open(settings_of(request, plan), request.overwrite)
-    if not request.quiet:
-        for note in plan.notes:
-            say(note)
+    changed = folder.open(settings_of(request, plan), request.overwrite)
+    tell = _silent if request.quiet else say
+    for name in changed:
+        tell(f"{name}: the code of this diagnostic has changed since; its scores are made anew")
+    for note in plan.notes:
+        tell(note)
     outcome = into(folder, request, plan, draws, start)
-    if not request.quiet:
-        for label in outcome.route:
-            for note in outcome.notes(label):
-                say(f"{label}: {note}")
+    for label in outcome.route:
+        for note in outcome.notes(label):
+            tell(f"{label}: {note}")
     result = outcome.result
-    show(result, layouts(result), speeds(folder.record()), stdout())
-    if outcome.effort and not any(effort.texts for effort in outcome.effort.values()) and not request.quiet:
-        say(f"{folder.path} held all of this already: nothing was encoded or scored again")
-    for message in outcome.failures.values():
-        say(f"failed: {message}")
-    if not request.quiet and result.rows:
-        say(f"report: {folder.report}")
-        say(f"result: {folder.path / 'result.json'}")
-    return ENCODER_FAILED if outcome.failures else FINE
+    printed = print_tables(folder, result)
+    if outcome.effort and not any(effort.texts for effort in outcome.effort.values()):
+        tell(f"{folder.path} held all of this already: nothing was encoded or scored again")
+    for failure in result.failures:
+        say(f"failed: {failure.sentence}")
+    if not result.rows:
+        return FAILED_IN_PART if result.failures else FINE
+    drawn = write_report(folder, result)
+    if drawn:
+        tell(f"report: {folder.report}")
+    tell(f"result: {folder.path / 'result.json'}")
+    return FINE if printed and drawn and not result.failures else FAILED_IN_PART
+
+
+def _silent(message: str) -> None:
+    """Say nothing."""
+
+
+def print_tables(folder: RunFolder, result: Result) -> bool:
+    """Print the tables and verdicts; where that fails, say why and return False."""
+    from embassay.reports.terminal import show, stdout
+
+    try:
+        show(result, layouts(result), speeds(folder.record()), stdout())
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        say(f"failed: the tables cannot be printed: {reason_of(error)}; the figures are in {folder.path}/result.json")
+        return False
+    return True
 
 
 def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: float) -> Outcome:
-    """Execute a plan, and write result, report and record into a folder that is open for it.
+    """Execute a plan, and write result and record into a folder that is open for it.
 
     Parameters
     ----------
@@ -151,16 +179,28 @@ def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: f
     result = outcome.result if request.texts else without_texts(outcome.result)
     record = {**_record(folder.record(), outcome, time.perf_counter() - start), "notes": list(plan.notes)}
     if not request.texts:
-        # What an encoder says when it fails may quote what it was given.
-        record["failures"] = {label: f"{label}: it failed; texts were not to be kept" for label in outcome.failures}
         for known in trust(record).values():
             if known.get("reason"):
-                known["reason"] = "it failed; texts were not to be kept"
-    if result.rows:
-        _draw(folder.report, result, record)
+                known["reason"] = NO_TEXTS
     folder.write_result(result)
-    folder.write_record(record)
+    folder.write_record({**record, "failures": [vars(failure) for failure in result.failures]})
+    if not result.failures:
+        folder.forget_encoding()
     return replace(outcome, result=result)
+
+
+def write_report(folder: RunFolder, result: Result) -> bool:
+    """Draw the page of the result that a folder holds by now; where that fails, say why and return False.
+
+    The figures are in ``result.json`` by then: nothing that goes wrong with the page may take them away.
+    """
+    try:
+        _draw(folder.report, result, folder.record())
+    except Exception as error:
+        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
+        say(f"failed: the report cannot be drawn: {reason}; the figures are in {folder.path / 'result.json'}")
+        return False
+    return True
 
 
 def draw_again(run: Path, out: Path | None = None) -> Path:
@@ -178,20 +218,24 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     SourceError
         If the run did not finish, nothing was scored in it, or its result cannot be read.
     """
+    run, out = source_path(run), out and output_path(out)
     folder = RunFolder(run.parent if run.is_file() else run)
     record = folder.record()
     if record.get("state") == "running":
         raise SourceError("this run did not finish; give the same command again and it goes on", run)
     result = results.read(run / "result.json" if run.is_dir() else run)
     if not result.rows:
-        raise SourceError("; ".join(("nothing was scored in this run", *failed(record))), run)
+        failures = (f"failed: {failure.sentence}" for failure in result.failures)
+        raise SourceError("; ".join(("nothing was scored in this run", *failures)), run)
     _draw(out or folder.report, result, record)
     return out or folder.report
 
 
 def without_texts(result: Result) -> Result:
-    """Return the result without any sentence of a corpus."""
-    return replace(result, examples=tuple(replace(example, texts={}) for example in result.examples))
+    """Return the result without any sentence of a corpus: not in examples, not in what a failure quotes."""
+    examples = tuple(replace(example, texts={}) for example in result.examples)
+    failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
+    return replace(result, examples=examples, failures=failures)
 
 
 def speeds(record: Mapping[str, Any]) -> dict[str, float]:
@@ -206,23 +250,17 @@ def trust(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: e["badges"] for name, e in encoders.items() if e.get("badges")}
 
 
-def failed(record: Mapping[str, Any]) -> list[str]:
-    """Return which encoders failed and why, by label, as ``run.json`` remembers it."""
-    failures: Mapping[str, str] = record.get("failures", {})
-    return [f"failed: {message}" for _, message in sorted(failures.items())]
-
-
 def say(message: str) -> None:
     """Print to standard error."""
-    print(message, file=sys.stderr)  # noqa: T201
+    print(one_line(message), file=sys.stderr)  # noqa: T201
 
 
 def _draw(path: Path, result: Result, record: Mapping[str, Any]) -> None:
     from embassay.reports.page import render
     from embassay.store.canonical import write
 
-    notes = [*record.get("notes", ()), *failed(record)]
-    write(path, render(result, layouts(result), speeds(record), trust(record), notes).encode("utf-8", "replace"))
+    page = render(result, layouts(result), speeds(record), trust(record), record.get("notes", ()))
+    write(path, page.encode("utf-8", "replace"))
 
 
 def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> Outcome:
@@ -241,10 +279,11 @@ def settings_of(request: Request, plan: Plan) -> dict[str, Any]:
     return {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
         "corpora": [[c.name, c.fingerprint] for c in plan.corpora],
-        "diagnostics": [[t.name, dict(t.options), t.corpus.name] for t in plan.tasks],
+        "diagnostics": [[t.name, t.version, dict(t.options), t.corpus.name] for t in plan.tasks],
         "seed": request.seed,
         "resamples": request.resamples,
         "texts": request.texts,
+        "reference": request.reference,
     }
 
 
@@ -278,7 +317,6 @@ def _record(before: Mapping[str, Any], outcome: Outcome, seconds: float) -> dict
     return {
         **before,
         "state": "failed in part" if outcome.failures else "finished",
-        "failures": outcome.failures,
         "seconds": round(seconds, 3),
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,

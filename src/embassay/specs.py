@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.errors import SpecError, UnknownNameError, quoted
 
 KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 FALSE, TRUE = {"false", "no", "0", "off"}, {"true", "yes", "1", "on"}
@@ -98,11 +98,11 @@ def _convert(value: Any, hint: Any, place: str) -> Any:
         hint = next(h for h in get_args(hint) if h is not type(None))
     if get_origin(hint) is Literal:
         if (value := str(value).strip()) not in get_args(hint):
-            raise SpecError(f"{place}: {value!r} is none of {', '.join(map(str, get_args(hint)))}")
+            raise SpecError(f"{place}: {quoted(value)} is none of {', '.join(map(str, get_args(hint)))}")
         return value
     if hint is str or not isinstance(value, str):
         if type(value) is not hint and not (hint is float and type(value) is int):
-            raise SpecError(f"{place}: {value!r} is not {KINDS[hint]}")
+            raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")
         return value
     return _read(value.strip(), hint, place)
 
@@ -110,9 +110,9 @@ def _convert(value: Any, hint: Any, place: str) -> Any:
 def _read(value: str, hint: Any, place: str) -> Any:
     if hint is bool:
         if value.lower() not in TRUE | FALSE:
-            raise SpecError(f"{place}: {value!r} is neither true nor false")
+            raise SpecError(f"{place}: {quoted(value)} is neither true nor false")
         return value.lower() in TRUE
     try:
         return hint(value)
     except ValueError:
-        raise SpecError(f"{place}: {value!r} is not {KINDS[hint]}") from None
+        raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}") from None

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.checks import check_content
 from embassay.errors import SpecError
 from embassay.result import Result
 from embassay.samples import Document, Grouped, Role, Sample, Text, independent_units
@@ -103,6 +104,22 @@ class Corpus(Generic[S]):
     def units(self) -> NDArray[np.int64]:
         """(n,) the unit of independence of each sample, from 0."""
         return independent_units(self.samples)
+
+    def check(self) -> None:
+        """Refuse content that nothing can be measured with; loaders have refused it already, with its line.
+
+        Raises
+        ------
+        SpecError
+            For the first thing that is wrong, with the number of the sample or document.
+        """
+        # A corpus that is watched during a training is given to each assay again.
+        _ = self._is_sound
+
+    @cached_property
+    def _is_sound(self) -> bool:
+        check_content(self.name, self.shape, self.samples, self.documents)
+        return True
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
@@ -274,9 +291,24 @@ class Runtime:
         check_device(self.device)
 
 
+def is_chance(spec: str) -> bool:
+    """Say whether a spec gives random vectors: such an encoder stands for chance, and is no candidate."""
+    return spec.split(",")[0] == "random"
+
+
 @dataclass(frozen=True)
 class Origin:
-    """Which diagnostic looked at which corpus through which encoder."""
+    """Which diagnostic looked at which corpus through which encoder.
+
+    Attributes
+    ----------
+    baseline
+        Whether the encoder joined by itself.
+    version
+        Of the diagnostic: a number, or of another package's a hash of its source.
+    reference
+        Whether it is the encoder that the others are compared with.
+    """
 
     diagnostic: str
     options: str
@@ -286,6 +318,8 @@ class Origin:
     encoder_fingerprint: str
     spec: str = ""
     baseline: bool = False
+    version: str = ""
+    reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -333,6 +367,23 @@ class ItemScores:
     values: Mapping[str, NDArray[np.float64]]
     scalars: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together.
+
+        Raises
+        ------
+        ValueError
+            For labels that are no texts, values that are no float64, and units or values of another number than items.
+        """
+        number = len(self.item)
+        if self.item.dtype.kind != "U" or any(labels.dtype.kind != "U" for labels in self.labels.values()):
+            raise ValueError("items and labels must be arrays of str")
+        if any(values.dtype != np.float64 for values in self.values.values()):
+            raise ValueError("values must be arrays of float64")
+        for name, array in {"unit": self.unit, **self.values}.items():
+            if len(array) != number:
+                raise ValueError(f"{name!r} has {len(array)} entries, and there are {number} items")
+
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits of the content; equal digests mean equal scores."""
@@ -357,8 +408,10 @@ class ItemScores:
             Anything else that it depends on, by name.
         """
         o = self.origin
+        version = f"@{o.version}" if o.version else ""
+        options = f"({o.options})" if o.options else ""
         parts = {
-            "": o.diagnostic + (f"({o.options})" if o.options else ""),
+            "": f"{o.diagnostic}{version}{options}",
             "corpus": f"{o.corpus}@{o.corpus_fingerprint}",
             "encoder": f"{o.encoder}@{o.encoder_fingerprint}",
             "measure": measure or self.measure,

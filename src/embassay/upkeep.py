@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import InputError
+from embassay.paths import output_path
 from embassay.reports.terminal import stdout
 from embassay.store.cache import VectorCache, default_folder
 from embassay.store.disks import VARIABLE, shown
@@ -27,7 +28,7 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
     UnknownNameError
         If the cache has no such encoder.
     """
-    folder = folder or default_folder()
+    folder = output_path(folder) if folder else default_folder()
     if encoder is not None and what != "clear":
         raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
     if folder.exists() and not folder.is_dir():

@@ -143,6 +143,15 @@ def as_float32(rows: Any, texts: Sequence[str]) -> Any:
     return found
 
 
+def with_narrow_indices(rows: Any) -> Any:
+    """Return CSR rows with 32-bit indices where they suffice: liblinear takes no others."""
+    largest = max(rows.nnz, *rows.shape)
+    if largest > np.iinfo(np.int32).max:
+        return rows
+    indices, starts = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return csr_array((rows.data, indices, starts), shape=rows.shape)
+
+
 def check_finite(rows: Any, texts: Sequence[str]) -> None:
     """Raise EncoderError if a vector has NaN or infinity: of which text."""
     place = _first(rows, lambda numbers: ~np.isfinite(numbers))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders._prompts import by_role
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.plan import prepare
 from embassay.resolve import load_corpus, load_encoder
 from embassay.result import Result, Row
@@ -156,8 +156,7 @@ class _Watch:
         """Return the figures of the diagnostic's first table by name, and the name of its headline."""
         plan = prepare([encoder], self.corpora, [self.diagnostic], runtime=Runtime(), baselines=False, seed=self.seed)
         outcome = execute(plan, Draws(self.seed, RESAMPLES), workers=1)
-        if outcome.failures:
-            raise EncoderError("; ".join(outcome.failures.values()))
+        outcome.check()
         return _figures(outcome.result)
 
 

@@ -8,11 +8,19 @@ from embassay.adapt.card import Origin, card_of, hub_name
 from embassay.adapt.figures import WITHOUT, of_variants
 from embassay.adapt.settings import FINETUNE
 from embassay.adapt.variants import Stage
-from embassay.result import Comparison, CorpusRecord, EncoderRecord, Result, Row
+from embassay.result import CorpusRecord, EncoderRecord, Result, Row
 
 NAMES = ("base", "finetuned")
 STAGE = Stage("finetuned", "finetune", "base", FINETUNE, {"loss": "mnr", "per_question": 2})
 ORIGIN = Origin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
+SAID = (
+    "finetuned on your questions: better, +2.0 points",
+    "finetuned: no step of the training was better on the dev questions",
+    "finetuned, in short: better on your questions",
+    "pretrained+finetuned on your questions: worse",
+    "pretrained+finetuned against finetuned on your questions: worse",
+    "Each line compares single training runs",
+)
 FACTS = {"finetuned": {"rows": 75, "data": "d" * 16, "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]]}}
 
 
@@ -38,43 +46,26 @@ def result():
     ]
     encoders = tuple(EncoderRecord(name, name, name, "", 8, 8, {}, False) for name in NAMES)
     corpus = CorpusRecord("mine", "retrieval", "7b01d0fd98d91ab5", 41, 38, 38.0, 0, 90, "CC0", "", False, 60, 60)
-    change = Comparison(
-        "retrieval",
-        "mine",
-        "all",
-        "similarity",
-        "",
-        "Success@5",
-        "base",
-        "finetuned",
-        -0.02,
-        -0.04,
-        -0.01,
-        0.01,
-        0.01,
-        1,
-        41,
-        38,
-    )
-    return Result(0, 1000, encoders, (corpus,), tuple(rows), (change,))
+    return Result(0, 1000, encoders, (corpus,), tuple(rows))
 
 
 def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
-    card = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"])
+    card = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
     learnt, tested = card.split("## Learnt from\n\n")[1].split("## Tested on\n\n")
     assert "| mine | 5df59cba8925e8fd | CC0 |" in learnt
     assert "| mine | test, of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
     assert f"| data | {'d' * 16} |" in card
     assert "| Success@5 of the dev questions | 0.633 (step 0), 0.600 (step 5), 0.567 (step 10) |" in card
-    assert "- finetuned: no step of the training was better on the dev questions" in card
+    said = card.split("## Verdict\n\n")[1].split("\n\nSignature")[0]
+    assert said.splitlines() == [f"- {line}" for line in (*SAID[:3], SAID[-1])]
 
 
 def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
     from dataclasses import replace
 
-    own = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"])
+    own = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
     assert "base_model" not in own
-    there = card_of(STAGE, [STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"])
+    there = card_of(STAGE, [STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"], SAID)
     assert there.startswith(
         '---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\nbase_model: "a'
     )
@@ -119,7 +110,7 @@ def test_figures_of_few_units_are_marked(result):
 
     few = replace(result, rows=tuple(replace(r, units=22) for r in result.rows))
     assert of_variants(few, ["mine"])[0].startswith("| mine (few units: 22) | ")
-    assert "\nmine (few units: 22)\n" in card_of(STAGE, [STAGE], FACTS, ORIGIN, few, ["mine"])
+    assert "\nmine (few units: 22)\n" in card_of(STAGE, [STAGE], FACTS, ORIGIN, few, ["mine"], SAID)
 
 
 def test_a_figure_that_there_is_none_of_is_a_dash(result):

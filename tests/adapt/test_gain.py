@@ -1,212 +1,318 @@
-"""The verdict on an adaptation: signs, intervals and words, worked by hand."""
+"""The verdict on an adaptation: each condition planted in item scores, each sentence as people read it."""
 
 import math
+import re
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from embassay.adapt.gain import CAVEAT, Change, changes, p_value, signed, told, verdict
-from embassay.result import Comparison, Result
-from embassay.stats.compare import compare
+from embassay.adapt.gain import CAVEAT, PHRASES, WATCHED, Change, changes, p_value, signed, told, verdict
+from embassay.result import Comparison, EncoderRecord, Result
+from embassay.stats.families import Roles, compare_means
+from embassay.stats.noninferiority import Headline, NotWorse
 from embassay.types import Draws
 
-FAMILY = {"pairs_in_family": 3, "measure": "similarity"}
+SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}
+MEANS = {"minimal_pairs": ("contrast", "synonym-negation_main", "")}
+MARGINS = {"minimal_pairs": 0.01}
 
 
-def comparison(a, b, difference, low, high, p, diagnostic="retrieval", corpus="mine", **given):
-    known = {"quantity": "Success@5", "subset": "all", "condition": "", "items": 897, "units": 300, **FAMILY}
-    return Comparison(
-        diagnostic, corpus, a=a, b=b, difference=difference, low=low, high=high, p=p, p_holm=p, **{**known, **given}
-    )
+class Planted:
+    """The item scores of base and variants on some corpora.
 
+    Parameters
+    ----------
+    fingerprints
+        Of the encoders; each its own by default.
+    """
 
-def result(*found, seed=0):
-    return Result(seed, 1000, comparisons=found)
+    def __init__(self, resamples=400, **fingerprints):
+        self.draws = Draws(0, resamples)
+        self.fingerprints = fingerprints
+        self.comparisons, self.headlines, self.names = [], {}, ["base"]
 
+    def put(self, values, unit=None, diagnostic="retrieval", corpus="mine", tests=1):
+        """Add the (n,) item values of each encoder on a corpus; p is after Holm over so many equal tests."""
+        names = list(values)
+        self.names += [name for name in names if name not in self.names]
+        unit = np.arange(len(values[names[0]])) if unit is None else unit
+        quantity, subset, condition = {**SHARES, **MEANS}[diagnostic]
+        key = (diagnostic, corpus)
+        of_shares = diagnostic in SHARES
+        margin = MARGINS.get(diagnostic, 0.02)
+        self.headlines[key] = Headline(quantity, margin, values, unit, key, subset, condition, of_shares)
+        roles = Roles(tuple(names), "base" if "base" in names else None, all_pairs=True)
+        for d in compare_means(values, unit, roles, self.draws, *key, of_shares=of_shares):
+            p = None if d.p_adjusted is None else min(1.0, tests * d.p_adjusted)
+            figures = (d.difference, d.low, d.high, d.p, p, d.tests, d.items, d.units, d.family)
+            self.comparisons.append(
+                Comparison(diagnostic, corpus, subset, "similarity", condition, quantity, d.a, d.b, *figures)
+            )
+        return self
 
-def test_a_gain_is_told_from_the_variant_s_side_whoever_stands_first():
-    one = result(comparison("base", "finetuned", -0.061, -0.082, -0.039, 0.0006))
-    other = result(comparison("finetuned", "base", 0.061, 0.039, 0.082, 0.0006))
-    for found in (one, other):
-        assert verdict(found, ["mine"])[0] == (
-            "finetuned: +6.1 points [3.9, 8.2] on your questions (Success@5, 897 test questions in 300 units, p <0.001)"
+    def answers(self, wins, losses, items, per_unit=1, variant="finetuned", **more):
+        """Add answers of base and one variant: so many that only the variant has right, or only the base."""
+        base, new = np.ones(items), np.ones(items)
+        base[:wins] = 0
+        new[wins : wins + losses] = 0
+        # What differs is spread over the units.
+        order = np.random.default_rng(0).permutation(items)
+        return self.put({"base": base[order], variant: new[order]}, np.arange(items) // per_unit, **more)
+
+    @property
+    def result(self):
+        """The result of the run."""
+        encoders = tuple(
+            EncoderRecord(name, name, self.fingerprints.get(name, name), "", 8, 8, {}, False) for name in self.names
         )
+        return Result(0, self.draws.resamples, encoders, comparisons=tuple(self.comparisons))
 
 
-def test_a_loss_is_named():
-    found = result(comparison("base", "pretrained", 0.04, 0.021, 0.06, 0.012))
-    assert verdict(found, ["mine"]) == (
-        "pretrained: a loss, −4.0 points [−6.0, −2.1] on your questions (Success@5, 897 test questions in 300 units, "
-        "p 0.012)",
-        "pretrained, in short: worse on your questions",
-        CAVEAT.format(seed=0),
+def said(planted, own=("mine",), **more):
+    return verdict(planted.result, planted.headlines, own, **more)
+
+
+def contrasts(shift, spread=0.02, items=116):
+    """Item contrasts of base and variant whose mean differs by exactly ``shift``."""
+    rng = np.random.default_rng(4)
+    base, noise = 0.1 + 0.05 * rng.standard_normal(items), spread * rng.standard_normal(items)
+    return {"base": base, "finetuned": base + shift + noise - noise.mean()}
+
+
+# --- each outcome planted --------------------------------------------------------------------------------
+
+
+def test_a_significant_gain_is_better():
+    lines = said(Planted().answers(wins=80, losses=25, items=900, per_unit=3))
+    assert re.fullmatch(
+        r"finetuned on your questions: better, \+6\.1 points \[[3-4]\.\d, [7-8]\.\d\] "
+        r"\(Success@5, 900 test questions in 300 units, p <0\.001\)",
+        lines[0],
+    )
+    assert lines[1:] == ("finetuned, in short: better on your questions", CAVEAT.format(seed=0))
+
+
+def test_a_significant_loss_beyond_the_margin_is_worse():
+    lines = said(Planted().answers(wins=25, losses=80, items=900, variant="pretrained"))
+    assert re.fullmatch(
+        r"pretrained on your questions: worse, −6\.1 points \[−[78]\.\d, −[34]\.\d\] "
+        r"\(Success@5, 900 test questions, p <0\.001\)",
+        lines[0],
+    )
+    assert lines[1] == "pretrained, in short: worse on your questions"
+
+
+def test_no_loss_is_claimed_only_where_a_loss_of_the_margin_is_ruled_out():
+    lines = said(Planted().answers(wins=20, losses=20, items=3000, corpus="xquad"))
+    assert re.fullmatch(
+        r"finetuned on xquad \(retrieval\): not worse at a margin of 2 points, 0\.0 points \[−0\.\d, 0\.\d\] "
+        r"\(Success@5, 3,000 questions, p 1\.00\)",
+        lines[0],
+    )
+    assert lines[1] == "finetuned, in short: elsewhere not worse on xquad (retrieval)"
+
+
+def test_a_loss_that_is_significant_and_within_the_margin_is_not_worse_and_named():
+    lines = said(Planted().answers(wins=10, losses=50, items=10_000, corpus="xquad"))
+    assert lines[0].startswith("finetuned on xquad (retrieval): not worse at a margin of 2 points, −0.4 points [")
+    assert lines[0].endswith("; the loss of 0.4 points is significant and within the margin")
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(12, 24), (40, 38), (18, 18)])
+def test_what_the_data_cannot_show_is_inconclusive_and_says_what_it_takes(wins, losses):
+    (line, short, _) = said(Planted().answers(wins, losses, items=400, tests=3))
+    assert line.startswith("finetuned on your questions: inconclusive, ")
+    assert re.search(r"; a loss of \d\.\d points is not ruled out; to rule out a loss of 2 points takes about ", line)
+    assert line.endswith(" units like these; there are 400")
+    assert short == "finetuned, in short: inconclusive on your questions"
+
+
+def test_with_few_units_it_is_said_that_the_test_can_hardly_pass():
+    line = said(Planted().answers(wins=2, losses=1, items=38, corpus="handbook"))[0]
+    assert line.startswith("finetuned on handbook (retrieval): inconclusive, +2.6 points [")
+    assert "38 questions, p 1.00); a loss of" in line
+    assert "with 38 units this test can hardly pass at 2 points even where nothing is lost; it takes about" in line
+    few = said(Planted().answers(wins=1, losses=1, items=66, per_unit=3, corpus="handbook"))[0]
+    assert "66 questions in 22 units, few units, p 1.00" in few
+
+
+def test_a_loss_of_some_points_is_never_called_none():
+    # 0.1 said "no loss that these tests can show" of a true loss of 3 points in most runs.
+    rng = np.random.default_rng(8)
+    outcomes = []
+    for _ in range(100):
+        unit = np.repeat(np.arange(100), 3)
+        gaps = rng.choice([-1, 0, 1], size=300, p=[0.08, 0.87, 0.05])
+        planted = Planted(resamples=20).put(
+            {"base": np.where(gaps < 0, 1.0, 0.0), "finetuned": np.where(gaps > 0, 1.0, 0.0)}, unit, corpus="general"
+        )
+        (change,) = changes(planted.result, planted.headlines, ["mine"])
+        outcomes.append(change.outcome)
+    assert outcomes.count("not worse") <= 5
+    assert outcomes.count("inconclusive") > 50
+
+
+def test_the_same_model_with_the_same_answers_needs_no_test():
+    unchanged = Planted(base="f", finetuned="f").answers(0, 0, 40, corpus="handbook")
+    assert said(unchanged)[0] == (
+        "finetuned on handbook (retrieval): nothing changed (Success@5, the same model and the same answers); by their "
+        "number alone they rule out a loss of 6.6 points"
+    )
+    assert said(unchanged)[1].endswith("elsewhere nothing changed on handbook (retrieval)")
+    other = said(Planted().answers(0, 0, 40, corpus="handbook"))[0]
+    assert other.startswith("finetuned on handbook (retrieval): inconclusive, 0.0 points [")
+    # Under ten units, too.
+    assert "nothing changed" in said(Planted(base="f", finetuned="f").answers(0, 0, 8))[0]
+
+
+def test_too_few_units_and_nothing_defined_are_no_verdict():
+    assert said(Planted().answers(wins=20, losses=1, items=80, per_unit=10))[0] == (
+        "finetuned on your questions: nothing can be said (Success@5: fewer than 10 independent units)"
+    )
+    nothing = Planted().put({"base": np.full(40, np.nan), "finetuned": np.ones(40)})
+    line, short, _ = said(nothing)
+    assert line == "finetuned on your questions: nothing can be said (Success@5: undefined)"
+    assert short == "finetuned, in short: nothing can be said on your questions"
+
+
+def test_a_contrast_is_judged_by_its_own_margin_and_told_in_its_own_units():
+    def of_edits(shift, **more):
+        given = Planted().put(contrasts(shift, **more), diagnostic="minimal_pairs", corpus="edits")
+        return said(given)[0]
+
+    worse = of_edits(-0.045)
+    assert worse.startswith("finetuned on edits (negation contrast): worse, −0.045 [−0.04")
+    assert worse.endswith("(contrast, 116 originals, p <0.001)")
+    # What 0.1 called "worse elsewhere": significant, and a fiftieth of the contrast.
+    small = of_edits(-0.002, spread=0.006)
+    assert small.startswith("finetuned on edits (negation contrast): not worse at a margin of 0.01, −0.002 [−0.003, ")
+    assert small.endswith("; the loss of 0.002 is significant and within the margin")
+    unsure = of_edits(0.0, spread=0.1)
+    assert re.search(
+        r"inconclusive, 0\.000 .*; a loss of 0\.01\d is not ruled out; to rule out a loss of 0\.01 takes about ", unsure
     )
 
 
-@pytest.mark.parametrize(("low", "high", "p"), [(-0.03, 0.01, 0.4), (-0.03, -0.001, 0.07), (-0.03, 0.001, 0.04)])
-def test_what_the_data_cannot_show_is_said_so(low, high, p):
-    found = result(comparison("base", "finetuned", -0.012, low, high, p, items=150, units=150))
-    line = verdict(found, ["mine"])[0]
-    assert line.startswith("finetuned: no difference that 150 test questions can show on your questions: +1.2 points [")
-    assert "not shown to be better or worse" in verdict(found, ["mine"])[1]
+def test_a_small_gain_is_better_and_called_small():
+    planted = Planted().put(contrasts(0.002, spread=0.006), diagnostic="minimal_pairs", corpus="edits")
+    line = said(planted)[0]
+    assert line.startswith("finetuned on edits (negation contrast): better, +0.002 [0.001, 0.003]")
+    assert line.endswith("; the gain is smaller than the margin of 0.01")
 
 
-def test_no_interval_and_no_value_are_no_verdict():
-    bare = result(comparison("base", "finetuned", -0.2, None, None, 0.01, units=8))
-    assert verdict(bare, ["mine"])[0] == (
-        "finetuned: nothing can be said on your questions (Success@5: fewer than 10 independent units)"
-    )
-    undefined = result(comparison("base", "finetuned", None, None, None, None))
-    assert "undefined" in verdict(undefined, ["mine"])[0]
-    assert verdict(undefined, ["mine"])[1] == "finetuned, in short: nothing can be said on your questions"
-
-
-def test_units_are_named_where_they_are_not_the_questions_and_few_are_marked():
-    found = result(
-        comparison("base", "finetuned", -0.061, -0.082, -0.039, 0.0006, units=12),
-        comparison("base", "finetuned", -0.012, -0.03, 0.01, 0.4, corpus="handbook", items=38, units=22),
-        comparison("base", "finetuned", -0.061, -0.082, -0.039, 0.0006, corpus="notes", items=25, units=25),
-    )
-    assert verdict(found, ["mine"])[:3] == (
-        "finetuned: +6.1 points [3.9, 8.2] on your questions (Success@5, 897 test questions in 12 units, few units, "
-        "p <0.001)",
-        "finetuned: retrieval, no difference that 38 questions in 22 units can show on handbook: +1.2 points "
-        "[−1.0, 3.0] (Success@5, few units, p 0.40)",
-        "finetuned: retrieval, +6.1 points [3.9, 8.2] on notes (Success@5, 25 questions, few units, p <0.001)",
+def test_a_difference_that_no_digit_shows_is_not_better():
+    base = np.linspace(0, 1, 400)
+    tiny = Planted().put({"base": base, "finetuned": base + 0.0001}, diagnostic="minimal_pairs", corpus="edits")
+    assert said(tiny)[0] == (
+        "finetuned on edits (negation contrast): not worse at a margin of 0.01, 0.000 [0.000, 0.000] (contrast, "
+        "400 originals, p <0.001)"
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "told"),
-    [
-        ("gain", "unknown", "better on a; nothing can be said on b"),
-        ("none", "unknown", "not shown to be better or worse on a; nothing can be said on b"),
-        ("unknown", "unknown", "nothing can be said on your questions"),
-        ("gain", "gain", "better on your questions"),
-    ],
-)
-def test_a_corpus_that_nothing_can_be_said_on_is_named(first, second, told):
-    ends = {"gain": (-0.05, -0.07, -0.03, 0.001), "none": (-0.01, -0.03, 0.01, 0.5), "unknown": (-0.2, None, None, 0.4)}
-    found = result(
-        comparison("base", "finetuned", *ends[first], corpus="a"),
-        comparison("base", "finetuned", *ends[second], corpus="b"),
-    )
-    assert verdict(found, ["a", "b"])[2] == f"finetuned, in short: {told}"
+def test_p_is_that_after_holm():
+    once = Planted().answers(wins=12, losses=3, items=900)
+    assert said(once)[0].startswith("finetuned on your questions: better")
+    corrected = Planted().answers(wins=12, losses=3, items=900, tests=3)
+    assert said(corrected)[0].startswith("finetuned on your questions: not worse")
 
 
-def test_a_training_that_made_nothing_better_is_told_by_the_verdict():
-    found = result(comparison("base", "finetuned", -0.01, -0.03, 0.01, 0.5))
-    looks = {"finetuned": [[0, 0.633], [5, 0.6], [10, 0.567]]}
-    assert verdict(found, ["mine"], looks)[1] == (
-        "finetuned: no step of the training was better on the dev questions than the model that it began with "
-        "(Success@5 0.633 before, 0.600 at best); the best step is kept all the same"
-    )
-    for better in ({"finetuned": [[0, 0.6], [5, 0.633]]}, {"finetuned": [[0, 0.6]]}, {"finetuned": []}, {}):
-        assert verdict(found, ["mine"], better) == verdict(found, ["mine"])
+# --- the verdict as a whole ------------------------------------------------------------------------------
 
 
-def test_general_corpora_come_after_and_losses_there_are_summed_up():
-    contrast = {"diagnostic": "minimal_pairs", "quantity": "contrast", "subset": "synonym-negation_main"}
-    contrast |= {"items": 116, "units": 116}
-    found = result(
-        comparison("base", "finetuned", 0.12, 0.1, 0.14, 0.001, corpus="edits", **contrast),
-        comparison("base", "finetuned", 0.012, -0.003, 0.026, 0.3, corpus="handbook", items=120, units=120),
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001),
-    )
-    lines = verdict(found, ["mine"])
-    assert [line.split(":")[0] for line in lines[:4]] == ["finetuned"] * 3 + ["finetuned, in short"]
-    assert lines[0].startswith("finetuned: +5.0 points")
-    assert lines[1] == (
-        "finetuned: negation contrast, a loss, −0.120 [−0.140, −0.100] on edits (contrast, 116 originals, p 0.001)"
-    )
-    assert lines[2] == (
-        "finetuned: retrieval, no difference that 120 questions can show on handbook: −1.2 points [−2.6, 0.3] "
-        "(Success@5, p 0.30)"
-    )
-    assert lines[3] == "finetuned, in short: better on your questions; worse elsewhere: negation contrast (edits)"
+def test_a_change_is_told_from_the_variant_s_side_whoever_stands_first():
+    planted = Planted().answers(wins=80, losses=25, items=900)
+    (c,) = (c for c in planted.result.comparisons if c.family == "reference")
+    assert (c.a, c.b) == ("finetuned", "base")
+    turned = replace(c, a=c.b, b=c.a, difference=-c.difference, low=-c.high, high=-c.low)
+    other = replace(planted.result, comparisons=(turned,))
+    assert verdict(other, planted.headlines, ["mine"]) == said(planted)
 
 
-def test_no_loss_elsewhere_is_said_as_what_was_not_seen():
-    found = result(
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001),
-        comparison("base", "finetuned", 0.0, -0.01, 0.01, 1.0, corpus="handbook"),
-    )
-    assert verdict(found, ["mine"])[2].endswith("better on your questions; no loss elsewhere that these tests can show")
-
-
-def test_a_difference_that_no_digit_shows_is_no_change():
-    found = result(comparison("base", "finetuned", -0.0001, -0.0002, -0.0001, 0.001, units=897))
-    assert verdict(found, ["mine"])[0] == (
-        "finetuned: unchanged on your questions, to the digits that are printed: 0.0 points [0.0, 0.0] (Success@5, "
-        "897 test questions, p 0.001)"
-    )
-    still = result(comparison("base", "finetuned", 0.0, 0.0, 0.0, 1.0, units=897))
-    assert verdict(still, ["mine"])[0] == (
-        "finetuned: unchanged on your questions: 0.0 points [0.0, 0.0] (Success@5, 897 test questions, p 1.00)"
-    )
-    assert "not shown to be better" in verdict(found, ["mine"])[1]
-
-
-def test_what_pre_training_adds_to_fine_tuning_is_said():
-    found = result(
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001),
-        comparison("base", "pretrained+finetuned", -0.06, -0.08, -0.04, 0.001),
-        comparison("finetuned", "pretrained+finetuned", -0.01, -0.03, 0.01, 0.5),
-    )
-    assert verdict(found, ["mine"])[-2].startswith(
-        "pretrained+finetuned against finetuned: no difference that 897 test questions in 300 units can show"
+def test_the_domain_comes_first_then_the_rest_and_both_are_summed_up():
+    planted = Planted()
+    planted.put(contrasts(-0.12), diagnostic="minimal_pairs", corpus="edits")
+    planted.answers(wins=20, losses=20, items=3000, corpus="xquad")
+    planted.answers(wins=2, losses=1, items=38, corpus="handbook")
+    planted.answers(wins=80, losses=25, items=900)
+    lines = said(planted)
+    assert [line.split(",")[0].split(" at ")[0] for line in lines[:4]] == [
+        "finetuned on your questions: better",
+        "finetuned on edits (negation contrast): worse",
+        "finetuned on xquad (retrieval): not worse",
+        "finetuned on handbook (retrieval): inconclusive",
+    ]
+    assert lines[4] == (
+        "finetuned, in short: better on your questions; elsewhere worse on edits (negation contrast), not worse on "
+        "xquad (retrieval), inconclusive on handbook (retrieval)"
     )
 
 
 def test_several_corpora_are_named_each():
-    found = result(
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001, corpus="one"),
-        comparison("base", "finetuned", 0.05, 0.03, 0.07, 0.001, corpus="two"),
+    planted = Planted().answers(80, 25, 900, corpus="one").answers(25, 80, 900, corpus="two")
+    planted.answers(9, 1, 80, corpus="three", per_unit=10)
+    lines = said(planted, own=("one", "two", "three"))
+    assert lines[0].startswith("finetuned on your questions (one): better, +6.1 points [")
+    assert lines[1].startswith("finetuned on your questions (two): worse, −6.1 points [")
+    assert lines[3] == "finetuned, in short: worse on two, better on one, nothing can be said on three"
+    alike = Planted().answers(80, 25, 900, corpus="one").answers(80, 25, 900, corpus="two")
+    assert said(alike, own=("one", "two"))[2] == "finetuned, in short: better on your questions"
+
+
+def test_what_pre_training_adds_to_fine_tuning_is_said():
+    rng = np.random.default_rng(5)
+    base, tuned, both = ((rng.random(900) < share) * 1.0 for share in (0.5, 0.8, 0.8))
+    planted = Planted().put({"base": base, "finetuned": tuned, "pretrained+finetuned": both})
+    assert said(planted)[-2].startswith("pretrained+finetuned against finetuned on your questions: inconclusive, ")
+
+
+def test_a_training_that_made_nothing_better_is_told_by_the_verdict():
+    planted = Planted().answers(wins=20, losses=20, items=400)
+    looks = {"finetuned": [[0, 0.633], [5, 0.6], [10, 0.567]]}
+    assert said(planted, evaluations=looks)[1] == (
+        "finetuned: no step of the training was better on the dev questions than the model that it began with "
+        "(Success@5 0.633 before, 0.600 at best); the best step is kept all the same"
     )
-    lines = verdict(found, ["one", "two"])
-    assert "on your questions (one)" in lines[0]
-    assert "a loss" in lines[1]
-    assert "(two)" in lines[1]
-    assert lines[2].endswith("better on some of your corpora and worse on others")
+    for better in ({"finetuned": [[0, 0.6], [5, 0.633]]}, {"finetuned": [[0, 0.6]]}, {"finetuned": []}, {}):
+        assert said(planted, evaluations=better) == said(planted)
 
 
 def test_the_shift_is_said_where_it_is_there():
-    moved = {"diagnostic": "shift", "quantity": "distance", "subset": "documents", "condition": "relative"}
-    found = result(
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001),
-        comparison("base", "finetuned", -0.11, -0.13, -0.1, 0.001, corpus="mine vs handbook", **moved),
-    )
-    assert verdict(found, ["mine"])[1] == (
+    planted = Planted().answers(wins=80, losses=25, items=900)
+    place = ("shift", "mine vs handbook", "documents", "cosine", "relative", "distance", "finetuned", "base")
+    moved = Comparison(*place, 0.11, 0.1, 0.13, 0.001, 0.001, 3, 300, 300, "reference")
+    result = replace(planted.result, comparisons=(*planted.result.comparisons, moved))
+    assert verdict(result, planted.headlines, ["mine"])[1] == (
         "finetuned: your documents lie farther from general ones (mine vs handbook): +0.110 [0.100, 0.130] mean pair "
         "distances (p 0.001)"
     )
+    still = replace(moved, low=-0.1, p_holm=0.3)
+    result = replace(planted.result, comparisons=(*planted.result.comparisons, still))
+    assert verdict(result, planted.headlines, ["mine"]) == said(planted)
 
 
-def test_quantities_that_nobody_watches_are_left_out():
-    found = result(
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001, quantity="R@5"),
-        comparison("base", "finetuned", -0.05, -0.07, -0.03, 0.001, condition="whiten"),
-        comparison("finetuned", "other", -0.05, -0.07, -0.03, 0.001),
-    )
-    assert changes(found, ["mine"]) == ()
-    assert verdict(found, ["mine"]) == (CAVEAT.format(seed=0),)
+def test_quantities_that_are_no_headline_are_left_out():
+    planted = Planted().answers(wins=80, losses=25, items=900)
+    others = [replace(c, quantity="R@5") for c in planted.comparisons]
+    others += [replace(c, condition="whiten") for c in planted.comparisons]
+    others += [replace(c, a="finetuned", b="other") for c in planted.comparisons if c.family == "reference"]
+    result = replace(planted.result, comparisons=tuple(others))
+    assert changes(result, planted.headlines, ["mine"]) == ()
+    assert verdict(result, planted.headlines, ["mine"]) == (CAVEAT.format(seed=0),)
 
 
 def test_the_figures_are_those_of_a_plain_paired_mean():
     drawn = np.random.default_rng(3)
     base, tuned = (drawn.random(400) < share for share in (0.5, 0.7))
-    (d,) = compare({"base": base * 1.0, "finetuned": tuned * 1.0}, np.arange(400), Draws(0, 500), of_shares=True)
-    found = Comparison("retrieval", "mine", "all", "", "", "Success@5", pairs_in_family=1, **figures(d))
-    (change,) = changes(result(found), ["mine"])
+    planted = Planted(500).put({"base": base * 1.0, "finetuned": tuned * 1.0})
+    (change,) = changes(planted.result, planted.headlines, ["mine"])
     assert change.difference == pytest.approx(np.mean(tuned.astype(float) - base))
     assert change.low < change.difference < change.high
-    assert change.verdict == "gain"
+    assert change.outcome == "better"
     error = math.sqrt(np.var(tuned.astype(float) - base, ddof=1) / 400)
     assert (change.high - change.low) / 2 == pytest.approx(1.96 * error, rel=0.15)
-
-
-def figures(d):
-    return {name: value for name, value in vars(d).items() if name != "error"}
 
 
 def test_numbers_as_people_write_them():
@@ -216,8 +322,22 @@ def test_numbers_as_people_write_them():
 
 
 def test_a_change_against_another_variant_names_it():
-    change = Change("b", "a", "similarity", "pairs", "spearman", 0.1, 0.05, 0.2, 0.01, 500, 400, own=False)
+    test = NotWorse("not worse", 0.02, 0.1, 0.0)
+    change = Change("b", "a", "similarity", "pairs", "spearman", 0.1, 0.05, 0.2, 0.01, 500, 400, own=False, test=test)
     assert told(change) == (
-        "b against a: similarity as people see it, +0.100 [0.050, 0.200] on pairs (spearman, 500 pairs in 400 units, "
-        "p 0.010)"
+        "b against a on pairs (correlation with human scores): better, +0.100 [0.050, 0.200] (spearman, 500 pairs in "
+        "400 units, p 0.010)"
     )
+    uneven = replace(change, p=None)
+    assert told(uneven).endswith("nothing can be said (spearman: one unit holds too many of the items for a test)")
+
+
+def test_each_outcome_stands_in_the_documentation_and_each_margin():
+    page = (Path(__file__).parents[2] / "docs" / "adapt.md").read_text(encoding="utf-8")
+    table = page.split("## What the verdict means")[1]
+    for phrase in PHRASES.values():
+        assert f"| *{phrase}*" in table
+    for name, watched in WATCHED.items():
+        margin = import_module(f"embassay.diagnostics.{name}").MARGIN
+        size = f"{100 * margin:g} points" if watched.points else f"{margin:g}"
+        assert re.search(rf"\| {watched.title} \| `{name}` \| .* \| {size} \|", table)

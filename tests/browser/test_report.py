@@ -1,5 +1,6 @@
 """The report in a real browser: draws, needs no network, fits a phone, passes axe."""
 
+import os
 import shutil
 
 import pytest
@@ -21,17 +22,14 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory, request):
-    import os
-
-    os.environ["EMBASSAY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+def page_file(tmp_path_factory):
     folder = os.environ.get("EMBASSAY_DATA")
     source = f"semantoneg={folder}/semantoneg/SemAntoNeg_v1.0.json" if folder else "opposites"
     rows = [f"genre\tfile\tyear\t{n}\t{n % 6}\tThe lamp {n} is on.\tLamp {n} shines." for n in range(40)]
     pairs = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     pairs.write_text("\n".join(rows), encoding="utf-8")
     corpora = [source, "built_in=opposites", "edits", "vignettes", "paraphrases", str(pairs)]
-    result = assay(["hashing", "bow"], corpora, cache=None)
+    result = assay(["hashing", "bow"], corpora, cache=None, limit=60, resamples=100)
     return report(result, tmp_path_factory.mktemp("page") / "report.html")
 
 
@@ -44,7 +42,7 @@ def browser_window():
         browser.close()
 
 
-@pytest.fixture(params=[(1200, 900), (375, 800)], ids=["desk", "phone"])
+@pytest.fixture(scope="module", params=[(1200, 900), (375, 800)], ids=["desk", "phone"])
 def opened(browser_window, page_file, request):
     """The page with everything that went wrong and everything it asked for."""
     width, height = request.param

@@ -437,6 +437,7 @@ def test_a_built_set_is_read_back(tmp_path):
     assert len(requests_of("composition", path, **common, options={})) == 8
 
 
+@pytest.mark.slow
 def test_random_vectors_show_nothing_on_a_built_set():
     corpus = composition.build(many(600), generator=Stub(joined)).corpus("built")
     result = ea.assay(["random"], [corpus], ["composition"], baselines=False, cache=None, resamples=200)

@@ -85,6 +85,13 @@ def test_a_word_edit_keeps_the_negations(rows, edit):
         assert len(NEGATION.findall(row["original"])) == len(NEGATION.findall(row[edit])), row
 
 
+def test_no_adjective_is_negated_before_its_noun(rows):
+    """Nobody writes "a not severe cough": the word that is negated stands after a verb."""
+    for row in rows:
+        for edit in NEGATIONS:
+            assert not re.search(r"\b(?:an?|the) not\b", row[edit], re.IGNORECASE), row
+
+
 def test_a_typo_is_one_or_two_letters_away(rows):
     for row in rows:
         ((old, new),) = replaced(row["original"], row["typo"])

@@ -178,8 +178,9 @@ def test_no_sentences_is_an_error(folder, phrases):
 
 
 def test_what_is_not_utf8_is_named_with_its_line(folder):
-    assert fails(folder(b"a\nb\ncaf\xe9\nd\n")) == "/phrases.txt, line 3: not UTF-8 text"
-    assert fails(folder(groups=table(GROUPS).encode() + b"\xe9,1\n")) == "/phrase_groups.csv, line 8: not UTF-8 text"
+    assert fails(folder(b"a\nb\ncaf\xe9\nd\n")).startswith("/phrases.txt, line 3: not UTF-8 text")
+    found = fails(folder(groups=table(GROUPS).encode() + b"\xe9,1\n"))
+    assert found.startswith("/phrase_groups.csv, line 8: not UTF-8 text")
 
 
 def test_a_folder_in_a_file_s_place_is_named(folder):

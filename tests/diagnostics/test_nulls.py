@@ -13,7 +13,8 @@ from embassay.diagnostics._nulls import TRIES, other_targets
 
 def drawn(targets, unit, group=None, seed=0, *purpose):
     group = ["x"] * len(targets) if group is None else group
-    return other_targets(targets, np.array(unit, dtype=np.int64), np.array(group, dtype=str), seed, *purpose)
+    codes, groups = np.array(unit, dtype=np.int64), np.array(group, dtype=str)
+    return other_targets(targets, codes, groups, seed, *purpose, draws=[0])[:, 0]
 
 
 def allowed(own, targets, unit, group):
@@ -112,6 +113,15 @@ def test_the_same_seed_gives_the_same_draws_and_another_seed_others():
 def test_another_purpose_gives_other_draws():
     targets, unit = [f"t{n}" for n in range(50)], list(range(50))
     assert drawn(targets, unit, None, 0, "corpus a").tolist() != drawn(targets, unit, None, 0, "corpus b").tolist()
+
+
+def test_every_draw_has_a_stream_of_its_own():
+    targets, unit, group = [f"t{n}" for n in range(50)], np.arange(50), np.full(50, "x")
+    few, many = (other_targets(targets, unit, group, 0, draws=draws) for draws in (range(2), range(20)))
+    assert many.shape == (50, 20)
+    assert np.array_equal(many[:, :2], few)
+    assert len({tuple(column) for column in many.T.tolist()}) == 20
+    assert np.array_equal(other_targets(targets, unit, group, 0, draws=range(5, 7)), many[:, 5:7])
 
 
 def test_another_group_moves_no_draw():

@@ -40,7 +40,7 @@ def scores_of(values, encoder="e", unit=None):
 
 def rows_of(scores, groups=None):
     groups = groups or {"all": (scores.values["lexical"], scores.unit)}
-    return {(r.subset, r.quantity): r for r in overlap_rows(scores, DRAWS, groups, "x")}
+    return {(r.subset, r.quantity): r for r in overlap_rows(scores, DRAWS, groups)}
 
 
 def pairs_corpus():

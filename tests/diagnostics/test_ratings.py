@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.api import assay
-from embassay.diagnostics._ratings import matrix, rating_rows
+from embassay.api import assay, report
+from embassay.checks import LIKERT
+from embassay.diagnostics._ratings import SCALE, matrix, rating_rows, rating_series
 from embassay.result import MIN_UNITS
 from embassay.samples import Composition
 from embassay.types import Corpus, Draws, ItemScores, Origin
@@ -46,7 +47,7 @@ def scored(given, unit=None):
 
 def rated(given, unit=None, groups=None, resamples=300):
     groups = {"union": np.arange(len(given))} if groups is None else groups
-    found = rating_rows(scored(given, unit), Draws(0, resamples), groups, "f00")
+    found = rating_rows(scored(given, unit), Draws(0, resamples), groups)
     return {(r.subset, r.quantity): r for r in found}
 
 
@@ -147,6 +148,32 @@ def test_the_encoder_moves_no_rating():
     assert list(rating_rows(one, Draws(), groups)) == list(rating_rows(two, Draws(), groups))
 
 
+def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
+    groups = {"overlap": np.array([0, 1]), "difference": np.array([2]), "union": np.array([3, 4])}
+    (found,) = rating_series(scored([(4, 4, 3), (2.5,), (), (0, 1), (1,)]), groups)
+    assert (found.name, found.kind) == ("ratings", "table")
+    assert found.data["rows"] == [
+        ["overlap", 0, 0, 0.0],
+        ["overlap", 1, 0, 0.0],
+        ["overlap", 2, 0, 0.0],
+        ["overlap", 3, 2, 0.5],
+        ["overlap", 4, 2, 0.5],
+        ["union", 0, 1, pytest.approx(1 / 3)],
+        ["union", 1, 2, pytest.approx(2 / 3)],
+        ["union", 2, 0, 0.0],
+        ["union", 3, 0, 0.0],
+        ["union", 4, 0, 0.0],
+    ]
+
+
+def test_the_scale_is_that_of_the_ratings_a_corpus_may_have():
+    assert SCALE == LIKERT
+
+
+def test_without_ratings_there_is_no_distribution():
+    assert list(rating_series(scored([(), ()]), {"union": np.array([0, 1])})) == []
+
+
 def test_what_has_no_ratings_moves_no_interval():
     given = [(n % 5, n % 3) for n in range(40)]
     alone = rated(given)
@@ -155,7 +182,7 @@ def test_what_has_no_ratings_moves_no_interval():
         assert (among[key].value, among[key].low, among[key].high) == (row.value, row.low, row.high)
 
 
-def test_a_run_reports_them_once_and_leaves_the_mirrored_out():
+def test_a_run_reports_them_once_and_leaves_the_mirrored_out(tmp_path):
     # Twelve documents; differences rated 3 and 4, mirrored ones 0, unions not at all.
     samples = []
     for n in range(12):
@@ -173,3 +200,7 @@ def test_a_run_reports_them_once_and_leaves_the_mirrored_out():
     # All pairs of an item differ by 1; of 24 ratings, ordered pairs of different ones: 2·12·12 of 24·23.
     assert found["difference", "agreement"].value == pytest.approx(1 - 1 / (288 / 552))
     assert {r.measure for r in found.values()} == {"rating"}
+    (distribution,) = (s.data["rows"] for s in result.series if s.name == "ratings")
+    assert distribution == [["difference", rating, 12 * (rating > 2), 0.5 * (rating > 2)] for rating in range(5)]
+    page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "How often each rating was given" in page

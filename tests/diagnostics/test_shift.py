@@ -193,11 +193,12 @@ def test_equal_vectors_that_differ_by_rounding_are_no_ruler():
 # --- against a double loop -------------------------------------------------------------------------------
 
 
-def naive(own, others, leave_out=False):
-    """The distance to the nearest of the others, one by one."""
+def naive(own, others, units=None):
+    """The distance to the nearest of the others, one by one; with units, to the nearest of another unit."""
     unit = [[v / np.linalg.norm(v) for v in side] for side in (own, others)]
     return [
-        min(math.dist(a, b) for j, b in enumerate(unit[1]) if not (leave_out and i == j)) for i, a in enumerate(unit[0])
+        min(math.dist(a, b) for j, b in enumerate(unit[1]) if units is None or units[i] != units[j])
+        for i, a in enumerate(unit[0])
     ]
 
 
@@ -213,7 +214,8 @@ def test_distances_equal_a_double_loop(sparse, number, others, passages, seed):
         own, rest = ([t for t in vectors if t.startswith(f"{side} {kind}")] for side in ("dom", "gen"))
         a, b = ([vectors[t] for t in texts] for texts in (own, rest))
         assert [found[t] for t in own] == pytest.approx(naive(a, b), abs=1e-7)
-        assert [found[t] for t in rest] == pytest.approx(naive(b, b, leave_out=True), abs=1e-7)
+        documents = [t.split()[2].split(".")[0] for t in rest]
+        assert [found[t] for t in rest] == pytest.approx(naive(b, b, documents), abs=1e-7)
         unit = [v / np.linalg.norm(v) for v in b]
         pairs = [math.dist(x, y) for i, x in enumerate(unit) for y in unit[:i]]
         ruler = scores.scalars[f"ruler/{'documents' if kind == 'passage' else 'queries'}"]
@@ -272,6 +274,40 @@ def test_overlap_is_near_one_where_the_domain_is_nothing_special_and_none_where_
     assert far["overlap", "documents", ""].value < 0.001
     assert far["distance", "documents", ""].value == pytest.approx(2, abs=0.01)
     assert far["distance", "documents", "relative"].value > 50
+
+
+@pytest.mark.parametrize("passages", [5, 10])
+def test_two_corpora_of_one_law_overlap_alike_whatever_the_passages_of_a_document(passages):
+    # Passages of a document are near each other: a general passage whose own document counted would be far nearer to
+    # its neighbour than any domain text can be.
+    def overlap_with(number):
+        rng = np.random.default_rng(7)
+        domain, general = retrieval("dom", 80, passages=number), retrieval("gen", 80, passages=number)
+        vectors = {}
+        for document in (*domain.documents, *general.documents):
+            topic = rng.normal(size=24)
+            vectors |= {p: np.float32(topic + 0.5 * rng.normal(size=24)) for p in document.passages}
+        return rows(run([Table("t", vectors)], domain, general))["overlap", "documents", ""].value
+
+    assert overlap_with(1) > 0.8
+    assert overlap_with(passages) > 0.8
+
+
+def test_general_texts_of_a_unit_are_left_out_wherever_they_stand():
+    # The last pair shares a sentence with the first: their four sentences are one unit, though others stand between.
+    domain, general = sentences("dom", 3), sentences("gen", 3)
+    joined = replace(general, samples=(*general.samples, Pair("x", "gen a0", "gen far", None)))
+    angles = {"gen a0": 0, "gen b0": 5, "gen far": 10, "gen a1": 40, "gen b1": 50, "gen a2": 90, "gen b2": 91}
+    vectors = {t: at(a) for t, a in angles.items()} | {f"dom {c}{n}": at(20) for c in "ab" for n in range(3)}
+    found, _ = distances(domain, joined, vectors)
+    expected = {"gen a0": 40, "gen b0": 35, "gen far": 30, "gen a1": 30, "gen b1": 40, "gen a2": 40, "gen b2": 41}
+    assert {t: found[t] for t in angles} == pytest.approx({t: chord(a) for t, a in expected.items()}, abs=1e-7)
+
+
+def test_general_passages_of_a_single_document_are_refused():
+    domain = retrieval("dom", 12)
+    with pytest.raises(SpecError, match=r"'gen' is too small .* belong to one unit .* at least two are needed"):
+        create(domain="dom", general="gen").join(domain, retrieval("gen", 1, passages=9))
 
 
 # --- roles, sides, units ---------------------------------------------------------------------------------
@@ -449,6 +485,7 @@ def test_histograms_add_up_to_one(two_encoders):
         assert len(data["edges"]) == len(data["panels"][0]["shares"]) + 1
 
 
+@pytest.mark.slow
 def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tmp_path):
     corpora, encoders, result = two_encoders
     assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []

@@ -162,5 +162,11 @@ def test_it_finds_more_in_the_handbook_than_chance():
     found = {r.encoder: r for r in result.rows if (r.quantity, r.condition) == ("Success@5", "")}
     assert found["bm25"].low > found["random"].high
     assert found["bm25"].value > 0.5
-    (difference,) = [c for c in result.comparisons if c.quantity == "Success@5"]
+    assert result.comparisons == (), "random stands for chance: it is no candidate"
+
+
+def test_a_candidate_is_compared_with_bm25_that_joined():
+    result = assay(["hashing"], ["handbook"], ["retrieval"], cache=None, resamples=100)
+    (difference,) = result.comparisons
+    assert (difference.a, difference.b, difference.family) == ("hashing", "bm25", "baseline")
     assert difference.p_holm < 0.001

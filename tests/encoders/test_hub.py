@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import huggingface_hub.constants
@@ -25,15 +26,16 @@ def hub(monkeypatch):
         def do_GET(self):
             state["seen"].append((self.path, self.headers.get("Authorization")))
             time.sleep(state["seconds"])
-            self.send_response(state["status"])
-            self.end_headers()
-            self.wfile.write(json.dumps(state["body"]).encode())
+            with suppress(ConnectionError):  # the client may have gone
+                self.send_response(state["status"])
+                self.end_headers()
+                self.wfile.write(json.dumps(state["body"]).encode())
 
         def log_message(self, *args):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)

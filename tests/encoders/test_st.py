@@ -329,7 +329,13 @@ def test_a_released_model_is_loaded_again(bundled):
     encoder.release()
     assert "_model" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
-    assert encoder.route == {"device": "cpu", "dtype": "float32", "backend": "packed", "tokens_per_batch": 1024}
+    assert encoder.route == {
+        "device": "cpu",
+        "dtype": "float32",
+        "backend": "packed",
+        "tokens_per_batch": 1024,
+        "batch_invariant": True,
+    }
 
 
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])

@@ -21,12 +21,15 @@ class Fake:
 
     moved: float = 0.0
     other: float | None = None
+    again: int = 0
+    batch_invariant: bool = False
 
     @property
     def card(self):
         return Card("fake")
 
     def encode(self, texts, role):
+        self.again += sum(len(t.split()) + 2 for t in texts)
         rows = MATRIX[[int(t.split()[1]) for t in texts]].copy()
         rows[:, 0] += self.moved if len(texts) == 1 else 0
         return rows
@@ -50,7 +53,7 @@ def test_an_encoder_that_gives_the_same_in_any_company_does_not_drift():
 
 
 def test_drift_is_the_largest_distance_of_a_text_alone_and_among_others():
-    found = badges(Fake(moved=1.0), vectors(), TEXTS[:ALONE], seed=0)
+    found = badges(Fake(moved=1.0), vectors(), TEXTS[:ALONE], seed=0, encoded=6 * ALONE)
     alone = MATRIX[:ALONE].copy().astype(np.float64)
     alone[:, 0] += 1
     own = MATRIX[:ALONE].astype(np.float64)
@@ -92,3 +95,18 @@ def test_half_precision_ties_what_single_precision_tells_apart():
 def test_sparse_vectors_and_single_texts_have_none():
     assert badges(Fake(), vectors(csr_array(MATRIX)), TEXTS, seed=0) is None
     assert badges(Fake(), vectors(), TEXTS[:1], seed=0) is None
+
+
+@pytest.mark.parametrize("encoded", [0, 3, 30, 100, 400])
+def test_at_most_a_third_as_many_tokens_as_the_run_encoded_are_encoded_again(encoded):
+    fake = Fake(other=0.0)
+    found = badges(fake, vectors(), TEXTS, seed=0, encoded=encoded)
+    assert fake.again <= encoded * 4 / 3
+    assert (found.drift is None) == (encoded < 6)
+    assert (found.prompts is None) == (encoded < 400)
+
+
+def test_one_that_no_batch_changes_is_not_encoded_again():
+    fake = Fake(batch_invariant=True)
+    assert badges(fake, vectors(), TEXTS, seed=0).drift == 0
+    assert fake.again == 0

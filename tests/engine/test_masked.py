@@ -16,7 +16,6 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("mlm")
     (path / "vocab.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
     transformers.BertTokenizer(str(path / "vocab.txt")).save_pretrained(path)
-    torch.manual_seed(0)
     config = transformers.BertConfig(
         vocab_size=len(WORDS),
         hidden_size=16,
@@ -25,7 +24,9 @@ def folder(tmp_path_factory):
         intermediate_size=16,
         max_position_embeddings=16,
     )
-    model = transformers.BertForMaskedLM(config)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = transformers.BertForMaskedLM(config)
     with torch.no_grad():  # cat first, then a word piece and marks, then the rest
         model.cls.predictions.decoder.weight.zero_()
         for rank, word in enumerate(["cat", "##ing", ".", "7", "dog", "runs"]):

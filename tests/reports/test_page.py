@@ -16,6 +16,7 @@ from embassay.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
+    CountBars,
     Curves,
     EncoderTable,
     Examples,
@@ -27,6 +28,8 @@ from embassay.layout import (
     PointsChart,
     SeriesTable,
     ShareBars,
+    SizeChart,
+    SizeTable,
     SubsetTable,
 )
 from embassay.reports import charts
@@ -40,6 +43,7 @@ from embassay.reports.tables import (
     example_tables,
     matrix_table,
     series_table,
+    size_table,
     subset_table,
 )
 from embassay.reports.words import interval, names, number, p_value, verdict
@@ -62,7 +66,7 @@ class Labelled(HashingEncoder):
 @pytest.fixture(scope="module")
 def evil_page(tmp_path_factory):
     samples = tuple(
-        Choice(f"{n}", *(f"{EVIL} {kind}{n}" for kind in "iapq"), f"{EVIL}pos", f"{EVIL}pair", EVIL) for n in range(12)
+        Choice(f"{n}", *(f"{EVIL} {kind}{n}" for kind in "iapq"), "adjective", f"{EVIL}pair", EVIL) for n in range(12)
     )
     corpus = Corpus(f"{EVIL}corpus", "choice", samples, licence=EVIL, source=EVIL)
     result = assay([Labelled(f"{EVIL}label")], [corpus], cache=None)
@@ -100,8 +104,12 @@ def test_the_signature_stands_under_each_table_of_figures():
     result = assay(["hashing", "bow"], ["opposites"], cache=None)
     layout = layouts(result)["negated_antonyms"]
     table = encoder_table(Scope(result, "negated_antonyms", "opposites", layout.headline.columns[0]), layout.headline)
-    assert len(table.signatures) == 4
-    assert all(line.startswith("negated_antonyms|corpus:opposites@") for line in table.signatures)
+    assert all(line.startswith("negated_antonyms@1|corpus:opposites@") for line in table.signatures)
+    # One for each encoder, and another where the limits of few answers rest on the other encoders.
+    plain = [line for line in table.signatures if "|pool:" not in line]
+    assert len(table.signatures) == len(set(table.signatures))
+    assert len({line.split("|encoder:")[1].split("@")[0] for line in table.signatures}) == 4
+    assert 1 <= len(plain) <= 4
 
 
 def test_rows_are_sorted_by_the_headline_and_baselines_are_marked():
@@ -159,7 +167,7 @@ def result_of(found, *, builtin=False, values=None, **corpus):
     """A result with one corpus, and the rows that a verdict looks up."""
     values = values or {"a": 0.8, "b": 0.7}
     rows = tuple(
-        Row("d", "c", name, "all", "cosine", "", "accuracy", v, None, None, 100, 50, 0, None, "s")
+        Row("d", "c", name, "all", "cosine", "", "accuracy", v, v - 0.05, v + 0.05, 100, 50, 0, None, "s")
         for name, v in values.items()
     )
     encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, False) for n in values)
@@ -175,7 +183,7 @@ def found(**changes):
         "value": 0.8,
         "low": 0.75,
         "high": 0.85,
-        "not_separable": ("a", "b"),
+        "best_set": ("a", "b"),
     }
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
@@ -184,13 +192,13 @@ def lines_of(verdict_, speed=None, headline=ACCURACY, **options):
     return list(verdict(result_of(verdict_, **options), verdict_, speed or {}, headline))
 
 
-def test_a_verdict_names_the_best_those_not_separable_and_the_fastest():
+def test_a_verdict_names_the_best_set_and_the_fastest():
     given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48, notes=("One finding",))
     assert lines_of(given, {"a": 10.0, "b": 2000.0}) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
-        "Best: a (80.0% accuracy); not separable from it: b.",
+        "May be the best, of 2: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
         "Fastest of them: b (2,000 texts/s here).",
-        "48 units show gaps above 7.0 points (power 80%); smaller ones may go unseen.",
+        "Minimum detectable difference: 7.0 points (48 units, 80% power).",
         "One finding.",
     ]
 
@@ -202,30 +210,31 @@ def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
     assert "equal" not in text
 
 
-def test_a_verdict_where_all_is_separable_and_below_chance():
-    lines = lines_of(found(chance=0.9, not_separable=("a",), above=("random",)), {"a": 1.0, "b": 2.0})
-    assert "Highest: a (80.0% accuracy, below the 90.0% of chance); every other encoder is separable from it." in lines
-    assert "Significantly higher than a: the baseline random." in lines
+def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_speed_or_price():
+    lines = lines_of(found(chance=0.9, best_set=("a",), rank_low={"a": 1, "b": 2}), {"a": 1.0, "b": 2.0})
+    assert lines[1:] == [
+        "May be the highest, of 2: a (80.0% accuracy, below the 90.0% of chance) (95% confidence).",
+        "Significantly lower than another candidate: b.",
+    ]
 
 
 def test_a_value_below_chance_whose_interval_is_not_is_not_called_below():
-    assert "below" not in lines_of(found(chance=0.82))[1]
-
-
-def test_below_chance_nobody_is_recommended_for_speed():
-    assert not any("Fastest" in line for line in lines_of(found(chance=0.9), {"a": 1.0, "b": 2.0}))
+    assert "below" not in lines_of(found(chance=0.82), values={"a": 0.8, "b": 0.79})[1]
+    assert lines_of(found(chance=0.82))[1].endswith(
+        "a (80.0% accuracy), b (70.0% accuracy, below the 82.0% of chance) (95% confidence)."
+    )
 
 
 def test_what_could_not_be_compared_is_named():
-    lines = lines_of(found(undefined=("z",), not_separable=("a",)))
+    lines = lines_of(found(undefined=("z",), best_set=("a",)))
     assert "Undefined for every item, so not compared: z." in lines
 
 
 def test_one_encoder_alone_and_none_at_all():
-    assert "One encoder: a (80.0% accuracy); name a second one with -e to compare." in lines_of(
-        found(candidates=("a",), not_separable=("a",))
+    assert "One candidate: a (80.0% accuracy); name a second one with -e to compare." in lines_of(
+        found(candidates=("a",), best_set=("a",))
     )
-    nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "not_separable": ()}
+    nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
     assert lines_of(found(**nobody))[1] == "Only baselines took part; name an encoder with -e."
     assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
@@ -239,10 +248,10 @@ def test_texts_that_were_cut_are_said():
 
 
 def test_a_verdict_on_a_built_in_corpus_names_nobody():
-    nobody = {"best": None, "value": None, "low": None, "high": None, "not_separable": ()}
+    nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": ()}
     lines = lines_of(found(**nobody), builtin=True)
     assert lines[1] == "A built-in corpus, for trying things out: no best model is named on it."
-    assert not any("Best" in line for line in lines)
+    assert not any("May be" in line for line in lines)
 
 
 def test_duplicate_rows_are_counted_in_words():
@@ -278,19 +287,20 @@ def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
         text = " ".join(lines_of(given, builtin=builtin))
         assert "No encoder is put before another here." in text
         assert text.endswith(" Done.")
-        for word in ("Best", "best model", "Undefined", "Only baselines", "gaps"):
+        for word in ("May be", "best model", "Undefined", "Only baselines", "detectable"):
             assert word not in text
 
 
 def test_a_headline_in_points_and_in_numbers():
     points = Column("C1 − null", "accuracy", format="points")
-    lines = lines_of(found(value=0.123, smallest_difference=0.05, smallest_units=50), headline=points)
-    assert lines[1] == "Best: a (+12.3 points C1 − null); not separable from it: b."
-    assert lines[2].startswith("50 units show gaps above 5.0 points (power 80%)")
+    given, figures = found(smallest_difference=0.05, smallest_units=50), {"a": 0.123, "b": -0.1}
+    lines = lines_of(given, headline=points, values=figures)
+    assert lines[1].startswith("May be the best, of 2: a (+12.3 points C1 − null), b (−10.0 points C1 − null) (95%")
+    assert lines[2] == "Minimum detectable difference: 5.0 points (50 units, 80% power)."
     numbers = Column("synonym − negation", "accuracy", format="number")
-    lines = lines_of(found(value=-0.1, smallest_difference=0.05, smallest_units=50, leader="Highest"), headline=numbers)
-    assert lines[1] == "Highest: a (−0.100 synonym − negation); not separable from it: b."
-    assert lines[2].startswith("50 units show gaps above 0.050 (power 80%)")
+    lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
+    assert lines[1].startswith("May be the highest, of 2: a (0.200 synonym − negation), b (−0.100 synonym − negation)")
+    assert lines[2] == "Minimum detectable difference: 0.050 (50 units, 80% power)."
 
 
 # --- each part of a layout -------------------------------------------------------------------------------
@@ -421,6 +431,23 @@ def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule"]
 
 
+@pytest.mark.parametrize("by", ["", "kind"])
+def test_count_bars_have_one_bar_for_each_line_of_the_table(by):
+    data = {
+        "columns": ("kind", "size", "groups"),
+        "formats": ("text", "count", "count"),
+        "rows": [["a", 3, 240], ["a", 4, 31], ["b", 3, 5]],
+    }
+    scope = scope_of(small(HEADLINES, [Series("d", "c", "sizes", "table", data)]))
+    spec = charts.count_bars(scope, CountBars("Sizes", "sizes", "size", "groups", by))
+    assert_valid(spec)
+    kinds = ["a", "a", "b"] if by else [""] * 3
+    assert data_of(spec) == [
+        {"x": x, "y": y, "by": kind} for x, y, kind in zip((3, 4, 3), (240, 31, 5), kinds, strict=True)
+    ]
+    assert ("xOffset" in spec["encoding"]) is bool(by)
+
+
 def test_share_bars_and_points_are_valid_too():
     rows = [row_of(e, "chosen", s, 0.5) for e in "abz" for s in ("antonym", "polarity")]
     scope = scope_of(small(HEADLINES + rows, [POINTS]))
@@ -539,6 +566,9 @@ PARTS = (
     Curves("Lines, split", "nothing", split=True),
     Histograms("Histograms", "nothing"),
     Matrix("Matrix", "nothing"),
+    CountBars("Counts", "nothing", "size", "groups"),
+    SizeTable("Sizes", (Column("x", "nothing"),)),
+    SizeChart("Sizes", (Column("x", "nothing"),)),
     PointsChart("Points", "nothing"),
     Examples("Examples", "nothing", "a", (("a", "label"),)),
 )
@@ -575,6 +605,47 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
     assert [row[0].remark for row in table.rows] == ["", "", "baseline", "baseline", "", ""]
     assert set(table.signatures) == {r.signature for r in rows}
     assert table.folded
+
+
+def sized(rows, **parameters):
+    """The small result with these numbers of parameters."""
+    result = small(HEADLINES + rows)
+    known = tuple(replace(e, parameters=parameters.get(e.name)) for e in result.encoders)
+    return scope_of(replace(result, encoders=known))
+
+
+BY_SIZE = (Column("typo", "similarity", "typo", "number"), Column("synonym", "similarity", "synonym", "number"))
+
+
+def test_encoders_of_known_size_stand_in_its_order():
+    rows = [row_of(e, "similarity", s, v) for e, v in LEVEL.items() for s in ("typo", "synonym")]
+    scope = sized(rows, a=4_800_000_000, z=22_713_216)
+    table = size_table(scope, SizeTable("By size", BY_SIZE))
+    assert table.head == ("encoder", "parameters", "typo", "synonym")
+    assert [[cell.text for cell in row[:3]] for row in table.rows] == [
+        ["z", "22,713,216", "0.500"],
+        ["a", "4,800,000,000", "0.200"],
+    ]
+    spec = charts.size_chart(scope, SizeChart("By size", BY_SIZE))
+    assert_valid(spec)
+    assert {(r["encoder"], r["column"], r["size"], r["value"]) for r in data_of(spec)} == {
+        (e, s, size, LEVEL[e]) for e, size in (("z", 22_713_216), ("a", 4_800_000_000)) for s in ("typo", "synonym")
+    }
+
+
+@pytest.mark.parametrize("parameters", [{}, {"a": 10}])
+def test_fewer_than_two_encoders_of_known_size_are_not_shown_by_it(parameters):
+    rows = [row_of(e, "similarity", "typo", v) for e, v in LEVEL.items()]
+    scope = sized(rows, **parameters)
+    assert size_table(scope, SizeTable("By size", BY_SIZE)) is None
+    assert charts.size_chart(scope, SizeChart("By size", BY_SIZE)) is None
+
+
+def test_a_chart_by_size_without_intervals_has_dots_alone():
+    rows = [row_of(e, "similarity", "typo", v, low=None, high=None) for e, v in LEVEL.items()]
+    spec = charts.size_chart(sized(rows, a=10, b=20), SizeChart("By size", BY_SIZE))
+    assert_valid(spec)
+    assert "layer" not in spec
 
 
 def test_a_measure_that_an_encoder_lacks_is_a_dash():
@@ -660,15 +731,28 @@ def test_a_column_can_leave_its_interval_out():
 
 
 @pytest.mark.parametrize(
-    ("style", "written"), [("percent", "+12.5 points"), ("points", "+12.5 points"), ("number", "+0.125")]
+    ("style", "written", "family", "question"),
+    [
+        ("percent", "+12.5 points", "reference", "reference"),
+        ("points", "+12.5 points", "baseline", "lexical baseline"),
+        ("number", "+0.125", "all", "all pairs"),
+    ],
 )
-def test_differences_are_written_like_their_column(style, written):
-    difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", 0.125, 0.1, 0.2, 1e-4, 3e-4, 3, 40, 40)
+def test_differences_are_written_like_their_column(style, written, family, question):
+    figures = (0.125, 0.1, 0.2, 1e-4, 3e-4, 3, 40, 40)
+    difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", *figures, family)
     result = small(HEADLINES, comparisons=(difference,))
     table = comparison_table(scope_of(result), ComparisonTable("T", replace(ACCURACY, format=style)))
     (cells,) = table.rows
-    assert [cell.text for cell in cells] == ["b − a", written, "<0.001", "<0.001", "40"]
-    assert cells[3].strong
+    assert [cell.text for cell in cells] == ["b − a", question, written, "<0.001", "<0.001", "40"]
+    assert cells[4].strong
+
+
+@pytest.mark.parametrize(("p", "strong"), [(0.05, True), (0.0501, False), (None, False)])
+def test_a_difference_stands_out_where_holm_s_p_is_at_most_5_percent(p, strong):
+    difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", 0.1, None, None, p, p, 1, 40, 40)
+    table = comparison_table(scope_of(small(HEADLINES, comparisons=(difference,))), ComparisonTable("T", ACCURACY))
+    assert table.rows[0][4].strong is strong
 
 
 def test_a_series_table_writes_each_column_in_its_format():

@@ -10,11 +10,9 @@ from scipy import stats
 
 from embassay.result import MIN_UNITS
 from embassay.stats import correlate as module
-from embassay.stats.compare import Difference, compare
 from embassay.stats.correlate import (
     across_models,
     bootstrap,
-    compare_correlations,
     correlate,
     correlation,
     influences,
@@ -394,85 +392,6 @@ def test_the_order_of_rows_moves_nothing(order):
         correlate(v[0], v[1], v[2], "spearman", DRAWS, "x") for v in [(x, y, unit), (x[order], y[order], unit[order])]
     )
     assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), abs=1e-12)
-
-
-# --- compare_correlations --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_comparison_is_the_difference_of_the_coefficients_on_common_items(kind):
-    x, a, unit = clustered(units=15)
-    b, c = clustered(units=15, seed=5)[1], np.round(x, 0)
-    a[:6], b[2:9] = NAN, NAN
-    found = compare_correlations(x, {"a": a, "b": b, "c": c}, unit, kind, Draws(), "x")
-    assert [(d.a, d.b, d.items, d.units) for d in found] == [("a", "b", 51, 13), ("a", "c", 54, 14), ("b", "c", 53, 14)]
-    ys = {"a": a, "b": b, "c": c}
-    for d in found:
-        both = ~np.isnan(ys[d.a] + ys[d.b])
-        one, two = (coefficient(x[both], ys[name][both], kind) for name in (d.a, d.b))
-        assert d.difference == pytest.approx(one - two, abs=1e-12)
-        assert d.low < d.difference < d.high
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_interval_of_a_comparison_is_of_resamples_in_common(kind):
-    x, a, unit = clustered(units=15)
-    b = clustered(units=15, seed=5)[1]
-    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
-    gaps = repeated(x, a, unit, kind, DRAWS, "x") - repeated(x, b, unit, kind, DRAWS, "x")
-    ends = np.quantile(gaps, [expanded(15), 1 - expanded(15)])
-    assert (found.low, found.high) == pytest.approx(ends, abs=1e-9)
-    assert found.error == pytest.approx(gaps.std(ddof=1))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_p_of_a_comparison_is_that_of_the_influences(kind):
-    x, a, unit = clustered(units=15)
-    b = clustered(units=15, seed=5)[1]
-    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
-    (by_items,) = compare({"a": influences(x, a, kind), "b": influences(x, b, kind)}, unit, DRAWS, "x")
-    assert (found.p, found.p_holm) == (by_items.p, by_items.p_holm)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_same_encoder_does_not_differ(kind):
-    x, a, unit = clustered(units=12)
-    (found,) = compare_correlations(x, {"a": a, "b": a.copy()}, unit, kind, DRAWS, "x")
-    assert (found.difference, found.low, found.high, found.p, found.error) == (0, 0, 0, 1, 0)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_constant_encoder_is_compared_with_no_other(kind):
-    x, a, unit = clustered(units=12)
-    found = compare_correlations(x, {"a": a, "constant": np.full(48, 0.1)}, unit, kind, DRAWS, "x")
-    assert found == (Difference("a", "constant", None, None, None, None, None, 0, 0, None),)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_encoders_of_which_one_does_not_vary_on_the_common_items_have_no_difference(kind):
-    # a is 0.5 wherever b is defined.
-    x, b, unit = clustered(units=12)
-    a = np.where(unit < 10, 0.5, x)
-    b[unit >= 10] = NAN
-    (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, DRAWS, "x")
-    assert (found.difference, found.low, found.high) == (None, None, None)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("units", "has"), [(MIN_UNITS - 1, False), (MIN_UNITS, True)])
-def test_the_interval_of_a_comparison_begins_at_ten_units(kind, units, has):
-    x, a, unit = clustered(units=units)
-    (found,) = compare_correlations(x, {"a": a, "b": a**2}, unit, kind, DRAWS, "x")
-    assert (found.low is not None, found.high is not None) == (has, has)
-    assert found.difference is not None
-
-
-def test_fewer_than_two_encoders_make_no_pair():
-    x, a, unit = clustered(units=12)
-    assert compare_correlations(x, {}, unit, "pearson", DRAWS, "x") == ()
-    assert compare_correlations(x, {"a": a}, unit, "pearson", DRAWS, "x") == ()
-    nothing = np.empty(0)
-    assert compare_correlations(nothing, {"a": nothing, "b": nothing}, unit[:0], "pearson", DRAWS, "x") == ()
 
 
 # --- over a handful of models ----------------------------------------------------------------------------

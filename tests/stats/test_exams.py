@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from embassay.stats.exams import (
-    GRID,
     Answers,
     above,
-    crossed,
     exams,
-    halves,
     minima,
     percentile_of_top,
     spread,
@@ -108,48 +105,3 @@ def test_thresholds_by_hand():
     assert found.right_at(0.3).tolist() == [1, 1, 0]
     assert found.right_at(0.31).tolist() == [1, 0, 0]
     assert found.kept_at(0.4).tolist() == [1, 0.5, 0.5]
-    assert found.kept_at(np.array([0.9, 0.9, 0.2])).tolist() == [0.5, 0, 1]
-
-
-def test_the_largest_percentile_that_costs_no_more_is_recommended():
-    # 10 questions, one document each: similarities 0.1 … 1.0, all right: dropping the lowest p costs p.
-    top = np.arange(1, 11)[:, None] / 10
-    found = Answers(top, top[:, 0], np.ones(10))
-    psi, threshold = found.recommended(0.3)
-    assert psi == 30
-    assert threshold == np.percentile(top, 30)
-    assert found.recommended(0.0) is None
-    assert found.recommended(1.0)[0] == max(GRID)
-    assert Answers(np.zeros((0, 2)), np.zeros(0), np.zeros(0)).recommended(1.0) is None
-
-
-def test_halves_are_whole_units_of_about_equal_size():
-    unit = np.repeat(np.arange(20), np.arange(1, 21))
-    first = halves(unit, DRAWS, "x")
-    for name in range(20):
-        assert len(set(first[unit == name].tolist())) == 1
-    assert abs(first.sum() - (~first).sum()) <= 20
-    assert np.array_equal(first, halves(unit, DRAWS, "x"))
-    assert not np.array_equal(first, halves(unit, DRAWS, "y"))
-
-
-def test_each_half_is_judged_by_the_threshold_of_the_other():
-    # Right documents at 0.2 and 0.6, of which wrong ones are retrieved too, at 0.1 and 0.5.
-    top = np.concatenate([np.tile([[0.2, 0.1]], (10, 1)), np.tile([[0.6, 0.5]], (10, 1))])
-    found = Answers(top, top[:, 0], np.ones(20))
-    first = np.arange(20) < 10
-    one, two = crossed(found, first, 0.02)
-    assert 0.5 < one <= 0.6
-    assert 0.1 < two <= 0.2
-    assert found.right_at(np.where(first, one, two)).tolist() == [0] * 10 + [1] * 10
-
-
-def test_a_threshold_that_drops_nothing_is_none():
-    top = np.full((10, 2), 0.3)
-    assert Answers(top, top[:, 0], np.ones(10)).recommended(0.5) is None
-
-
-def test_a_half_that_recommends_none_has_none_to_give():
-    top = np.arange(1, 21)[:, None] / 20
-    found = Answers(top, top[:, 0], np.ones(20))
-    assert crossed(found, np.arange(20) < 10, 0.0) == (None, None)

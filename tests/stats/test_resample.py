@@ -12,7 +12,7 @@ from scipy import stats
 
 from embassay.result import MIN_UNITS
 from embassay.stats import resample
-from embassay.stats.compare import permutation_p
+from embassay.stats.permutation import sign_flip_p
 from embassay.stats.resample import (
     ABSENT,
     UnitSums,
@@ -22,7 +22,6 @@ from embassay.stats.resample import (
     means,
     percentiles,
     pseudo_items,
-    signs,
     tail,
     undefined_estimate,
 )
@@ -33,16 +32,11 @@ NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)
 # Golden values were taken from this package with numpy 2.4.6 (PCG64); a change of stream changes every interval.
 GOLDEN_COUNTS = [[0, 0, 3, 1, 2, 0], [2, 0, 1, 1, 1, 1], [0, 1, 0, 2, 2, 1]]
-GOLDEN_SIGNS = [[1, 1, -1, 1, 1, 1, -1, -1], [1, 1, -1, 1, 1, 1, -1, 1]]
 GOLDEN_MEAN = (42.166666666666664, 18.457643050272655, 67.45902361639402)
 
 
 def all_counts(units, draws, *purpose):
     return np.concatenate(list(counts(units, draws, *purpose)))
-
-
-def all_signs(units, number, draws, *purpose):
-    return np.concatenate(list(signs(units, number, draws, *purpose)))
 
 
 def clustered(units=30, size=4, seed=1):
@@ -96,7 +90,7 @@ def test_unit_sums_of_nothing_are_nothing():
     assert sums.shape == sizes.shape == (0, 2)
 
 
-# --- counts and signs ------------------------------------------------------------------------------------
+# --- counts ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("units", [1, 2, 7, 450])
@@ -121,23 +115,13 @@ def test_counts_are_binomial():
     assert np.abs(drawn.mean(axis=0) - 1).max() < 5 * np.sqrt(law.var() / 2000)
 
 
-def test_signs_are_fair_and_independent():
-    drawn = all_signs(20, 10_000, DRAWS, "theory")
-    assert set(np.unique(drawn)) == {-1.0, 1.0}
-    products = drawn.T @ drawn / len(drawn) - np.eye(20)
-    assert np.abs(products).max() < 5 / np.sqrt(len(drawn))
-    assert np.abs(drawn.mean(axis=0)).max() < 5 / np.sqrt(len(drawn))
-
-
 def test_the_same_purpose_gives_the_same_draws():
     assert (all_counts(12, DRAWS, "a", "b") == all_counts(12, DRAWS, "a", "b")).all()
-    assert (all_signs(12, 50, DRAWS, "a", "b") == all_signs(12, 50, DRAWS, "a", "b")).all()
 
 
 @pytest.mark.parametrize(("draws", "purpose"), [(Draws(0, 200), "other"), (Draws(1, 200), "x")])
 def test_another_purpose_or_seed_gives_other_draws(draws, purpose):
     assert (all_counts(12, DRAWS, "x") != all_counts(12, draws, purpose)).any()
-    assert (all_signs(12, 50, DRAWS, "x") != all_signs(12, 50, draws, purpose)).any()
 
 
 def test_more_resamples_begin_with_the_fewer():
@@ -151,29 +135,14 @@ def test_the_block_size_does_not_change_the_counts(block, monkeypatch):
     assert (all_counts(13, DRAWS, "x") == expected).all()
 
 
-@pytest.mark.parametrize("units", [8, 12])
-def test_the_block_size_does_not_change_the_signs(units, monkeypatch):
-    expected = all_signs(units, 100, DRAWS, "x")
-    monkeypatch.setattr(resample, "BLOCK", 7 * units)
-    assert (all_signs(units, 100, DRAWS, "x") == expected).all()
-
-
-@pytest.mark.parametrize("units", [5, 6, 7])
-def test_the_block_size_does_not_change_the_signs_of_units_not_a_multiple_of_4(units, monkeypatch):
-    expected = all_signs(units, 100, DRAWS, "x")
-    monkeypatch.setattr(resample, "BLOCK", 7 * units)
-    assert (all_signs(units, 100, DRAWS, "x") == expected).all()
-
-
 def test_blocks_stay_under_the_limit(monkeypatch):
     monkeypatch.setattr(resample, "BLOCK", 100)
     blocks = list(counts(30, Draws(0, 10), "x"))
     assert [len(b) for b in blocks] == [3, 3, 3, 1]
 
 
-def test_golden_counts_and_signs():
+def test_golden_counts():
     assert all_counts(6, Draws(0, 3), "golden").tolist() == GOLDEN_COUNTS
-    assert all_signs(8, 2, Draws(0), "golden").astype(int).tolist() == GOLDEN_SIGNS
 
 
 # --- bootstrap_means -------------------------------------------------------------------------------------
@@ -351,7 +320,7 @@ def test_many_questions_about_few_documents_do_not_drown_what_they_show():
     unit = np.repeat(np.arange(48), 25)
     found = means([gaps[:, None]], unit, DRAWS, "x", differences=np.array([True]))[0][0]
     assert 0.004 < found.low < found.value < found.high < 0.03
-    assert permutation_p(gaps[:, None], unit, DRAWS, "x")[0] < 0.005
+    assert sign_flip_p(np.bincount(unit, weights=gaps), DRAWS, "x").p < 0.005
 
 
 @given(

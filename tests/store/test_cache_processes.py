@@ -40,17 +40,22 @@ with module.VectorCache(Path(sys.argv[1])) as cache:
 """
 
 
-def start(code, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+@pytest.fixture
+def start(start_process):
+    """Start a Python program with these arguments."""
+
+    def start_code(code, *arguments):
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        return start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    return start_code
 
 
 def named(name, count=COUNT):
     return [("text", f"{name} {number}") for number in range(count)]
 
 
-def test_two_writers_and_a_reader_lose_nothing(tmp_path):
+def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
     writers = [start(WRITE, tmp_path, name, COUNT) for name in ("one", "two")]
     seen = [0]
     while any(writer.poll() is None for writer in writers):
@@ -68,7 +73,7 @@ def test_two_writers_and_a_reader_lose_nothing(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_writer_that_is_killed_leaves_whole_blocks(tmp_path, capsys):
+def test_a_writer_that_is_killed_leaves_whole_blocks(tmp_path, start, capsys):
     process = start(DIE, tmp_path)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
@@ -80,12 +85,13 @@ def test_a_writer_that_is_killed_leaves_whole_blocks(tmp_path, capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_writer_killed_at_any_moment(tmp_path):
-    for number in range(6):
+def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
+    lock = tmp_path / "vectors" / "lock.mdb"
+    for number in range(4):
+        lock.unlink(missing_ok=True)
         process = start(WRITE, tmp_path, number, COUNT)
-        while process.poll() is None and not (tmp_path / "vectors" / "lock.mdb").exists():
-            time.sleep(0.01)
-        time.sleep(0.3 + 0.07 * number)
+        wait_until(lock.exists, "the writer has opened the cache")
+        time.sleep(0.05 * number)
         process.kill()
         process.communicate()
         with VectorCache(tmp_path) as cache:
@@ -122,7 +128,7 @@ def test_threads_share_it(tmp_path):
         assert cache.info().vectors == 800
 
 
-def test_a_file_that_another_process_has_made_larger(tmp_path, monkeypatch):
+def test_a_file_that_another_process_has_made_larger(tmp_path, start, monkeypatch):
     monkeypatch.setattr(environment, "CEILINGS", (1 << 20,))
     with VectorCache(tmp_path) as cache:
         cache.put("model", named("a", 10), np.ones((10, 64), dtype=np.float32))
@@ -157,7 +163,7 @@ def test_a_full_table_of_readers_is_tidied(tmp_path):
         assert cache._shared.run(work) == 2
 
 
-def test_readers_that_died_do_not_fill_the_table(tmp_path):
+def test_readers_that_died_do_not_fill_the_table(tmp_path, start):
     code = """
 import os, signal, sys
 from pathlib import Path

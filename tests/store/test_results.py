@@ -1,13 +1,14 @@
 """result.json: canonical, valid, complete."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from embassay.api import assay
+from embassay.api import assay, report
 from embassay.errors import OutputError, SourceError
 from embassay.store.canonical import canonical, write
 from embassay.store.results import from_bytes, read, to_bytes
@@ -36,6 +37,13 @@ def test_it_reads_back_as_it_was(result):
     assert to_bytes(from_bytes(to_bytes(result), Path("x"))) == to_bytes(result)
 
 
+def test_a_family_without_any_test_reads_back(result):
+    # On fewer than ten units there is no p, so that a family may have none.
+    few = replace(result.comparisons[0], p=None, p_holm=None, low=None, high=None, pairs_in_family=0, units=9)
+    whole = replace(result, comparisons=(few,))
+    assert from_bytes(to_bytes(whole), Path("x")) == whole
+
+
 def test_the_same_run_gives_the_same_bytes(result):
     again = assay(["hashing", "bow"], ["opposites"], cache=None, resamples=200)
     assert to_bytes(again) == to_bytes(result)
@@ -62,6 +70,34 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+EARLIER = Path(__file__).parent / "data" / "result_schema1.json"
+"""Written by version 0.1.0 before diagnostics had versions: two encoders on 12 units of the built-in opposites."""
+
+
+def test_a_result_of_an_earlier_version_is_read_and_shown(tmp_path):
+    result = read(EARLIER)
+    again = json.loads(to_bytes(result))
+    earlier = json.loads(EARLIER.read_bytes())
+    assert (earlier["schema"], again["schema"], again["failures"]) == (1, 2, [])
+    assert [row["value"] for row in again["rows"]] == [row["value"] for row in earlier["rows"]]
+    assert {row.signature.split("|")[0] for row in result.rows} == {"negated_antonyms"}
+    assert [encoder.name for encoder in result.encoders] == ["hashing", "bow"]
+    assert result.rows[0].quantity == "accuracy"
+    page = report(result, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "on opposites" in page
+
+
+def test_fields_that_an_earlier_version_did_not_write_have_their_defaults():
+    data = json.loads(EARLIER.read_bytes())
+    for record in data["encoders"]:
+        del record["price"], record["similarity"]
+    for record in data["verdicts"]:
+        del record["leader"], record["notes"]
+    result = from_bytes(json.dumps(data).encode(), EARLIER)
+    assert {encoder.similarity for encoder in result.encoders} == {"cosine"}
+    assert result.verdicts[0].leader == "Best"
+
+
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"schema": 2}', b'{"schema": 1, "seed": 0}'])
 def test_what_is_no_result_is_said(content):
     with pytest.raises(SourceError, match=r"^f: "):
@@ -69,5 +105,5 @@ def test_what_is_no_result_is_said(content):
 
 
 def test_a_missing_file():
-    with pytest.raises(SourceError, match="cannot be read"):
+    with pytest.raises(SourceError, match="no such file"):
         read(Path("/nowhere/result.json"))

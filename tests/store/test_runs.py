@@ -101,7 +101,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
 
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
-    run.write_record({**run.record(), "failures": {"b": "b: it failed"}, "embassay": __version__})
+    run.write_record({**run.record(), "failures": [{"encoder": "b", "diagnostic": ""}], "embassay": __version__})
     with pytest.raises(OutputError, match=r"other settings \(encoders, seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))

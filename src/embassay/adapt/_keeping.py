@@ -18,6 +18,7 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.errors import OutputError
+from embassay.partial_files import partial_file
 from embassay.store.canonical import canonical, write
 
 RECORD = "training.json"
@@ -208,7 +209,7 @@ def _save(path: Path, tensors: Tensors) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    temporary = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.part")
+    temporary = partial_file(path)
     try:
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, temporary)
         temporary.replace(path)

@@ -220,12 +220,15 @@ class _Keeper:
 
 @contextmanager
 def _until_interrupted() -> Iterator[threading.Event]:
-    """Note the first Ctrl-C, so that the step is done first; a second one stops at once."""
+    """Note the first Ctrl-C, so that the step is done first; a second one stops at once.
+
+    Where Ctrl-C is ignored, as under ``nohup`` or in the background of a script, it stays ignored.
+    """
     asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
         yield asked
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: Any) -> None:
         asked.set()

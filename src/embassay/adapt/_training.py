@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shlex
 import zipfile
 import zlib
@@ -23,6 +22,9 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import OutputError, SourceError
+from embassay.partial_files import partial_file
+from embassay.paths import open_file, output_path, source_path
+from embassay.reading.texts import read_text
 from embassay.store.canonical import canonical, write
 
 KINDS = ("words", "paragraphs", "urae")
@@ -93,22 +95,16 @@ def read_sentences(path: Path) -> Sentences:
     SourceError
         If it is not there, no text in UTF-8 (with the first line that is none), or has no sentence.
     """
-    try:
-        content = path.read_bytes()
-    except IsADirectoryError:
-        raise SourceError("a folder; --text names a file with one sentence a line", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"not UTF-8: {error.reason}; save it as UTF-8", path, line) from None
+    path = source_path(path)
+    if path.is_dir():
+        raise SourceError("a folder; --text names a file with one sentence a line", path)
+    text = read_text(path)
     found = [(line.strip(), number) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not found:
         raise SourceError("has no sentence; write one on each line", path)
     sentences, lines = zip(*found, strict=True)
-    return Sentences(path, sentences, lines, hashlib.sha256(content).hexdigest())
+    with open_file(path) as file:
+        return Sentences(path, sentences, lines, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 class TrainingFolder:
@@ -131,7 +127,7 @@ class TrainingFolder:
         made_with
             Versions of the libraries by name. A checkpoint made with others is not taken up; a model stays.
         """
-        self.path, self.kind = path, kind
+        self.path, self.kind = output_path(path), kind
         self._asked = json.loads(
             canonical({"kind": kind, "settings": settings, "text": text.sha256, "sentences": len(text.sentences)})
         )
@@ -246,7 +242,7 @@ def write_whole(path: Path, writer: Writer) -> None:
     OutputError
         If the place cannot be written to.
     """
-    temporary = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.part")
+    temporary = partial_file(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -19,6 +19,7 @@ from embassay.encoders._trained import TrainedFolder
 from embassay.encoders._trees import Indices, Shape, Tree, shape_of
 from embassay.encoders._word_files import read, recognise
 from embassay.errors import SourceError, SpecError
+from embassay.paths import source_path
 
 SHORTEST, LONGEST = 2, 200
 """Sentences of fewer or more words are left out: one word has nothing to unfold, n words take up to n² vectors."""
@@ -68,7 +69,7 @@ class GivenWords:
         SpecError
             If its vectors have another number of dimensions than was asked for.
         """
-        path = Path(target).expanduser()
+        path = source_path(target)
         if path.is_dir():
             path = TrainedFolder.of(path, "words").path / "words.bin"
         found = recognise(path).dim

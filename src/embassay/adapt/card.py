@@ -14,7 +14,7 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.adapt.figures import named, of_two, quoted, signature, table
-from embassay.adapt.gain import BASE, verdict
+from embassay.adapt.gain import BASE
 from embassay.adapt.variants import Stage
 from embassay.encoders._models import repositories
 from embassay.result import CorpusRecord, Result
@@ -49,7 +49,13 @@ class Origin:
 
 
 def card_of(
-    stage: Stage, through: Sequence[Stage], facts: Mapping[str, Any], origin: Origin, result: Result, own: Sequence[str]
+    stage: Stage,
+    through: Sequence[Stage],
+    facts: Mapping[str, Any],
+    origin: Origin,
+    result: Result,
+    own: Sequence[str],
+    said: Sequence[str],
 ) -> str:
     """Return the card as Markdown, with the head that the hub reads.
 
@@ -63,11 +69,12 @@ def card_of(
         What was found in each of them, by variant.
     own
         The labels of the corpora of the domain.
+    said
+        The verdict on all variants, the caveat last.
     """
     name = stage.variant
     rows = quoted(result, own, (BASE, name))
-    said = verdict(result, own, evaluations(facts))
-    lines = [line for line in said if line.startswith((f"{name}:", f"{name} against", f"{name},"))]
+    lines = [line for line in said if line.startswith((f"{name} on", f"{name} against", f"{name}:", f"{name},"))]
     parts = [
         _head(origin.hub),
         f"# {origin.base}, {name}",

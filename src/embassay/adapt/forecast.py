@@ -1,29 +1,44 @@
-"""About how long an adaptation takes, told from a few texts that the base encodes.
+"""About how long an adaptation takes, measured on a little of each thing that it does.
 
-What is done is counted in tokens: those that training reads, each several times as dear as in encoding, and those that
-are encoded to find negatives, to see how good a model is meanwhile, and in the assay.
+Each kind of training does its first steps on the real data, with all that a training has: loading, tokens, the head of
+the objective, the optimizer, a checkpoint, the model's folder. A few texts are encoded, and their time for a token is
+that of all texts: those that are searched for negatives, those of the evaluations, and those of the assay.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from embassay.adapt.making import Making
+from embassay.adapt.negatives import Triplet
 from embassay.adapt.variants import Stage
 from embassay.errors import EncoderError
 from embassay.samples import Role, Text
 
-TIMED = 48
+TIMED = 96
 """Texts that the base encodes for an estimate of the time."""
-BACKWARD = 3.0
-"""How many times as long a token takes in training as in encoding."""
+STEPS = 4
+"""Steps that each kind of training does for it."""
 LETTERS = 4
 """Letters of a token, about, where the model has no file to count tokens by."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long a training takes, in seconds: what comes once, and each row.
+
+    Not each step: rows that may not go together make more and smaller batches than planned.
+    """
+
+    once: float
+    row: float
 
 
 @dataclass(frozen=True)
@@ -34,10 +49,13 @@ class Forecast:
     ----------
     texts
         What the assay encodes with each variant: (role, text), each once.
+    scoring
+        How long the assay of one variant takes once its texts are encoded.
     """
 
     making: Making
     texts: Sequence[Text]
+    scoring: float
 
     def rows(self, stage: Stage) -> int:
         """Return how many rows a stage reads in an epoch, at most."""
@@ -57,31 +75,74 @@ class Forecast:
         if not self.making.due(stage):
             return 0.0
         evaluated = self.evaluations(stage) * (self._documents + self._asked("dev"))
-        return (BACKWARD * stage.settings.epochs * self._read(stage) + evaluated) * self._token
+        pace = self._pace(stage)
+        return pace.once + stage.settings.epochs * self.rows(stage) * pace.row + evaluated * self._token
 
     def mining(self) -> float:
         """Return how long it takes to look for negatives; 0 where nothing is to be fine-tuned."""
         due = any(stage.kind == "finetune" and self.making.due(stage) for stage in self.making.stages)
-        return (self._documents + self._asked("train")) * self._token if due else 0.0
+        return self._loading + (self._documents + self._asked("train")) * self._token if due else 0.0
 
     def assay(self) -> float:
-        """Return how long the base and all variants take to encode what the assay needs, with an empty cache."""
+        """Return how long the assay of the base and all variants takes, with an empty cache."""
         by_role: dict[Role, list[str]] = {}
         for role, text in self.texts:
             by_role.setdefault(role, []).append(text)
         tokens = sum(self._count(texts, role) for role, texts in by_role.items())
-        return (1 + len(self.making.stages)) * tokens * self._token
+        return (1 + len(self.making.stages)) * (self._loading + tokens * self._token + self.scoring)
 
-    def _read(self, stage: Stage) -> float:
-        """Return how many tokens go through the model in an epoch of a stage."""
-        if stage.kind == "pretrain":
-            passes = 1 if stage.options["objective"] == "mlm" else 2
-            return passes * self._count(self.making.material.sentences, "document")
-        material = self.making.material
-        question = self._asked("train") / max(len(material.train), 1)
-        document = self._documents / max(len(self._passages), 1)
-        wrong = 1 if stage.options["loss"] == "triplet" else stage.options["per_question"]
-        return self.rows(stage) * (question + (1 + wrong) * document)
+    def _pace(self, stage: Stage) -> Pace:
+        """Return the pace of a kind of training, measured once: variants differ only in what they begin with."""
+        if stage.kind not in self._paces:
+            self._paces[stage.kind] = self._measured(stage)
+        return self._paces[stage.kind]
+
+    @cached_property
+    def _paces(self) -> dict[str, Pace]:
+        """The paces that were measured."""
+        return {}
+
+    def _measured(self, stage: Stage) -> Pace:
+        """Do the first steps of a training, in a folder that is removed afterwards.
+
+        The first step is also the warm-up, so that the others tell how long one takes.
+        """
+        from embassay.adapt.finetuning import finetune
+        from embassay.adapt.pretraining import pretrain
+
+        order, material = self.making.order, self.making.material
+        settings = replace(stage.settings, max_steps=STEPS)
+        ended: list[tuple[float, int]] = []
+
+        def advance(done: int, total: int) -> None:
+            ended.append((time.perf_counter(), done))
+
+        start = time.perf_counter()
+        with TemporaryDirectory() as folder:
+            place = Path(folder) / stage.variant
+            if stage.kind == "pretrain":
+                objective = stage.options["objective"]
+                pretrain(order.base, material.sentences, place, objective=objective, settings=settings, advance=advance)
+            else:
+                # Without dev questions nothing is evaluated: how long that takes is counted by its tokens.
+                loss, triplets = stage.options["loss"], self._triplets(stage)
+                finetune(order.base, triplets, (), material.union, place, loss=loss, settings=settings, advance=advance)
+        whole = time.perf_counter() - start
+        (first, begun), (last, done) = ended[0], ended[-1]
+        row = (last - first) / (done - begun) if done > begun else 0.0
+        return Pace(max(whole - done * row, 0.0), row)
+
+    def _triplets(self, stage: Stage) -> list[Triplet]:
+        """Return triplets as mining would find them, but with the next documents for wrong ones: it takes its time."""
+        union = self.making.material.union
+        place = {document.id: n for n, document in enumerate(union.documents)}
+        found = []
+        for question in self.making.material.train:
+            for name in dict.fromkeys(question.right):
+                others = range(place[name] + 1, place[name] + 1 + stage.options["per_question"])
+                right, *wrong = (union.documents[n % len(place)].passages[0] for n in (place[name], *others))
+                found.append(Triplet(question.question, right, tuple(wrong)))
+        return found
 
     @cached_property
     def _passages(self) -> list[str]:
@@ -97,16 +158,30 @@ class Forecast:
         questions = self.making.material.dev if part == "dev" else self.making.material.train
         return self._count([question.question for question in questions], "query")
 
-    @cached_property
+    @property
     def _token(self) -> float:
         """How long the base takes to encode one token of a document, the loading of the model apart."""
+        return self._encoding[1]
+
+    @property
+    def _loading(self) -> float:
+        """How long it takes to load the base."""
+        return self._encoding[0]
+
+    @cached_property
+    def _encoding(self) -> tuple[float, float]:
+        """How long it takes to load the base, and to encode one token."""
         texts = list(dict.fromkeys(self._passages))
         texts = texts[:: max(1, len(texts) // TIMED)][:TIMED]
         base = self.making.base
         base.encode(texts[:1], "document")
+        # The first time libraries are imported as well, which comes once: what counts is the second.
+        base.release()
         start = time.perf_counter()
+        base.encode(texts[:1], "document")
+        loaded = time.perf_counter()
         base.encode(texts, "document")
-        return (time.perf_counter() - start) / max(self._count(texts, "document"), 1)
+        return loaded - start, (time.perf_counter() - loaded) / max(self._count(texts, "document"), 1)
 
     def _count(self, texts: Sequence[str], role: Role) -> float:
         """Return the number of tokens of texts, cut as the model cuts them."""

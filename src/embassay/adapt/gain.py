@@ -1,38 +1,51 @@
-"""What adaptation gained and what it cost, read off a result: pure, no model and no text.
+"""What adaptation gained and what it cost, read off a result and its item scores: no model and no text.
 
 Each line is a paired difference of a variant and another one on the same items, variant − other, with the interval over
-independent units and the p after Holm that the result holds. They compare one training run each: how far another seed
-would lead elsewhere is not in them.
+independent units and the p after Holm that the result holds. Better and worse are significant differences; that nothing
+is lost is said only where a test rules a loss of the margin out (:mod:`embassay.stats.noninferiority`). The lines
+compare one training run each: how far another seed would lead elsewhere is not in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from embassay.result import FEW_UNITS, MIN_UNITS, Comparison, Result
+from embassay.stats.noninferiority import ALPHA, UNCHANGED, Headline, NotWorse
+from embassay.types import Draws
 
 BASE = "base"
 """The label of the model that the variants come from."""
-ALPHA = 0.05
 UNSEEN = 5e-4
 """A difference below this is printed as 0, of points and of numbers alike."""
 CAVEAT = (
     "Each line compares single training runs (seed {seed}), paired on the same items; the interval is over independent "
     "units. How far another seed would lead elsewhere is not in it."
 )
+Outcome = Literal["better", "worse", "not worse", "inconclusive", "nothing changed", "unknown"]
+PHRASES: dict[Outcome, str] = {
+    "worse": "worse",
+    "better": "better",
+    "not worse": "not worse",
+    "inconclusive": "inconclusive",
+    "nothing changed": "nothing changed",
+    "unknown": "nothing can be said",
+}
+"""How the summary words each outcome, in its order."""
+Headlines = Mapping[tuple[str, str], Headline]
+"""The item values of the headline quantity of each (diagnostic, corpus)."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A headline quantity of which higher is better, and how it is told.
+    """How the headline quantity of a diagnostic is told.
 
     Attributes
     ----------
     title
         What it says of a model.
-    quantity
-        How its name begins.
     items
         What one item is called.
     points
@@ -40,20 +53,17 @@ class Watched:
     """
 
     title: str
-    quantity: str
     items: str
     points: bool = True
-    subset: str = "all"
-    condition: str = ""
 
 
 WATCHED = {
-    "retrieval": Watched("retrieval", "Success@", "questions"),
-    "negated_antonyms": Watched("negated antonyms", "accuracy", "entries"),
-    "minimal_pairs": Watched("negation contrast", "contrast", "originals", False, "synonym-negation_main"),
-    "composition": Watched("overlap as a set, above chance", "share", "samples", True, "c1:TT", "excess:eps0"),
-    "similarity": Watched("similarity as people see it", "spearman", "pairs", False),
-    "localization": Watched("groups of one meaning", "accuracy", "sentences"),
+    "retrieval": Watched("retrieval", "questions"),
+    "negated_antonyms": Watched("negated antonyms", "entries"),
+    "minimal_pairs": Watched("negation contrast", "originals", points=False),
+    "composition": Watched("overlap above chance", "samples"),
+    "similarity": Watched("correlation with human scores", "pairs", points=False),
+    "localization": Watched("groups of one meaning", "sentences"),
 }
 SUBSETS = {"documents": "documents", "queries": "questions"}
 """What ``shift`` calls the texts, and what people do."""
@@ -68,9 +78,11 @@ class Change:
     difference, low, high
         variant − other, positive where the variant is higher; None where there is none.
     p
-        After Holm's correction over all pairs of variants; None where there is none.
+        After Holm's correction over the variants, or over all pairs of them; None where there is none.
     own
         Whether the corpus is of the domain, so that the change is what was trained for.
+    test
+        Whether the variant is not worse; None for a quantity of which neither more nor less is better.
     """
 
     variant: str
@@ -85,58 +97,82 @@ class Change:
     items: int
     units: int
     own: bool
+    test: NotWorse | None = None
 
     @property
-    def real(self) -> bool:
-        """Whether the data show it: p after Holm under 0.05, and an interval that leaves 0 out."""
+    def significant(self) -> bool:
+        """Whether the data show a difference, and one that the printed digits show."""
         if self.p is None or self.low is None or self.high is None:
             return False
-        return self.p < ALPHA and (self.low > 0 or self.high < 0)
+        return self.p <= ALPHA and max(abs(self.low), abs(self.high)) >= UNSEEN
 
     @property
-    def verdict(self) -> str:
-        """What it is: ``gain``, ``loss``, ``none``, ``same`` or ``unknown``.
+    def outcome(self) -> Outcome:
+        """What may be said.
 
-        ``none``: nothing that the data can show; ``same``: a difference that no printed digit shows; ``unknown``:
-        nothing can be said.
+        ``nothing changed``: the same encoder with the same value on every item; ``unknown``: undefined, or too few
+        units; ``better``: significantly above 0; else what the test comes to.
         """
-        if self.difference is None or self.low is None or self.high is None or self.p is None:
+        if self.test is not None and self.test.note == UNCHANGED:
+            return "nothing changed"
+        if self.test is None or self.difference is None or self.p is None:
             return "unknown"
-        if max(abs(self.low), abs(self.high)) < UNSEEN:
-            return "same"
-        return ("gain" if self.difference > 0 else "loss") if self.real else "none"
+        if self.significant and self.difference > 0:
+            return "better"
+        return self.test.outcome
 
 
-def changes(result: Result, own: Sequence[str], other: str = BASE) -> tuple[Change, ...]:
+def changes(result: Result, headlines: Headlines, own: Sequence[str], other: str = BASE) -> tuple[Change, ...]:
     """Return the change of each variant against another, on the headline quantity of each diagnostic and corpus.
 
     Parameters
     ----------
+    headlines
+        The item values of the headlines; the other quantities of the result are left out.
     own
         The labels of the corpora of the domain; the rest are general.
     other
         The label of what the variants are set against.
     """
-    return tuple(
-        _change(found, other, found.corpus in own)
-        for found in result.comparisons
-        if other in (found.a, found.b) and _watched(found)
-    )
+    family = "reference" if other == BASE else "all"
+    fingerprints = {encoder.name: encoder.fingerprint for encoder in result.encoders}
+    draws = Draws(result.seed, result.resamples)
+    found = []
+    for comparison in result.comparisons:
+        headline = headlines.get((comparison.diagnostic, comparison.corpus))
+        if comparison.family != family or other not in (comparison.a, comparison.b) or headline is None:
+            continue
+        if (comparison.quantity, comparison.subset, comparison.condition) != (
+            headline.quantity,
+            headline.subset,
+            headline.condition,
+        ):
+            continue
+        variant = comparison.b if comparison.a == other else comparison.a
+        same = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
+        test = headline.not_worse(variant, other, draws, p=comparison.p_holm, same_encoder=same)
+        found.append(_change(comparison, other, comparison.corpus in own, test))
+    return tuple(found)
 
 
 def verdict(
-    result: Result, own: Sequence[str], evaluations: Mapping[str, Sequence[Sequence[float]]] | None = None
+    result: Result,
+    headlines: Headlines,
+    own: Sequence[str],
+    evaluations: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> tuple[str, ...]:
     """Return what may be said, one sentence each: the gain first, then the cost, for each variant against the base.
 
     Parameters
     ----------
+    headlines
+        The item values of the headlines.
     own
         The labels of the corpora of the domain.
     evaluations
         [step, Success@5 of the dev questions] of the variants that were looked at while they were trained.
     """
-    found = changes(result, own)
+    found = changes(result, headlines, own)
     lines: list[str] = []
     for variant in dict.fromkeys(change.variant for change in found):
         of_variant = [change for change in found if change.variant == variant]
@@ -147,36 +183,41 @@ def verdict(
         lines.append(_summary(variant, of_variant))
     lines += (
         told(change, many=len(own) > 1)
-        for change in changes(result, own, "finetuned")
+        for change in changes(result, headlines, own, "finetuned")
         if change.own and change.variant == "pretrained+finetuned"
     )
     return (*lines, CAVEAT.format(seed=result.seed))
 
 
 def told(change: Change, many: bool = False) -> str:
-    """Return one change as a sentence.
+    """Return one change as a sentence; ``docs/adapt.md`` lists them with their conditions.
 
     Parameters
     ----------
     many
         Whether there are several corpora of the domain, so that each is named.
     """
-    watched = WATCHED[change.diagnostic]
+    points, test = WATCHED[change.diagnostic].points, change.test
     against = "" if change.other == BASE else f" against {change.other}"
-    where = f"on your questions{f' ({change.corpus})' if many else ''}" if change.own else f"on {change.corpus}"
-    head = f"{change.variant}{against}: " + ("" if change.own else f"{watched.title}, ")
-    amount, asked = _amount(change, watched.points), _counted(change)
-    if change.verdict == "unknown":
-        why = f"fewer than {MIN_UNITS} independent units" if change.difference is not None else "undefined"
-        return f"{head}nothing can be said {where} ({change.quantity}: {why})"
-    if change.verdict == "none":
-        support = f"{change.quantity}, {_sureness(change)}"
-        return f"{head}no difference that {asked} can show {where}: {amount} ({support})"
-    support = f"{change.quantity}, {asked}, {_sureness(change)}"
-    if change.verdict == "same":
-        unseen = ", to the digits that are printed" if change.low or change.high else ""
-        return f"{head}unchanged {where}{unseen}: {amount} ({support})"
-    return f"{head}{'a loss, ' if change.verdict == 'loss' else ''}{amount} {where} ({support})"
+    where = f"your questions{f' ({change.corpus})' if many else ''}" if change.own else _place(change)
+    head = f"{change.variant}{against} on {where}"
+    if test is None or change.outcome == "unknown":
+        return f"{head}: nothing can be said ({change.quantity}: {_why_unknown(change)})"
+    if change.outcome == "nothing changed":
+        return f"{head}: nothing changed ({change.quantity}, the same model and the same answers){_bound(test, points)}"
+    support = f"{change.quantity}, {_counted(change)}, {_sureness(change)}"
+    figures = f"{_amount(change, points)} ({support})"
+    if change.outcome == "not worse":
+        note = f"; {test.note}" if test.note else ""
+        return f"{head}: not worse at a margin of {_size(test.margin, points)}, {figures}{note}"
+    if change.outcome == "inconclusive":
+        left = f"; a loss of {_size(test.smallest_margin, points)} is not ruled out" if test.smallest_margin else ""
+        note = f"; {test.note}" if test.note else ""
+        return f"{head}: inconclusive, {figures}{left}{note}"
+    note = ""
+    if change.outcome == "better" and change.high is not None and change.high < test.margin:
+        note = f"; the gain is smaller than the margin of {_size(test.margin, points)}"
+    return f"{head}: {change.outcome}, {figures}{note}"
 
 
 def p_value(p: float | None) -> str:
@@ -192,16 +233,7 @@ def signed(value: float, points: bool) -> str:
     return (text if text.strip("+-0.") else text.lstrip("+-")).replace("-", "−")
 
 
-def _watched(found: Comparison) -> bool:
-    watched = WATCHED.get(found.diagnostic)
-    return (
-        watched is not None
-        and found.quantity.startswith(watched.quantity)
-        and (found.subset, found.condition) == (watched.subset, watched.condition)
-    )
-
-
-def _change(found: Comparison, other: str, own: bool) -> Change:
+def _change(found: Comparison, other: str, own: bool, test: NotWorse | None = None) -> Change:
     """Return a comparison as variant − other, whichever of them it names first."""
     ends = (found.difference, found.low, found.high)
     if found.a == other:
@@ -219,6 +251,7 @@ def _change(found: Comparison, other: str, own: bool) -> Change:
         found.items,
         found.units,
         own,
+        test,
     )
 
 
@@ -253,15 +286,36 @@ def _end(value: float, points: bool) -> str:
     return signed(value, points).removeprefix("+")
 
 
+def _size(value: float, points: bool) -> str:
+    """Write the size of a loss: ``2 points``, ``0.01``."""
+    return f"{100 * value:.2g} points" if points else f"{value:.2g}"
+
+
+def _bound(test: NotWorse, points: bool) -> str:
+    """Say what loss the items alone would rule out."""
+    if test.smallest_margin is None:
+        return ""
+    return f"; by their number alone they rule out a loss of {_size(test.smallest_margin, points)}"
+
+
+def _why_unknown(change: Change) -> str:
+    if change.difference is None:
+        return "undefined"
+    if change.units < MIN_UNITS:
+        return f"fewer than {MIN_UNITS} independent units"
+    return "one unit holds too many of the items for a test"
+
+
 def _moved(result: Result, variant: str) -> Iterator[str]:
     """Say whether the domain lies farther from general language than before; neither is better by itself."""
     for found in result.comparisons:
-        if found.diagnostic != "shift" or found.quantity != "distance" or {found.a, found.b} != {BASE, variant}:
+        wanted = (found.diagnostic, found.quantity, found.family) == ("shift", "distance", "reference")
+        if not wanted or {found.a, found.b} != {BASE, variant}:
             continue
         change = _change(found, BASE, own=True)
         texts = SUBSETS.get(found.subset, found.subset)
-        if change.verdict in ("gain", "loss"):
-            way = "farther from" if change.verdict == "gain" else "nearer to"
+        if change.significant and change.difference:
+            way = "farther from" if change.difference > 0 else "nearer to"
             yield (
                 f"{variant}: your {texts} lie {way} general ones ({found.corpus}): "
                 f"{_amount(change, points=False)} mean pair distances ({_sureness(change)})"
@@ -278,35 +332,28 @@ def _never_better(variant: str, evaluations: Sequence[Sequence[float]]) -> Itera
         )
 
 
-def _summary(variant: str, found: Iterable[Change]) -> str:
-    """Say in one sentence whether a variant is better at the domain, and where it is worse."""
-    found = list(found)
-    worse = [_place(change) for change in found if not change.own and change.verdict == "loss"]
-    general = [change for change in found if not change.own and change.verdict != "unknown"]
-    cost = f"; worse elsewhere: {', '.join(worse)}" if worse else ""
-    if not worse and general:
-        cost = "; no loss elsewhere that these tests can show"
-    return f"{variant}, in short: {_at_home([change for change in found if change.own])}{cost}"
+def _summary(variant: str, found: Sequence[Change]) -> str:
+    """Say in one sentence what came of it on the questions of the domain, and elsewhere."""
+    own, general = ([change for change in found if change.own is which] for which in (True, False))
+    parts = []
+    if len({change.outcome for change in own}) == 1:
+        parts.append(f"{PHRASES[own[0].outcome]} on your questions")
+    elif own:
+        parts.append(_grouped(own, lambda change: change.corpus))
+    if general:
+        parts.append(f"elsewhere {_grouped(general, _place)}")
+    return f"{variant}, in short: {'; '.join(parts)}"
 
 
-def _at_home(own: Sequence[Change]) -> str:
-    """Say whether a variant is better at the domain, and of which corpora nothing can be said."""
-    known = [change for change in own if change.verdict != "unknown"]
-    unknown = [change.corpus for change in own if change.verdict == "unknown"]
-    if not known:
-        return "nothing can be said on your questions"
-    where = ", ".join(change.corpus for change in known) if unknown else "your questions"
-    better = {
-        frozenset({"gain"}): f"better on {where}",
-        frozenset({"loss"}): f"worse on {where}",
-        frozenset({"gain", "none"}): "better on some of your corpora",
-        frozenset({"loss", "none"}): "worse on some of your corpora",
-        frozenset({"gain", "loss"}): "better on some of your corpora and worse on others",
-        frozenset({"gain", "loss", "none"}): "better on some of your corpora and worse on others",
-        frozenset({"none"}): f"not shown to be better or worse on {where}",
-    }[frozenset("none" if change.verdict == "same" else change.verdict for change in known)]
-    return better + (f"; nothing can be said on {', '.join(unknown)}" if unknown else "")
+def _grouped(found: Sequence[Change], name: Callable[[Change], str]) -> str:
+    """Return ``worse on A and B, not worse on C``."""
+    parts = []
+    for outcome, phrase in PHRASES.items():
+        places = [name(change) for change in found if change.outcome == outcome]
+        if places:
+            parts.append(f"{phrase} on {' and '.join(places)}")
+    return ", ".join(parts)
 
 
 def _place(change: Change) -> str:
-    return f"{WATCHED[change.diagnostic].title} ({change.corpus})"
+    return f"{change.corpus} ({WATCHED[change.diagnostic].title})"

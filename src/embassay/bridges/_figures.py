@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from embassay._version import __version__
-from embassay.errors import EncoderError, InputError, SpecError
+from embassay.errors import InputError, SpecError
 from embassay.folder import DIAGNOSTICS
 from embassay.plan import prepare
 from embassay.resolve import load_encoder
@@ -62,7 +62,16 @@ class Figures:
             What else stands beside the figures.
         """
         name, draws = self.diagnostic.partition(",")[0], self.draws
-        told = [name, dict(self.options), self.corpus.fingerprint, draws.seed, draws.resamples, __version__, *more]
+        told = [
+            name,
+            DIAGNOSTICS.version(name),
+            dict(self.options),
+            self.corpus.fingerprint,
+            draws.seed,
+            draws.resamples,
+            __version__,
+            *more,
+        ]
         return content_hash(told)[:8]
 
     def names(self) -> tuple[tuple[str, ...], str]:
@@ -81,8 +90,7 @@ class Figures:
         draws = draws or self.draws
         plan = prepare([encoder], [self.corpus], [self.diagnostic], runtime=Runtime(), baselines=False, seed=draws.seed)
         outcome = execute(plan, draws, workers=1)
-        if outcome.failures:
-            raise EncoderError("; ".join(outcome.failures.values()))
+        outcome.check()
         return _figures(outcome.result)
 
 

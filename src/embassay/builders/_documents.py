@@ -32,8 +32,9 @@ def read(
     id: str = "",  # noqa: A002 - the option's name
     text: str = "",
     aside: Sequence[Path] = (),
+    follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt and .md files, a table, a file in SQuAD's form, or one text.
+    """Read a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's form, or one text.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def read(
         The columns of ids and of texts in a table, where they are not known ones.
     aside
         Files in the folder that are no documents.
+    follow_links
+        Whether what symbolic links in the folder lead to is read.
 
     Raises
     ------
@@ -49,4 +52,4 @@ def read(
     SpecError
         If columns are named and there is no table.
     """
-    return Reading(*read_documents(path, id=id, text=text, aside=aside))
+    return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))

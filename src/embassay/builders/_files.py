@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from embassay.builders._samples import content_of
 from embassay.errors import OutputError
+from embassay.partial_files import partial_file
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
     filled = dict[Path, Path]()
     try:
         for path, content in contents.items():
-            temporary = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.part")
+            temporary = partial_file(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             with temporary.open("xb") as file:
                 filled[path] = temporary

@@ -80,7 +80,7 @@ def create(
     concurrency
         The most requests under way at a time.
     timeout
-        Seconds for one answer.
+        Seconds for one attempt, from connecting to the last byte of the answer.
 
     Raises
     ------

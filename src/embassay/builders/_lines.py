@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from embassay.errors import SourceError
-from embassay.reading.records import PARQUET, Table, read_table
+from embassay.paths import unreadable
+from embassay.reading.records import Table, is_parquet, read_table
+from embassay.reading.texts import not_utf8, open_text
 
 LONGEST_LINE = 1_000_000
 """Bytes of a line, at most."""
@@ -23,8 +25,9 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         With file and line, for what cannot be read, is not UTF-8, holds the character NUL, or is longer than a line of
         sentences can be.
     """
+    _refuse_folder(path)
     try:
-        with path.open("rb") as file:
+        with open_text(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
                     told = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
@@ -32,12 +35,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                 if b"\0" in line:
                     raise SourceError("holds the character NUL, as no text does; save it as UTF-8", path, number)
                 yield number, _decoded(line, path, number).rstrip("\r\n")
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
-    except IsADirectoryError:
-        raise SourceError("a folder; name a file", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def is_text(path: Path, column: str = "") -> bool:
@@ -49,7 +48,10 @@ def is_text(path: Path, column: str = "") -> bool:
         What the user says of the sentences' column; a file that has one is no plain text.
     """
     ending = path.suffix.lower()
-    if column or ending in TABLES or _is_parquet(path):
+    if column or ending in TABLES:
+        return False
+    _refuse_folder(path)
+    if is_parquet(path):
         return False
     if ending in TEXTS:
         return True
@@ -65,23 +67,20 @@ def open_table(path: Path) -> Table:
     SourceError
         With file and line, for what is no table, and for lines that :func:`lines_of` refuses.
     """
-    if path.is_dir():
-        raise SourceError("a folder; name a file", path)
-    if not _is_parquet(path) and not sum(bool(line.strip()) for _, line in lines_of(path)):
+    _refuse_folder(path)
+    if not is_parquet(path) and not sum(bool(line.strip()) for _, line in lines_of(path)):
         raise SourceError("is empty", path)
     return read_table(path)
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:
     try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"not UTF-8: {error.reason}; save it as UTF-8", path, number) from None
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise not_utf8(path, number, line) from None
 
 
-def _is_parquet(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return path.suffix.lower() == ".parquet" or file.read(4) == PARQUET.encode()
-    except OSError:
-        return False  # The reader of lines says why.
+def _refuse_folder(path: Path) -> None:
+    """Raise SourceError for a folder."""
+    if path.is_dir():
+        raise SourceError("a folder; name a file", path)

@@ -66,7 +66,9 @@ def make(
     """
     begun = time.perf_counter()
     gathered = _gather(kind, sources, column, count, seed, language, options, aside)
-    built: Built = gathered.module.build(gathered.sources, seed=seed, count=count, advance=advance, **gathered.options)
+    with BUILDERS.guarded(kind.replace("-", "_")):
+        module, options_of_building = gathered.module, gathered.options
+        built: Built = module.build(gathered.sources, seed=seed, count=count, advance=advance, **options_of_building)
     more = tuple(entries(built.doubtful, read_review(Path(review)))) if review else ()
     built = replace(
         built,
@@ -79,7 +81,14 @@ def make(
     if not built.samples:
         raise InputError(_nothing(gathered.name, gathered.read, built.rejected))
     asked = {"column": column, "count": count, "language": language, "review": review, **options}
-    return built, Origin(kind.replace("_", "-"), gathered.name, _sha256(sources, aside), licence, seed, _told(asked))
+    return built, Origin(
+        kind.replace("_", "-"),
+        gathered.name,
+        _sha256(sources, aside, bool(options.get("follow_links"))),
+        licence,
+        seed,
+        _told(asked),
+    )
 
 
 def requests_of(
@@ -251,12 +260,13 @@ def _shown(value: Any) -> Any:
     return getattr(getattr(value, "card", None), "spec", None) or getattr(value, "name", None) or value
 
 
-def _sha256(sources: Path | Sequence[Any], aside: Sequence[Path] = ()) -> str:
+def _sha256(sources: Path | Sequence[Any], aside: Sequence[Path] = (), follow_links: bool = False) -> str:
     """Return the hash of a file's content; of a folder's documents those of their places and contents."""
     if isinstance(sources, Path) and sources.is_file():
         with sources.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     if isinstance(sources, Path):
-        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents_in(sources, aside))
+        documents = documents_in(sources, aside, follow_links)
+        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents)
         return hashlib.sha256(repr(tuple(found)).encode("utf-8", "surrogatepass")).hexdigest()
     return hashlib.sha256("\n".join(map(str, sources)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -16,6 +16,8 @@ import numpy as np
 from embassay.builders._brill import lexicon
 from embassay.builders._tagger import possible
 from embassay.errors import MissingExtraError, SourceError
+from embassay.paths import source_path
+from embassay.reading.texts import read_text
 
 TRIES = 40
 """Misspellings by rule that are tried before a word is given up."""
@@ -52,12 +54,7 @@ def read_misspellings(path: Path) -> dict[str, tuple[str, ...]]:
     SourceError
         With the line, for a file that cannot be read or has another form.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise SourceError("not UTF-8; save it as UTF-8", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+    text = read_text(source_path(path))
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.startswith("#"):

@@ -6,19 +6,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import SourceError
-from embassay.reading.jsonl import counted, text_field
-
-LIKERT = (0.0, 4.0)
-"""The lowest and the highest rating."""
+from embassay.checks import LIKERT, is_rating
+from embassay.errors import SourceError, quoted
+from embassay.reading.jsonl import counted, listed, text_field
 
 
 def rated_text(value: Any, path: Path, line: int, field: str) -> tuple[str, tuple[float, ...]]:
     """Return the text and the ratings of a value that is a text, or an object with ``text`` and perhaps ``ratings``."""
     if isinstance(value, dict):
         if "text" not in value:
-            found = ", ".join(sorted(value)) or "nothing"
-            raise SourceError(f"an object without 'text'; found {found}", path, line, field)
+            raise SourceError(f"an object without 'text'; found {listed(sorted(value))}", path, line, field)
         return text_field(value["text"], path, line, field), rating_field(value.get("ratings"), path, line, field)
     return text_field(value, path, line, field), ()
 
@@ -28,14 +25,10 @@ def rating_field(value: Any, path: Path, line: int, field: str = "ratings") -> t
     if value is None:
         return ()
     low, high = LIKERT
-    if not isinstance(value, list) or not all(_is_rating(v) for v in value):
+    if not isinstance(value, list) or not all(map(is_rating, value)):
         wanted = f"a list of numbers from {low:g} to {high:g}"
-        raise SourceError(f"must be {wanted}, is {value!r}"[:300], path, line, field)
+        raise SourceError(f"must be {wanted}, is {quoted(value)}", path, line, field)
     return tuple(map(float, value))
-
-
-def _is_rating(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and LIKERT[0] <= value <= LIKERT[1]
 
 
 def filter_field(value: Any, path: Path, line: int) -> tuple[str, ...]:
@@ -43,7 +36,7 @@ def filter_field(value: Any, path: Path, line: int) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-        raise SourceError(f"must be a list of encoder specs, is {value!r}", path, line, "filtered_with")
+        raise SourceError(f"must be a list of encoder specs, is {quoted(value)}", path, line, "filtered_with")
     return tuple(value)
 
 

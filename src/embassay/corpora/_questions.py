@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora._retrieval import Unit, guess, units
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
 from embassay.reading.jsonl import key_field, text_field
 from embassay.reading.records import Table, read_table
 from embassay.samples import Question
@@ -85,7 +85,7 @@ def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, obje
         key = _key(row, columns.get("id", ""), number, table.path, line)
         before = asked.setdefault(key, _Asked(text, line))
         if before.text != text:
-            told = f"{key!r} is another question on line {before.line}; rows with one id must ask the same"
+            told = f"{quoted(key)} is another question on line {before.line}; rows with one id must ask the same"
             raise SourceError(told, table.path, line, columns.get("id"))
         before.right.update(
             dict.fromkeys(_right(row[columns["document"]], documents, table.path, line, columns["document"]))

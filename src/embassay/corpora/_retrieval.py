@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.errors import SourceError, nearest
+from embassay.errors import SourceError, nearest, quoted
 from embassay.reading.folders import entries
 from embassay.reading.jsonl import counted
 from embassay.reading.passages import Cut
@@ -61,9 +61,9 @@ class Judgements:
         if grade <= 0:
             self.zero += 1
         elif query not in self.queries:
-            self.no_query.add(f"{query!r} on line {line} of {self.path.name}")
+            self.no_query.add(f"{quoted(query)} on line {line} of {self.path.name}")
         elif document not in self.documents:
-            self.no_document.add(f"{document!r} on line {line} of {self.path.name}")
+            self.no_document.add(f"{quoted(document)} on line {line} of {self.path.name}")
             self.lost[query] = None
         else:
             right = self.gains.setdefault(query, {})
@@ -131,7 +131,7 @@ def guess(name: str, known: Iterable[str]) -> str:
     bare = name.rpartition(".")[0] or name
     ends = [k for k in islice(known, GUESSED) if k == bare or k.endswith(f"/{bare}")]
     near = ends[0] if len(ends) == 1 else nearest(name, islice(known, GUESSED))
-    return f"; did you mean {near!r}?" if near else ""
+    return f"; did you mean {quoted(near)}?" if near else ""
 
 
 def corpus_of(
@@ -182,15 +182,16 @@ def is_beir(path: Path) -> bool:
 
 def is_trec(path: Path) -> bool:
     """Say whether a folder has topics and judgements as TREC's have, by its names."""
-    return bool(judgement_files(path) and topic_files(path)) and not is_beir(path)
+    there = entries(path)
+    return bool(judgement_files(there) and topic_files(there)) and not is_beir(path)
 
 
-def judgement_files(path: Path) -> list[Path]:
-    """Return the files whose name says that they have judgements."""
-    return [entry for entry in entries(path) if "qrels" in entry.name.lower() and entry.is_file()]
+def judgement_files(there: Iterable[Path]) -> list[Path]:
+    """Return those entries of a folder that are files and whose name says that they have judgements."""
+    return [entry for entry in there if "qrels" in entry.name.lower() and entry.is_file()]
 
 
-def topic_files(path: Path) -> list[Path]:
-    """Return the files whose name says that they have topics."""
-    named = (e for e in entries(path) if "qrels" not in e.name.lower() and e.is_file())
+def topic_files(there: Iterable[Path]) -> list[Path]:
+    """Return those entries of a folder that are files and whose name says that they have topics."""
+    named = (e for e in there if "qrels" not in e.name.lower() and e.is_file())
     return [entry for entry in named if any(word in entry.name.lower() for word in ("topics", "queries"))]

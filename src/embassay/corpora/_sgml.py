@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from embassay.errors import SourceError
+from embassay.paths import unreadable
 from embassay.reading.passages import collapsed
+from embassay.reading.texts import not_utf8, open_text
 
 _LABEL = re.compile(r"\A\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
 """What stands before the number, the title and the description of a topic, and is none of it."""
@@ -24,16 +26,15 @@ _MARKUP = re.compile(r"<[^<>]+>")
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line with its end) of a text file."""
-    number = 0
+    number, line = 0, b""
     try:
-        with path.open("rb") as file:
+        with open_text(path) as file:
             for number, line in enumerate(file, 1):
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield number, line.decode("utf-8")
     except UnicodeDecodeError:
-        told = "not UTF-8 text; older collections are in Latin 1: convert them with iconv -f latin1 -t utf-8"
-        raise SourceError(told, path, number) from None
+        raise not_utf8(path, number, line) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -19,8 +19,8 @@ from embassay.corpora._retrieval import (
     grade_of,
     is_beir,
 )
-from embassay.errors import SourceError, SpecError
-from embassay.reading.folders import Once, entries
+from embassay.errors import SourceError, SpecError, quoted
+from embassay.reading.folders import Listing, Once
 from embassay.reading.jsonl import json_lines, key_field, listed, require, text_field
 from embassay.reading.passages import cutter
 from embassay.reading.tables import even, filled, table_rows
@@ -47,6 +47,7 @@ def load(
     unit: Unit = "question",
     passages: str = "document",
     language: str = "en",
+    follow_links: bool = False,
 ) -> Corpus[Question]:
     """Read a folder in BEIR's form.
 
@@ -64,6 +65,8 @@ def load(
         ``document``, ``paragraph``, ``sentence``, or a number of words: a document is as near as its nearest passage.
     language
         Whose rules tell where a sentence ends.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -73,12 +76,13 @@ def load(
         For options that do not fit.
     """
     path, cut = Path(source), cutter(passages, language)
-    there = {entry.name for entry in entries(path)}
+    listing = Listing(follow_links)
+    there = {entry.name for entry in listing.entries(path)}
     for file in ("corpus.jsonl", "queries.jsonl", "qrels"):
         if file not in there:
             needed = "a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
-            raise SourceError(f"no {file} in it; {needed}", path)
-    judged = _split(path / "qrels", split)
+            raise SourceError(f"no {file} in it; {needed}{listing.hint()}", path)
+    judged = _split(path / "qrels", split, listing)
     empty = Left()
     texts = _texts(path / "corpus.jsonl", empty)
     queries = _queries(path / "queries.jsonl")
@@ -86,7 +90,7 @@ def load(
     for line, query, document, grade in _rows(judged):
         judgements.add(line, query, document, grade)
     questions = judgements.questions(unit)
-    notes = [f"split: {judged.stem}", f"passages: {passages}", *judgements.notes()]
+    notes = [f"split: {judged.stem}", f"passages: {passages}", *judgements.notes(), *listing.notes()]
     notes += empty.told("document left out: no text", "documents left out: no text")
     notes += [JUDGED] if unit == "question" else []
     if same := len(queries.keys() & texts.keys()):
@@ -96,15 +100,15 @@ def load(
     return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
-def _split(folder: Path, split: str) -> Path:
+def _split(folder: Path, split: str, listing: Listing) -> Path:
     """Return the file of a split."""
-    files = {entry.stem: entry for entry in entries(folder) if entry.suffix == ".tsv"}
+    files = {entry.stem: entry for entry in listing.entries(folder) if entry.suffix == ".tsv"}
     wanted = split.strip()
     if not files:
-        raise SourceError("no SPLIT.tsv in it", folder)
+        raise SourceError(f"no SPLIT.tsv in it{listing.hint()}", folder)
     if wanted:
         if wanted not in files:
-            raise SpecError(f"split {wanted!r} is not in {folder}; there: {listed(files)}")
+            raise SpecError(f"split {quoted(wanted)} is not in {folder}; there: {listed(files)}")
         return files[wanted]
     if DEFAULT not in files and len(files) > 1:
         raise SourceError(f"no {DEFAULT}.tsv; choose one with split=: {listed(files)}", folder)
@@ -121,7 +125,7 @@ def _texts(path: Path, empty: Left) -> dict[str, str]:
         if title or text:
             texts[key] = f"{title} {text}".strip()
         else:
-            empty.add(f"{key!r} on line {line} of {path.name}")
+            empty.add(f"{quoted(key)} on line {line} of {path.name}")
     if not texts:
         raise SourceError("the file has no documents", path)
     return texts

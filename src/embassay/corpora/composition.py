@@ -7,7 +7,7 @@ from typing import Any
 
 from embassay.composed import without_repeats
 from embassay.corpora._composition import dropped_notes, filter_field, in_order, rating_field
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
 from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.samples import OPERATORS, Composition
 from embassay.types import Corpus
@@ -61,7 +61,7 @@ def _sample(row: dict[str, Any], path: Path, line: int) -> Composition:
     require(row, FIELDS, path, line)
     operator, mirrored = row["operator"], row.get("mirrored", False)
     if operator not in OPERATORS:
-        raise SourceError(f"{operator!r} is none of {', '.join(OPERATORS)}", path, line, "operator")
+        raise SourceError(f"{quoted(operator)} is none of {', '.join(OPERATORS)}", path, line, "operator")
     if not isinstance(mirrored, bool) or (mirrored and operator != "difference"):
         raise SourceError("must be true or false, and true for a difference only", path, line, "mirrored")
     a, b, target = (text_field(row[field], path, line, field) for field in ("a", "b", "target"))

@@ -1,7 +1,8 @@
-"""Documents of your own with questions about them: a folder of .txt and .md files, or a table; ``questions=FILE``.
+"""Documents of your own with questions about them: a folder of texts, or a table; ``questions=FILE``.
 
-In a folder a document's id is its path without the suffix. A table (CSV, TSV, JSON lines, Parquet) has an id and a
-text, and perhaps a title. The table of questions has a question, and the id or ids of the documents that answer it.
+In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
+lines, Parquet) has an id and a text, and perhaps a title. The table of questions has a question, and the id or ids of
+the documents that answer it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from embassay.corpora._groups import is_msrp, is_opinosis
 from embassay.corpora._questions import QUESTION, RIGHT, read_questions
 from embassay.corpora._retrieval import Unit, corpus_of, cut_all, is_beir, is_trec
 from embassay.errors import SourceError, SpecError
-from embassay.reading.documents import documents_in, read_folder, read_records
+from embassay.paths import source_path
+from embassay.reading.documents import looks_like_documents, read_folder, read_records
 from embassay.reading.passages import cutter
 from embassay.samples import Question
 from embassay.types import Corpus
@@ -33,7 +35,7 @@ def recognises(head: str) -> bool:
 def recognises_folder(path: Path) -> bool:
     """Say whether a folder has documents in it, and is no collection with judgements or groups."""
     others = (is_beir, is_trec, is_msrp, is_opinosis)
-    return not any(is_other(path) for is_other in others) and any(documents_in(path))
+    return not any(is_other(path) for is_other in others) and looks_like_documents(path)
 
 
 def load(
@@ -49,6 +51,7 @@ def load(
     passages: str = "paragraph",
     unit: Unit = "document",
     language: str = "en",
+    follow_links: bool = False,
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 
@@ -70,6 +73,8 @@ def load(
         What makes questions independent: ``document``, that no document answers both; ``question``, that they are two.
     language
         Whose rules tell where a sentence ends.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -81,11 +86,11 @@ def load(
     path, cut = Path(source), cutter(passages, language)
     if not questions:
         raise SourceError(NEEDS, path)
-    asked = Path(questions).expanduser()
+    asked = source_path(questions)
     if path.is_dir():
         if id or text:
             raise SpecError("id= and text= name columns of a table; the documents are a folder")
-        documents, notes = read_folder(path, [asked])
+        documents, notes = read_folder(path, [asked], follow_links)
     else:
         documents, notes = read_records(path, id, text)
     texts = {document.id: document.whole for document in documents}

@@ -13,6 +13,7 @@ from embassay.samples import EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
+BUILTIN = True
 
 
 def load(source: str, name: str) -> Corpus[MinimalPairs]:
@@ -24,7 +25,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         name,
         SHAPE,
         tuple(MinimalPairs(row["word"], row["original"], tuple((edit, row[edit]) for edit in EDITS)) for row in rows),
-        version="1",
+        version="2",
         licence="CC-BY-4.0",
         source="hand-written for this package (the random word too), each row re-read by a second reader",
         loader="edits",

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import SourceError, nearest
+from embassay.errors import SourceError, nearest, quoted
 from embassay.reading.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.samples import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
@@ -61,7 +61,7 @@ def _sample(row: dict[str, Any], path: Path, line: int) -> MinimalPairs:
     for name in given:
         if name not in ALL_EDITS:
             guess = f"; did you mean {near!r}?" if (near := nearest(name, ALL_EDITS)) else ""
-            raise SourceError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}", path, line, "edits")
+            raise SourceError(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", path, line, "edits")
     edits = {name: text_field(given[name], path, line, f"edits.{name}") for name in ALL_EDITS if name in given}
     for name, text in edits.items():
         if text == original:

@@ -14,7 +14,7 @@ from pathlib import Path
 from embassay.corpora._groups import MSRP_FILES, corpus_of, is_msrp, rows_of, whole
 from embassay.data import MSRP
 from embassay.errors import SourceError
-from embassay.reading.folders import entries
+from embassay.reading.folders import Listing
 from embassay.reading.jsonl import counted, text_field
 from embassay.reading.tables import first_line
 from embassay.samples import Grouped, closure
@@ -36,7 +36,7 @@ def recognises_folder(path: Path) -> bool:
     return is_msrp(path)
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
+def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
     """Read the corpus as released.
 
     Parameters
@@ -45,6 +45,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
         Path of a folder with both files, which are read together, or of one file of their form.
     licence
         What the user says of the files; known by content for the released folder.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -54,14 +56,15 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
     """
     path = Path(source)
     read = _Pairs()
-    for file in _files(path):
+    listing = Listing(follow_links)
+    for file in _files(path, listing):
         for line, cells in rows_of(file, HEADER, "\t"):
             read.add(cells, file, line)
     if not read.pairs:
         raise SourceError("the table has no rows", path)
     groups = closure([pair for pair, same in read.pairs if same])
     samples = [Grouped(str(number), read.texts[number], str(group)) for number, group in groups.items()]
-    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=_notes(read, path))
+    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=(*_notes(read, path), *listing.notes()))
     return _as_released(corpus) if corpus.fingerprint == MSRP else corpus
 
 
@@ -92,14 +95,16 @@ class _Pairs:
         return number
 
 
-def _files(path: Path) -> tuple[Path, ...]:
+def _files(path: Path, listing: Listing) -> tuple[Path, ...]:
     """Return the two files of a folder, or the file itself."""
     if not path.is_dir():
         return (path,)
-    there = {entry.name for entry in entries(path)}
+    there = {entry.name for entry in listing.entries(path)}
     for file in MSRP_FILES:
         if file not in there:
-            raise SourceError(f"no {file} in it; the released folder has {' and '.join(MSRP_FILES)}", path)
+            raise SourceError(
+                f"no {file} in it; the released folder has {' and '.join(MSRP_FILES)}{listing.hint()}", path
+            )
     return tuple(path / file for file in MSRP_FILES)
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from embassay.corpora._groups import OPINOSIS_FILES, corpus_of, is_opinosis, rows_of, whole
 from embassay.errors import SourceError
-from embassay.reading.folders import entries
+from embassay.reading.folders import Listing
 from embassay.reading.jsonl import counted
+from embassay.reading.texts import read_text
 from embassay.samples import Grouped
 from embassay.types import Corpus
 
@@ -26,7 +27,7 @@ def recognises_folder(path: Path) -> bool:
     return is_opinosis(path)
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
+def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
     """Read a folder in the form of the released groups.
 
     Parameters
@@ -35,6 +36,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
         Path of the folder.
     licence
         What the user says of the files.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -43,27 +46,22 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Grouped]:
         sentence, and a sentence with no group or two.
     """
     path = Path(source)
-    there = {entry.name for entry in entries(path)}
+    listing = Listing(follow_links)
+    there = {entry.name for entry in listing.entries(path)}
     for file in (PHRASES, TABLE):
         if file not in there:
-            raise SourceError(f"no {file} in it; a folder of this form has {PHRASES} and {TABLE}", path)
+            raise SourceError(f"no {file} in it; a folder of this form has {PHRASES} and {TABLE}{listing.hint()}", path)
     phrases = _phrases(path / PHRASES)
     groups = _groups(path / TABLE, len(phrases))
     _check_all_grouped(path / PHRASES, len(phrases), groups)
     samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
-    return corpus_of(name, "opinosis", path, samples, licence=licence, notes=())
+    return corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
 
 
 def _phrases(path: Path) -> list[str]:
     """Return the sentences without the space around them; empty lines may stand at the end only."""
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SourceError("not UTF-8 text", path, error.object.count(b"\n", 0, error.start) + 1) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
     # Not splitlines, which ends a line at characters that may stand in one.
-    lines = [line.strip() for line in content.rstrip().split("\n")]
+    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
     if lines == [""]:
         raise SourceError("the file has no sentences", path)
     for number, line in enumerate(lines, 1):

@@ -14,6 +14,7 @@ from embassay.samples import Choice
 from embassay.types import Corpus
 
 SHAPE = "choice"
+BUILTIN = True
 INPUTS = (
     ("sentence", "antonym_sentence", "negated", "negated_antonym"),
     ("negated", "negated_antonym", "sentence", "antonym_sentence"),

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
+from embassay.paths import unreadable
 from embassay.reading.jsonl import counted, first_fields, json_lines, key_field, listed, text_field
 from embassay.reading.tables import even, filled, first_line, header, table_rows
+from embassay.reading.texts import open_decoded
 from embassay.samples import Pair
 from embassay.types import Corpus
 
@@ -27,6 +29,8 @@ KNOWN = (
     {"first": "first", "second": "second", "score": "score", "subset": "subset"},
 )
 """Column names that are known: those of SICK, and common ones."""
+HEAD = 65_536
+"""Characters that the form of a table is known by."""
 STSB = ("genre", "file", "year", "index", "score", "sentence1", "sentence2")
 
 
@@ -102,7 +106,7 @@ def _score(value: Any, path: Path, line: int, column: str) -> float | None:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
-        raise SourceError(f"must be a number, is {value!r}", path, line, column)
+        raise SourceError(f"must be a number, is {quoted(value)}", path, line, column)
     return number
 
 
@@ -159,9 +163,7 @@ def _delimiter(line: str) -> str:
 
 def _head(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            return file.read(65_536)
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
+        with open_decoded(path, errors="replace") as file:
+            return file.read(HEAD)
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None

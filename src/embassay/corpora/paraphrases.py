@@ -15,6 +15,7 @@ from embassay.samples import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"
+BUILTIN = True
 
 
 def load(source: str, name: str) -> Corpus[Grouped]:

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from embassay.checks import is_part_of_speech
 from embassay.data import SEMANTONEG_V1
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
 from embassay.reading.jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
 from embassay.samples import Choice
 from embassay.types import Corpus
@@ -21,8 +22,6 @@ SHAPE = "choice"
 ARTICLES = {"a", "an", "the"}
 LONGEST = 3
 """Words on one side of a pair, at most."""
-RESERVED = {"all", "negation"}
-"""Names of other subsets, which a part of speech cannot have."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
@@ -95,12 +94,12 @@ def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
         found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
         raise SourceError(f"must be a list of three candidates, is {found}", path, line, "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
-        raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {label!r}", path, line, "label")
+        raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", path, line, "label")
     text = text_field(row["input"], path, line, "input")
     sentences = [text_field(sentence, path, line, "sentences") for sentence in sentences]
     word_class = row.get("part_of_speech", part_of_speech)
-    if not isinstance(word_class, str) or not re.fullmatch(r"[a-z]+", word_class) or word_class in RESERVED:
-        raise SourceError(f"must be a word such as verb, is {word_class!r}", path, line, "part_of_speech")
+    if not is_part_of_speech(word_class):
+        raise SourceError(f"must be a word such as verb, is {quoted(word_class)}", path, line, "part_of_speech")
     antonym, polarity = (s for i, s in enumerate(sentences) if i != label)
     return Choice(
         id=str(row.get("idx", line - 1)),

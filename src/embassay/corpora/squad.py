@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embassay.corpora._retrieval import Left, corpus_of
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
 from embassay.reading.jsonl import KINDS, counted, key_field, text_field
 from embassay.reading.passages import sentences
 from embassay.reading.squad import is_squad, json_object, list_of, value_of
@@ -136,7 +136,7 @@ class _Reader:
         if not key:
             raise SourceError("is null; every question needs one", self.path, None, f"{where}.id")
         if key in self.ids:
-            raise SourceError(f"{key!r} is the id of {self.ids[key]} already", self.path, None, f"{where}.id")
+            raise SourceError(f"{quoted(key)} is the id of {self.ids[key]} already", self.path, None, f"{where}.id")
         self.ids[key] = where
         return key
 

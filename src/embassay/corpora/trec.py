@@ -25,8 +25,8 @@ from embassay.corpora._retrieval import (
     topic_files,
 )
 from embassay.corpora._sgml import has_topics, sgml_documents, sgml_topics, text_lines
-from embassay.errors import SourceError, SpecError
-from embassay.reading.folders import Once, entries
+from embassay.errors import SourceError, SpecError, quoted
+from embassay.reading.folders import Listing, Once
 from embassay.reading.jsonl import listed
 from embassay.reading.passages import collapsed, cutter
 from embassay.samples import Question
@@ -53,6 +53,7 @@ def load(
     unit: Unit = "question",
     passages: str = "document",
     language: str = "en",
+    follow_links: bool = False,
 ) -> Corpus[Question]:
     """Read a folder in TREC's form.
 
@@ -70,6 +71,8 @@ def load(
         ``document``, ``paragraph``, ``sentence``, or a number of words: a document is as near as its nearest passage.
     language
         Whose rules tell where a sentence ends.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
 
     Raises
     ------
@@ -79,36 +82,31 @@ def load(
         For options that do not fit.
     """
     path, cut = Path(source), cutter(passages, language)
-    judged = _only(judgement_files(path), path, "of judgements, with 'qrels' in its name")
-    topics = _only(topic_files(path), path, "of topics, with 'topics' or 'queries' in its name")
+    listing = Listing(follow_links)
+    files = sorted(listing.files(path))
+    there = [file for file in files if file.parent == path]
+    judged = _only(judgement_files(there), path, "of judgements, with 'qrels' in its name", listing)
+    topics = _only(topic_files(there), path, "of topics, with 'topics' or 'queries' in its name", listing)
     queries = _topics(topics, topic)
     documents = _Documents(path)
-    for file in _files(path, (judged, topics)):
-        documents.read(file)
+    for file in files:
+        if file not in (judged, topics):
+            documents.read(file)
     judgements = Judgements(judged, queries, documents.checked())
     for line, query, document, grade in _rows(judged):
         judgements.add(line, query, document, grade)
     questions = judgements.questions(unit)
     notes = [f"topics: {topics.name}, {topic}; judgements: {judged.name}; passages: {passages}"]
-    notes += [*judgements.notes(), *documents.notes(), *([JUDGED] if unit == "question" else [])]
+    notes += [*judgements.notes(), *documents.notes(), *listing.notes(), *([JUDGED] if unit == "question" else [])]
     return corpus_of(name, "trec", cut_all(documents.texts, cut), questions, licence=licence, notes=notes)
 
 
-def _only(files: Sequence[Path], path: Path, what: str) -> Path:
+def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
     if len(files) == 1:
         return files[0]
     if not files:
-        raise SourceError(f"no file {what}", path)
+        raise SourceError(f"no file {what}{listing.hint()}", path)
     raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; leave one", path)
-
-
-def _files(path: Path, others: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files of a folder and of those in it, but for judgements and topics, sorted."""
-    for entry in entries(path):
-        if entry.is_dir() and not entry.is_symlink():
-            yield from _files(entry, ())
-        elif entry not in others:
-            yield entry
 
 
 @dataclass
@@ -128,12 +126,14 @@ class _Documents:
         for line, name, text in reader(file) if reader else ():
             if name in self.file:
                 there, number = self.file[name]
-                raise SourceError(f"{name!r} stands in {there.name} on line {number} already", file, line, "DOCNO")
+                raise SourceError(
+                    f"{quoted(name)} stands in {there.name} on line {number} already", file, line, "DOCNO"
+                )
             self.file[name] = file, line
             if text:
                 self.texts[name] = text
             else:
-                self.empty.add(f"{name!r} on line {line} of {file.name}")
+                self.empty.add(f"{quoted(name)} on line {line} of {file.name}")
         if len(self.file) == before:
             self.others.add(file.name)
 

@@ -14,6 +14,7 @@ from embassay.samples import Composition
 from embassay.types import Corpus
 
 SHAPE = "composition"
+BUILTIN = True
 
 
 def load(source: str, name: str) -> Corpus[Composition]:
@@ -26,7 +27,7 @@ def load(source: str, name: str) -> Corpus[Composition]:
         name,
         SHAPE,
         tuple(samples),
-        version="1",
+        version="2",
         licence="CC-BY-4.0",
         source="hand-written for this package, each document re-read by a second reader",
         loader="vignettes",

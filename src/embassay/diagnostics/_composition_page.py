@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics._set_criteria import Block
+from embassay.diagnostics._set_criteria import Block, over_draws
 from embassay.geometry.closeness import MEASURES
 from embassay.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
+    CountBars,
     Curves,
     EncoderTable,
     Examples,
     Histograms,
     IntervalChart,
     Layout,
+    SeriesTable,
 )
 from embassay.result import Series
 from embassay.stats.density import histogram
@@ -53,7 +55,7 @@ def _angles(block: Block) -> dict[str, Floats]:
 
 
 def _positions(block: Block) -> dict[str, Floats]:
-    return {"union": block.planar("position"), "null": block.planar("position", null=True)}
+    return {"union": block.planar("position"), "null": block.planar("position", null=True).ravel()}
 
 
 def _ratio(block: Block) -> dict[str, Floats]:
@@ -83,9 +85,9 @@ def _within(diagnostic: str, corpus: str, blocks: Sequence[Block]) -> Series:
     for block in blocks:
         for line, null in (("difference", False), ("null", True)):
             angle = np.rad2deg(block.planar("from_a", null))
-            angle = np.sort(angle[~np.isnan(angle)])
-            share = np.searchsorted(angle, DEGREES, side="right") / max(len(angle), 1)
-            lines.append({"encoder": block.scores.origin.encoder, "line": line, "y": share.tolist()})
+            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= most)) for most in DEGREES)
+            share = [float(np.nanmean(values)) if not np.isnan(values).all() else 0.0 for values in near]
+            lines.append({"encoder": block.scores.origin.encoder, "line": line, "y": share})
     data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
     return Series(diagnostic, corpus, "within", "curve", data)
 
@@ -103,7 +105,7 @@ _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
 }
-_NULL = "Null: with the target of another unit. "
+_NULL = "Null: with targets of other units in its place, the mean over 20 draws. "
 LAYOUT = Layout(
     title="Set composition",
     question="Do overlap, difference and union of sentences behave like sets?",
@@ -119,17 +121,18 @@ LAYOUT = Layout(
             _share("C6", "c6:middle", "", "angle"),
         ),
         note="C1: the overlap is nearer to A and to B than they are to each other (cosine, both, ε = 0); C1 − null: "
-        "less the share with the overlap of another unit. C2: its projection on the plane of A and B lies between them "
-        "(within 1°). C3: the difference A − B is nearer to A than to B, and A nearer to B than it is. C4: e(A) − e(B) "
-        "is nearer to the difference than to B. C5: the difference's projection is within 15° of A. C6: the union's "
-        "projection lies between A and B where their norms are comparable.",
+        "less the mean share with overlaps of other units in its place. C2: its projection on the plane of A and B "
+        "lies between them (within 1°). C3: the difference A − B is nearer to A than to B, and A nearer to B than it "
+        "is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is within 15° of "
+        "A. C6: the union's projection lies between A and B where their norms are comparable.",
     ),
     parts=(
         IntervalChart("C1 at ε = 0, less its null", _HEADLINE),
         ComparisonTable(
             "Which differences are real",
             _HEADLINE,
-            note="Paired on the same samples, each less its null; signs of whole units flipped; Holm over all pairs.",
+            note="Paired on the same samples, each less its null; signs of whole units flipped; Holm within each "
+            "question.",
         ),
         EncoderTable(
             "Beyond chance: each criterion less its null",
@@ -252,6 +255,15 @@ LAYOUT = Layout(
             ),
             note="Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
         ),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings", folded=True),
         Examples(
             "Overlaps that fail C1 for all encoders",
             "c1 fails",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from embassay.layout import (
     Column,
     ComparisonTable,
+    CountBars,
     EncoderTable,
     Examples,
     IntervalChart,
@@ -17,7 +18,7 @@ from embassay.layout import (
 _ACCURACY = Column("accuracy", "accuracy")
 _CENTROID = Column("nearest centroid", "centroid_accuracy")
 _PRECISION = Column("MAP@R", "map_at_r", format="number")
-_PAIRED = "Paired on the same sentences; signs of whole units flipped; p corrected by Holm over all pairs."
+_PAIRED = "Paired on the same sentences; signs of whole units flipped; p corrected by Holm within each question."
 _AGREE = (
     "Of the sentences that both encoders place in a wrong group, how many they place in the same one: 3/7 is three of "
     "seven, – where they misplace none together. On the diagonal: all errors of the encoder."
@@ -29,7 +30,7 @@ LAYOUT = Layout(
         "Sentences that are placed in their own group",
         (_ACCURACY, _CENTROID, _PRECISION),
         note="Accuracy: the group is named by a linear support vector machine that has seen two thirds of every group, "
-        "mean over three folds; the interval resamples groups and is conditional on the machines as they were trained. "
+        "mean over three folds; the interval is over groups and conditional on the machines as they were trained. "
         "Without a machine: nearest centroid, the sentence itself left out; MAP@R, whether the nearest neighbours are "
         "those of the group.",
     ),
@@ -62,6 +63,14 @@ LAYOUT = Layout(
         SeriesTable("Published accuracies and yours", "published_beside"),
         SeriesTable("Published figures measured again", "published_and_measured"),
         SubsetTable("Accuracy in each group", "accuracy", ("group:",), folded=True),
+        CountBars(
+            "How large the groups are",
+            "group_sizes",
+            "sentences in a group",
+            "groups",
+            note="The paper's figures 2 and 3.",
+        ),
+        SeriesTable("Groups by size", "group_sizes", folded=True),
         SeriesTable(
             "Published accuracies",
             "published",

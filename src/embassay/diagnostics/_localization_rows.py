@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics._localization_scores import codes
-from embassay.diagnostics._rows import row
+from embassay.diagnostics._rows import pools_of, row, share_row
 from embassay.result import Estimate, Row
-from embassay.stats.folds import means_over_folds
-from embassay.stats.resample import mean, too_few
-from embassay.stats.shares import share
+from embassay.stats.folds import shares_over_folds
+from embassay.stats.resample import ABSENT, mean, too_few
+from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
@@ -86,28 +86,57 @@ class View:
         return self.scores.measure if quantity == "accuracy" else "cosine"
 
 
-def accuracies(views: Sequence[View], draws: Draws) -> dict[str, Estimate]:
-    """Estimate the accuracy of each encoder: the mean over folds, all with the same resamples."""
+@dataclass(frozen=True)
+class Shares:
+    """The shares of one encoder, with limits that may rest on the others.
+
+    Attributes
+    ----------
+    accuracy
+        The mean over folds.
+    others
+        The accuracy on each fold, and that of the nearest centroid, by quantity and subset.
+    placed_pool, near_pool
+        Names of the other encoders, for the signatures of what the classifier placed, and of what lies near.
+    """
+
+    accuracy: PooledShare
+    others: Mapping[tuple[str, str], PooledShare]
+    placed_pool: str
+    near_pool: str
+
+
+def shares_of(views: Sequence[View]) -> dict[str, Shares]:
+    """Estimate the shares of all encoders."""
     one = views[0]
-    values = [v.values("accuracy") for v in views]
-    found = means_over_folds(values, one.fold, one.scores.unit, draws, NAME, one.corpus_key, "accuracy")
-    return {v.encoder: estimate for v, estimate in zip(views, found, strict=True)}
-
-
-def rows_of(view: View, accuracy: Estimate, draws: Draws) -> Iterator[Row]:
-    """Yield all rows of one encoder."""
-    unit = view.scores.unit
-    right, centroid, precision = (view.values(name) for name in QUANTITIES)
-    found = {
-        "accuracy": accuracy,
-        "centroid_accuracy": share(centroid, unit),
-        "map_at_r": mean(precision, unit, draws, NAME, view.corpus_key, "map_at_r"),
+    over_folds = shares_over_folds([v.values("accuracy") for v in views], one.fold, one.scores.unit)
+    others = shares_of_encoders((_figures(v) for v in views), one.scores.unit)
+    placed, near = (pools_of([v.part(quantity) for v in views]) for quantity in QUANTITIES[:2])
+    return {
+        v.encoder: Shares(accuracy, shares, placed[v.encoder], near[v.encoder])
+        for v, accuracy, shares in zip(views, over_folds, others, strict=True)
     }
-    for name, estimate in found.items():
-        yield row(view.part(name), draws, name, "all", estimate, measure=view.measure(name))
-    for number in np.unique(view.fold).tolist():
-        inside = view.fold == number
-        yield row(view.part("accuracy"), draws, "accuracy", f"fold{number}", share(right[inside], unit[inside]))
+
+
+def _figures(view: View) -> dict[tuple[str, str], Floats]:
+    """Return the (n,) items of the shares that are no means over folds."""
+    right = view.values("accuracy")
+    folds = np.unique(view.fold).tolist()
+    by_fold = {("accuracy", f"fold{number}"): np.where(view.fold == number, right, ABSENT) for number in folds}
+    return {("centroid_accuracy", "all"): view.values("centroid_accuracy"), **by_fold}
+
+
+def rows_of(view: View, shares: Shares, draws: Draws) -> Iterator[Row]:
+    """Yield all rows of one encoder."""
+    centroid, precision = QUANTITIES[1:]
+    yield share_row(view.part("accuracy"), draws, "accuracy", "all", shares.accuracy, shares.placed_pool)
+    near, pool = view.part(centroid), shares.near_pool
+    yield share_row(near, draws, centroid, "all", shares.others[centroid, "all"], pool, measure=view.measure(centroid))
+    mean_precision = mean(view.values(precision), view.scores.unit, draws, NAME, view.corpus_key)
+    yield row(near, draws, precision, "all", mean_precision, measure=view.measure(precision))
+    for (quantity, subset), found in shares.others.items():
+        if quantity == "accuracy":
+            yield share_row(view.part("accuracy"), draws, quantity, subset, found, shares.placed_pool)
     yield from _by_group(view, draws)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from embassay.data import MSRP
 from embassay.diagnostics._localization_rows import NAME, View
+from embassay.diagnostics._published import published, table
 from embassay.result import Estimate, Example, Series
 from embassay.types import Draws
 
@@ -22,6 +22,7 @@ OPINOSIS = (521, 89)
 """Sentences and groups of the released Opinosis groups, which are known by these numbers."""
 SAME = {"bow,tokens=treebank": "BOW", "bow,tokens=treebank,pca=300": "PCA BOW"}
 """Encoders that are one of the paper's, by their specs."""
+SIZES = {"sentences in a group": "count", "groups": "count", "sentences": "count"}
 BESIDE = {"model": "text", "accuracy": "percent", "figure": "text"}
 AGAIN = {
     "encoder": "text",
@@ -75,17 +76,18 @@ def series_of(
     whole = np.ones(len(tested), dtype=bool)
     yield _agreement(views, tested, "agreement", f"fold {fold}", draws)
     yield _agreement(views, whole, "agreement_pooled", "all folds", draws)
-    paper = json.loads(files("embassay.data").joinpath("published_localization.json").read_text(encoding="utf-8"))
+    paper = published("localization")
     yield Series(NAME, corpus, "published", "table", paper)
+    yield table(NAME, corpus, "group_sizes", SIZES, _sizes(views[0]))
     if column := _released(views[0]):
         measured = {v.encoder: value for v in own if (value := level[v.encoder].value) is not None}
         known = {name: values[paper["columns"].index(column) - 1] for name, *values in paper["rows"]}
         source = f"{paper['source']}, {column}"
-        yield _table(corpus, source, "published_beside", BESIDE, _beside(known, measured))
+        yield table(NAME, corpus, "published_beside", BESIDE, _beside(known, measured), source)
         specs = {v.encoder: SAME.get(v.scores.origin.spec, "") for v in own}
         again = [[e, n, known[n], measured[e], measured[e] - known[n]] for e, n in specs.items() if n in known]
         if again:
-            yield _table(corpus, source, "published_and_measured", AGAIN, again)
+            yield table(NAME, corpus, "published_and_measured", AGAIN, again, source)
 
 
 def _agreement(views: Sequence[View], inside: NDArray[np.bool_], name: str, what: str, draws: Draws) -> Series:
@@ -108,15 +110,16 @@ def _released(view: View) -> str:
     return "Opinosis" if (len(view.fold), view.groups) == OPINOSIS else ""
 
 
+def _sizes(view: View) -> list[list[int]]:
+    """Count the groups of each size and their sentences, smallest first (White et al. 2015, figures 2 and 3)."""
+    groups_of_size = Counter(Counter(view.scores.labels["group"].tolist()).values())
+    return [[size, groups, size * groups] for size, groups in sorted(groups_of_size.items())]
+
+
 def _beside(published: Mapping[str, float], measured: Mapping[str, float]) -> list[list[Any]]:
     rows: list[list[Any]] = [[name, value, "published"] for name, value in published.items()]
     rows += [[name, value, "measured here"] for name, value in measured.items()]
     return sorted(rows, key=lambda line: (-line[1], line[0]))
-
-
-def _table(corpus: str, source: str, name: str, columns: Mapping[str, str], rows: list[list[Any]]) -> Series:
-    data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": rows, "source": source}
-    return Series(NAME, corpus, name, "table", data)
 
 
 def examples(views: Sequence[View]) -> Iterator[Example]:

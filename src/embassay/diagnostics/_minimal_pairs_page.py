@@ -13,6 +13,9 @@ from embassay.layout import (
     GroupedBars,
     IntervalChart,
     Layout,
+    SeriesTable,
+    SizeChart,
+    SizeTable,
 )
 
 HEADLINE = ("synonym", "negation_main")
@@ -36,6 +39,11 @@ LABELS = {
     "role_swap": "subject and object exchanged",
 }
 _CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number")
+_BY_SIZE = (
+    Column("typo", "similarity", "typo", "number"),
+    Column("synonym", "similarity", "synonym", "number"),
+    Column("synonym − typo", "contrast", "synonym-typo", "number"),
+)
 LAYOUT = Layout(
     title="Minimal pairs",
     question="Which one-word edits does the encoder notice: a synonym, an antonym, a typo, a negation?",
@@ -70,7 +78,7 @@ LAYOUT = Layout(
         ),
         IntervalChart("Synonym − negation, paired by original", _CONTRAST),
         ComparisonTable(
-            "Which differences are real", _CONTRAST, note="Paired on the same originals; Holm over all pairs."
+            "Which differences are real", _CONTRAST, note="Paired on the same originals; Holm within each question."
         ),
         EncoderTable(
             "Contrasts: how much nearer one edit is than another",
@@ -99,6 +107,21 @@ LAYOUT = Layout(
             other=Column("Spearman", "spearman", format="number"),
             note="The paper's section 3.2: encoders with the same correlation with human scores differ in what they "
             "notice.",
+        ),
+        SeriesTable(
+            "The paper's figures: normalised similarity by training data",
+            "by_training",
+            note="The encoders of this run that the paper compares, in the order of the blocks of its figures 1 and 2, "
+            "whose values are drawn and not printed. Encoders fine-tuned on questions and answers hardly notice a "
+            "negation, those fine-tuned on paraphrases do.",
+        ),
+        SizeChart("The paper's figures: typos and synonyms by the size of the model", _BY_SIZE[:2]),
+        SizeTable(
+            "Typos and synonyms by the size of the model",
+            _BY_SIZE,
+            note="Encoders whose number of parameters is known. The paper finds that among encoders fine-tuned from T5 "
+            "the larger ones mind a typo less and a synonym as much as the smaller ones.",
+            folded=True,
         ),
         Curves(
             "How near edits are, and random pairs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from embassay.randomness import generator
 
 TRIES = 64
+Ints = NDArray[np.int64]
 
 
 def other_targets(
-    targets: Sequence[str], unit: NDArray[np.int64], group: NDArray[np.str_], seed: int, *purpose: str
-) -> NDArray[np.int64]:
-    """Draw, for each sample, another sample of its group whose target stands in for its own.
+    targets: Sequence[str], unit: Ints, group: NDArray[np.str_], seed: int, *purpose: str, draws: Iterable[int]
+) -> Ints:
+    """Draw, for each sample, other samples of its group whose targets stand in for its own.
 
     Parameters
     ----------
@@ -25,22 +26,25 @@ def other_targets(
         (n,) a sample of the same unit is never taken.
     group
         (n,) what kind of target it is, an operator for example.
+    draws
+        The numbers of the draws; each number has a random stream of its own, so further draws move none.
 
     Returns
     -------
-    (n,) indices, −1 where no sample will do.
+    (n, draws) indices, −1 where no sample will do.
     """
     text = np.unique(np.asarray(targets), return_inverse=True)[1]
-    found = np.full(len(targets), -1)
-    for name in np.unique(group).tolist():
-        members = np.flatnonzero(group == name)
-        found[members] = _drawn(members, text, unit, generator(seed, "null", name, *purpose))
-    return found
+    members_of = [(name, np.flatnonzero(group == name)) for name in np.unique(group).tolist()]
+    columns = []
+    for number in draws:
+        column = np.full(len(targets), -1)
+        for name, members in members_of:
+            column[members] = _drawn(members, text, unit, generator(seed, "null", name, f"draw {number}", *purpose))
+        columns.append(column)
+    return np.stack(columns, axis=1)
 
 
-def _drawn(
-    members: NDArray[np.int64], text: NDArray[np.int64], unit: NDArray[np.int64], stream: np.random.Generator
-) -> NDArray[np.int64]:
+def _drawn(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) -> Ints:
     drawn = np.full(len(members), -1)
     for _ in range(TRIES):
         open_ = np.flatnonzero(drawn < 0)
@@ -49,6 +53,7 @@ def _drawn(
         chosen, own = members[stream.integers(0, len(members), size=len(open_))], members[open_]
         fits = (unit[chosen] != unit[own]) & (text[chosen] != text[own])
         drawn[open_[fits]] = chosen[fits]
+    # Where hardly any sample fits, all that do are listed.
     for place in np.flatnonzero(drawn < 0):
         own = members[place]
         allowed = members[(unit[members] != unit[own]) & (text[members] != text[own])]

@@ -46,7 +46,7 @@ NO_PIECES = "needs the word pieces of bert-base-uncased: pip install 'embassay[m
 
 
 def overlap_rows(
-    scores: ItemScores, draws: Draws, groups: Mapping[str, tuple[Floats, NDArray[np.int64]]], *purpose: str
+    scores: ItemScores, draws: Draws, groups: Mapping[str, tuple[Floats, NDArray[np.int64]]]
 ) -> Iterator[Row]:
     """Yield the five quantities of each group of pairs, under no encoder's name.
 
@@ -58,7 +58,8 @@ def overlap_rows(
     for subset, (values, unit) in groups.items():
         present = values[:, 0] != ABSENT
         codes = np.unique(unit[present], return_inverse=True)[1].astype(np.int64)
-        estimates = means([values[present]], codes, draws, "lexical", subset, *purpose)[0]
+        purpose = (own.origin.diagnostic, own.origin.corpus_fingerprint)
+        estimates = means([values[present]], codes, draws, *purpose)[0]
         for quantity, estimate in zip(QUANTITIES, estimates, strict=True):
             on_pieces = quantity in ON_PIECES
             told = _explained(estimate) if on_pieces else estimate

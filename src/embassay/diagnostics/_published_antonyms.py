@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from embassay.diagnostics._published import published, published_name, table
 from embassay.result import Series
 
 GROUPS = ("general", "paraphrase", "nli", "stsb", "other")
@@ -24,6 +24,7 @@ SPREAD = {
     "highest": "percent",
 }
 LISTED = {"fine-tuned on": "text", "model": "text", "accuracy": "percent", "figure": "text"}
+HARDEST = {"words": "text", "wrong by the paper's 12 best": "count", "wrong by the best set here": "count"}
 BOTH = {
     "encoder": "text",
     "published as": "text",
@@ -31,13 +32,6 @@ BOTH = {
     "measured": "percent",
     "measured − published": "points",
 }
-
-
-def published() -> Mapping[str, Any]:
-    """Return the published accuracies (percent) of 114 models with their fine-tuning groups and the source."""
-    text = files("embassay.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
-    data: Mapping[str, Any] = json.loads(text)
-    return data
 
 
 def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[str, float]]) -> Iterator[Series]:
@@ -48,33 +42,39 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     measured
         Spec and accuracy (a fraction) of each encoder by label. A spec with options is another model.
     """
-    paper = published()
+    paper = published("semantoneg")
     models = [{**m, "accuracy": m["accuracy"] / 100} for m in paper["models"]]
     own = [{"name": label, "accuracy": value} for label, (_, value) in measured.items()]
-    table = partial(_table, diagnostic, corpus, paper["source"])
+    as_table = partial(table, diagnostic, corpus, source=paper["source"])
     points = {"groups": GROUPS, "points": models, "own": own, "value": "accuracy", "source": paper["source"]}
     yield Series(diagnostic, corpus, "published", "points", points)
     spread = [_spread(g, [m["accuracy"] for m in models if m["group"] == g]) for g in GROUPS]
-    yield table("published_groups", SPREAD, spread)
+    yield as_table("published_groups", SPREAD, spread)
     listed = [[m["group"], m["name"], m["accuracy"], "published"] for m in models]
     listed += [["", o["name"], o["accuracy"], "measured here"] for o in own]
-    yield table("published_models", LISTED, sorted(listed, key=lambda row: (-row[2], row[1])))
+    yield as_table("published_models", LISTED, sorted(listed, key=lambda row: (-row[2], row[1])))
     known = {m["name"]: m["accuracy"] for m in models}
-    names = {label: (_published_name(spec), value) for label, (spec, value) in measured.items()}
+    names = {label: (published_name(spec), value) for label, (spec, value) in measured.items()}
     both = [[label, n, known[n], value, value - known[n]] for label, (n, value) in names.items() if n in known]
     if both:
-        yield table("published_and_measured", BOTH, both)
+        yield as_table("published_and_measured", BOTH, both)
 
 
-def _table(
-    diagnostic: str, corpus: str, source: str, name: str, columns: Mapping[str, str], rows: list[list[Any]]
-) -> Series:
-    data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": rows, "source": source}
-    return Series(diagnostic, corpus, name, "table", data)
+def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Series:
+    """Return how many entries of a pair of words the paper's 12 best models all get wrong, and the best set here.
 
-
-def _published_name(spec: str) -> str:
-    return spec.removeprefix("st:").removeprefix("sentence-transformers/")
+    Parameters
+    ----------
+    wrong
+        The entries that all encoders of the best set get wrong, by part of speech and pair (``adjective:bad–good``).
+    """
+    paper = published("semantoneg")["best"]
+    pairs = paper["pairs"]
+    rows = [[pair.partition(":")[2], count, wrong[pair]] for pair, count in pairs.items()]
+    others = sum(wrong.values()) - sum(wrong[pair] for pair in pairs)
+    rows.append(["all other words", paper["wrong_by_all"] - sum(pairs.values()), others])
+    rows.append(["all", paper["wrong_by_all"], sum(wrong.values())])
+    return table(diagnostic, corpus, "published_hardest", HARDEST, rows, paper["source"])
 
 
 def _spread(group: str, accuracy: list[float]) -> list[Any]:

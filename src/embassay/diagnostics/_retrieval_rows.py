@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,20 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics._retrieval_scores import quantities
-from embassay.diagnostics._rows import row
+from embassay.diagnostics._rows import pools_of, row, share_row
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
-from embassay.stats.exams import GRID, LENGTH, Answers, above, crossed, exams, halves, minima, percentile_of_top, spread
+from embassay.stats.exams import GRID, LENGTH, Answers, above, exams, minima, percentile_of_top, spread
 from embassay.stats.resample import mean, too_few
-from embassay.stats.shares import share
+from embassay.stats.shares import PooledShare, shares_of_encoders
+from embassay.stats.thresholds import Threshold, questions_needed, recommend
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 NAME = "retrieval"
+Key = tuple[str, str, str]
+"""Quantity, subset and condition of a share."""
 DEFINITIONS = ("minima", "pooled")
-NOT_CONFIRMED = "no threshold was cheap enough on both halves of the units"
-NO_THRESHOLD = "every threshold that drops anything costs more than is allowed"
+SUBSETS = {"confidence": "recommended", "average": "recommended_on_average"}
+"""The subset of a recommended threshold's rows, by what is promised of its loss."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,6 @@ class View:
         """Return (m,) a metric of the answered questions; NaN is undefined."""
         return self.scores.values[name][self.answered]
 
-    def estimate(self, name: str, draws: Draws) -> Estimate:
-        """Estimate a metric over all answered questions: shares by Wilson, means by bootstrap."""
-        values = self.metric(name)
-        if name.startswith(("Success", "R@")):
-            return share(values, self.unit)
-        return mean(values, self.unit, draws, NAME, self.corpus_key, name)
-
     @property
     def chance(self) -> float:
         """What blind choice would reach, the mean of 1 − C(N − r, k)/C(N, k): k/N for one right document each."""
@@ -118,38 +114,105 @@ class View:
         return {name: float(v) for name, v in (("right", own), ("found", top[0])) if not np.isnan(v)}
 
     @cached_property
-    def recommended(self) -> tuple[int, float] | None:
-        """The largest ψ that loses no more than allowed, and its threshold, chosen on all questions."""
-        return self.answers.recommended(self.loss)
-
-    def split(self, draws: Draws) -> Floats | None:
-        """Return (n,) for every question, answered or not, the threshold that the half without it recommends.
-
-        None where a half has no answered question, or recommends none: then nothing was confirmed.
-        """
-        answered = np.flatnonzero(self.answered)[self.defined]
-        first = halves(self.scores.unit, draws, NAME, self.corpus_key)
-        inside = first[answered]
-        if inside.all() or not inside.any() or None in (chosen := crossed(self.answers, inside, self.loss)):
-            return None
-        found = np.full(len(first), -np.inf)
-        for side, threshold in zip((first, ~first), chosen, strict=True):
-            found[side] = threshold
+    def recommended(self) -> Threshold:
+        """The highest threshold that loses no more than allowed, with what is promised, or why there is none."""
+        answers = self.answers
+        found = recommend(answers.own, answers.success, answers.top, self.unit[self.defined], self.loss)
+        units = len(np.unique(self.unit[self.defined]))
+        if units < MIN_UNITS:
+            reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
+            return Threshold(None, None, None, found.effective, reason)
         return found
 
 
-def rows_of(view: View, draws: Draws) -> Iterator[Row]:
-    """Yield all rows of one encoder."""
+@dataclass(frozen=True)
+class Shares:
+    """One encoder's thresholds, and its shares with limits that may rest on the others.
+
+    Attributes
+    ----------
+    thresholds
+        τ by subset: each definition at each ψ, and the recommended one.
+    estimates
+        The shares by quantity, subset and condition.
+    pool
+        Name of the other encoders, for signatures.
+    """
+
+    thresholds: Mapping[str, float]
+    estimates: Mapping[Key, PooledShare]
+    pool: str
+
+    def row(self, view: View, draws: Draws, key: Key, **signed: str) -> Row:
+        """Make the row of a share."""
+        quantity, subset, condition = key
+        return share_row(view.scores, draws, quantity, subset, self.estimates[key], self.pool, condition, **signed)
+
+
+def shares_of(views: Sequence[View], draws: Draws) -> dict[str, Shares]:
+    """Estimate the shares of all encoders."""
+    thresholds = [_thresholds_of(view, draws) for view in views]
+    answered = shares_of_encoders(map(_figures, views, thresholds), views[0].unit)
+    units = np.unique(views[0].unanswered[1], return_inverse=True)[1].astype(np.int64)
+    unanswered = shares_of_encoders(map(_dropped, views, thresholds), units)
+    pools = pools_of([view.scores for view in views])
+    return {
+        view.encoder: Shares(own, {**found, **dropped}, pools[view.encoder])
+        for view, own, found, dropped in zip(views, thresholds, answered, unanswered, strict=True)
+    }
+
+
+def metrics_of(view: View) -> tuple[str, ...]:
+    """Return the names of the metrics, those that depend on k last."""
     names = [n for n in view.scores.values if "@" in n and "/" not in n]
-    for name in dict.fromkeys((*quantities(view.k), *names)):
-        yield row(view.scores, draws, name, "all", view.estimate(name, draws))
+    return tuple(dict.fromkeys((*quantities(view.k), *names)))
+
+
+def _is_share(metric: str) -> bool:
+    return metric.startswith(("Success", "R@"))
+
+
+def _figures(view: View, thresholds: Mapping[str, float]) -> dict[Key, Floats]:
+    """Return the (m,) items of all shares of answered questions."""
+    found: dict[Key, Floats] = {(name, "all", ""): view.metric(name) for name in metrics_of(view) if _is_share(name)}
     for name in TRANSFORMS:
         if (key := f"{view.headline}/{name}") in view.scores.values:
-            yield row(view.scores, draws, view.headline, "all", share(view.metric(key), view.unit), name)
+            found[view.headline, "all", name] = view.metric(key)
+    for subset, threshold in thresholds.items():
+        of_defined = {"accuracy_at_tau": view.answers.right_at(threshold), "kept": view.answers.kept_at(threshold)}
+        for quantity, values in of_defined.items():
+            items = np.full(len(view.defined), np.nan)
+            items[view.defined] = values
+            found[quantity, subset, ""] = items
+    return found
+
+
+def _dropped(view: View, thresholds: Mapping[str, float]) -> dict[Key, Floats]:
+    """Return for each threshold which (u,) unanswerable questions find nothing; no figure without such questions."""
+    best, _ = view.unanswered
+    if not len(best):
+        return {}
+    return {
+        ("unanswerable_dropped", subset, ""): np.where(np.isnan(best), np.nan, best < threshold)
+        for subset, threshold in thresholds.items()
+    }
+
+
+def rows_of(view: View, shares: Shares, draws: Draws) -> Iterator[Row]:
+    """Yield all rows of one encoder."""
+    for name in metrics_of(view):
+        if _is_share(name):
+            yield shares.row(view, draws, (name, "all", ""))
+        else:
+            estimate = mean(view.metric(name), view.unit, draws, NAME, view.corpus_key)
+            yield row(view.scores, draws, name, "all", estimate)
+    for name in TRANSFORMS:
+        if (view.headline, "all", name) in shares.estimates:
+            yield shares.row(view, draws, (view.headline, "all", name))
     yield from _isotropy(view, draws)
     if len(view.answers.top):
         yield from _exams(view, draws)
-        yield from _thresholds(view, draws)
+        yield from _thresholds(view, shares, draws)
     else:
         yield from _nothing(view, draws)
 
@@ -162,9 +225,7 @@ def _nothing(view: View, draws: Draws) -> Iterator[Row]:
         (f"accuracy_l{LENGTH}", "all"),
         ("coe", psi),
         ("roe", psi),
-        ("tau", "recommended"),
-        ("accuracy_at_tau", "confirmed"),
-        ("kept", "confirmed"),
+        ("tau", SUBSETS["confidence"]),
     ):
         yield row(view.scores, draws, quantity, subset, Estimate(None, None, None, 0, 0, undefined, reason))
 
@@ -172,7 +233,7 @@ def _nothing(view: View, draws: Draws) -> Iterator[Row]:
 def _isotropy(view: View, draws: Draws) -> Iterator[Row]:
     """Yield I_A and IsoScore of the passages, as they are and after each transform, and the rank that one leaves."""
     for condition in ("", *TRANSFORMS):
-        for quantity in ("i_a", "isoscore", "rank"):
+        for quantity in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
             if (value := view.scores.scalars.get(f"{quantity}/{condition}")) is not None:
                 number = int(view.scores.scalars["passages"])
                 estimate = Estimate(value, None, None, number, number)
@@ -184,12 +245,14 @@ def _exams(view: View, draws: Draws) -> Iterator[Row]:
     answers = view.answers
     drawn = exams(len(answers.top), draws, NAME, view.corpus_key)
     accuracy = answers.success[drawn].mean(axis=1, keepdims=True)
-    yield row(view.scores, draws, f"accuracy_l{LENGTH}", "all", _exam(view, *(x[0] for x in spread(accuracy))))
+    summary = _exam(view, *(x[0] for x in spread(accuracy)))
+    yield row(view.scores, draws, f"accuracy_l{LENGTH}", "all", summary, interval="exams")
     psi = tuple(sorted({*GRID, view.psi}))
     theta = percentile_of_top(answers.top, drawn, psi)
-    for quantity, values in (("coe", answers.own), ("roe", view.random[:, 0])):
+    # All ten random documents of each question: the ROE of one alone moves by half its value with the draw.
+    for quantity, values in (("coe", answers.own), ("roe", view.random.ravel())):
         for n, ends in zip(psi, zip(*spread(above(values, theta)), strict=True), strict=True):
-            yield row(view.scores, draws, quantity, f"psi{n}", _exam(view, *ends))
+            yield row(view.scores, draws, quantity, f"psi{n}", _exam(view, *ends), interval="exams")
 
 
 def _exam(view: View, value: float, low: float, high: float) -> Estimate:
@@ -200,49 +263,70 @@ def _exam(view: View, value: float, low: float, high: float) -> Estimate:
     return Estimate(float(value), float(low), float(high), questions, units, left)
 
 
-def _thresholds(view: View, draws: Draws) -> Iterator[Row]:
-    """Yield what each threshold keeps and costs; the recommended one as it looks, and confirmed on other questions."""
+def _thresholds_of(view: View, draws: Draws) -> dict[str, float]:
+    """Return τ by subset: both definitions at each ψ and at the paper's choice of ψ, and the recommended one."""
     answers = view.answers
+    if not len(answers.top):
+        return {}
     drawn = exams(len(answers.top), draws, NAME, view.corpus_key)
     source = {"minima": minima(answers.top, drawn), "pooled": answers.top}
     psi = tuple(sorted({*GRID, view.psi}))
+    found: dict[str, float] = {}
     for definition in DEFINITIONS:
-        for n, threshold in zip(psi, np.percentile(source[definition], psi).tolist(), strict=True):
-            yield from _at(view, draws, f"{definition}:psi{n}", threshold)
-    if view.recommended is None:
-        none = replace(_plain(view, 0.0), value=None, reason=NO_THRESHOLD)
-        yield row(view.scores, draws, "tau", "recommended", none, loss=f"{view.loss:g}")
-    else:
-        yield from _at(view, draws, "recommended", view.recommended[1])
-        chosen = _plain(view, float(view.recommended[0]))
-        yield row(view.scores, draws, "psi", "recommended", chosen, loss=f"{view.loss:g}")
-    crossed_over = view.split(draws)
-    if crossed_over is not None:
-        yield from _at(view, draws, "confirmed", crossed_over)
+        thresholds = dict(zip(psi, np.percentile(source[definition], psi).tolist(), strict=True))
+        found |= {f"{definition}:psi{n}": threshold for n, threshold in thresholds.items()}
+        found[f"{definition}:paper"] = thresholds[_psi_of_paper(view, thresholds)]
+    recommended = view.recommended
+    if recommended.value is not None and recommended.loss_limit is not None and recommended.guarantee is not None:
+        found[SUBSETS[recommended.guarantee]] = recommended.value
+    return found
+
+
+def _psi_of_paper(view: View, thresholds: Mapping[int, float]) -> int:
+    """Return the ψ that the paper reports, of the highest mean accuracy; of equal ones the one that drops most."""
+    return max(GRID, key=lambda n: (view.answers.right_at(thresholds[n]).mean(), n))
+
+
+def _thresholds(view: View, shares: Shares, draws: Draws) -> Iterator[Row]:
+    """Yield what each threshold keeps and costs: the paper's, over ψ and at its choice of ψ, and the recommended."""
+    psi = tuple(sorted({*GRID, view.psi}))
+    for definition in DEFINITIONS:
+        for n in psi:
+            yield from _at(view, shares, draws, f"{definition}:psi{n}")
+        best = _psi_of_paper(view, {n: shares.thresholds[f"{definition}:psi{n}"] for n in psi})
+        yield row(view.scores, draws, "psi", f"{definition}:paper", _plain(view, float(best)))
+        yield from _at(view, shares, draws, f"{definition}:paper")
+    yield from _recommended(view, shares, draws)
+
+
+def _recommended(view: View, shares: Shares, draws: Draws) -> Iterator[Row]:
+    """Yield the recommended threshold with its bound and what it does; null with the reason where there is none."""
+    found, signed = view.recommended, {"loss": f"{view.loss:g}"}
+    if found.guarantee != "confidence":
+        none = replace(_plain(view, 0.0), value=None, reason=found.reason or _needs_more(found, view.loss))
+        yield row(view.scores, draws, "tau", SUBSETS["confidence"], none, **signed)
+    if found.value is None or found.loss_limit is None or found.guarantee is None:
         return
-    for quantity in ("accuracy_at_tau", "kept"):
-        none = replace(_plain(view, 0.0), value=None, reason=NOT_CONFIRMED)
-        yield row(view.scores, draws, quantity, "confirmed", none, loss=f"{view.loss:g}")
+    subset = SUBSETS[found.guarantee]
+    yield row(view.scores, draws, "loss_limit", subset, _plain(view, found.loss_limit), **signed)
+    yield from _at(view, shares, draws, subset, **signed)
 
 
-def _at(view: View, draws: Draws, subset: str, threshold: Floats | float) -> Iterator[Row]:
-    """Yield the rows of one threshold, or of one for each question."""
-    own, left_out = view.scores, ~view.defined
-    more = {} if ":" in subset else {"loss": f"{view.loss:g}"}
-    every = np.broadcast_to(np.asarray(threshold, dtype=np.float64), len(view.answered))
-    mine = every[view.answered][view.defined]
-    if np.ndim(threshold) == 0:
-        yield row(own, draws, "tau", subset, _plain(view, float(threshold)), **more)
-    answers = view.answers
-    for quantity, found in (("accuracy_at_tau", answers.right_at(mine)), ("kept", answers.kept_at(mine))):
-        values = np.full(len(left_out), np.nan)
-        values[view.defined] = found
-        yield row(own, draws, quantity, subset, share(values, view.unit), **more)
-    best, units = view.unanswered
-    if len(best):
-        codes = np.unique(units, return_inverse=True)[1]
-        dropped = np.where(np.isnan(best), np.nan, best < every[~view.answered])
-        yield row(own, draws, "unanswerable_dropped", subset, share(dropped, codes), **more)
+def _needs_more(found: Threshold, loss: float) -> str:
+    """Say why a threshold holds on average only."""
+    needed = np.ceil(questions_needed(loss, "confidence"))
+    return (
+        f"a threshold with 95% confidence takes {needed:,.0f} independent questions, these are worth "
+        f"{found.effective:.0f}; see recommended_on_average"
+    )
+
+
+def _at(view: View, shares: Shares, draws: Draws, subset: str, **signed: str) -> Iterator[Row]:
+    """Yield the rows of one threshold."""
+    yield row(view.scores, draws, "tau", subset, _plain(view, shares.thresholds[subset]), **signed)
+    for quantity in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
+        if (key := (quantity, subset, "")) in shares.estimates:
+            yield shares.row(view, draws, key, **signed)
 
 
 def _plain(view: View, value: float) -> Estimate:
@@ -277,7 +361,7 @@ def correlations(views: Sequence[View], rows: Sequence[Row], draws: Draws) -> It
     places = {
         "coe": ("coe", psi),
         "roe": ("roe", psi),
-        "tau": ("tau", "recommended"),
+        "tau": ("tau", "minima:paper"),
         "success": (views[0].headline, "all"),
         "i_a": ("i_a", "documents"),
         "isoscore": ("isoscore", "documents"),

@@ -22,7 +22,7 @@ from embassay.types import Corpus
 from embassay.vectors import Found, Search, Vectors
 
 RANDOM = 10
-"""Random documents for each question: the first for ROE, all of them for what a similarity means."""
+"""Random documents for each question, for ROE and for what a similarity means."""
 FITTED = 200_000
 """Passages that a transform is fitted on, at most; more tell it nothing."""
 ROWS = 65_536
@@ -230,7 +230,13 @@ def _slices(rows: int) -> Iterator[slice]:
 
 
 def _isotropic(passages: Any, condition: str) -> dict[str, float]:
-    """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing."""
+    """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing.
+
+    The unbiased IsoScore is of the vectors as they are: a transform fitted on the passages makes them depend on each
+    other.
+    """
     found = isotropy(passages)
     figures = {"i_a": found.i_a, "isoscore": found.isoscore}
+    if not condition:
+        figures["isoscore_unbiased"] = found.isoscore_unbiased
     return {f"{q}/{condition}": float(f"{v:.{DIGITS}g}") for q, v in figures.items() if np.isfinite(v)}

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from embassay.diagnostics._retrieval_rows import NAME, View
-from embassay.result import MIN_UNITS, Row, Series
+from embassay.diagnostics._retrieval_rows import NAME, SUBSETS, View
+from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
+from embassay.stats.thresholds import points
 from embassay.stats.units import Floats
-from embassay.types import Draws
 
 POINTS = 160
-ROUNDING = 1e-9
-"""A loss that is more than allowed by no more is as much as allowed."""
 STEP = 0.05
 STEPS = 20
 """How finely the card is ruled: 0.05 of a cosine, twentieths of the range of a dot product."""
@@ -53,57 +49,37 @@ def series_of(views: Sequence[View], rows: Sequence[Row]) -> Iterator[Series]:
                 "psi": views[0].psi,
             }
             yield Series(NAME, corpus, name, "curve", curve)
-    yield _published(corpus)
 
 
-def findings(view: View, rows: Sequence[Row], draws: Draws) -> Iterator[str]:
+def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
     """Say what an encoder's similarities are good for: what to drop, and what that costs and saves."""
     own = {(r.quantity, r.subset): r.value for r in rows if r.encoder == view.encoder and not r.condition}
     if "search" in view.scores.labels:
         yield f"{view.encoder}: {view.scores.labels['search'][0]}; what it did not find counts as missed"
     if (before := own.get((view.headline, "all"))) is None:
         return
-    units = len(np.unique(view.unit[view.defined]))
-    if units < MIN_UNITS:
-        yield f"{view.encoder}: {units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
-    else:
-        yield f"{view.encoder}: {_threshold(view, own, before, draws)}"
+    yield f"{view.encoder}: {_threshold(view, own, before)}"
 
 
-def _threshold(view: View, own: Mapping[tuple[str, str], float | None], before: float, draws: Draws) -> str:
-    """Say what to drop, or that nothing is: what one half of the units recommends must hold on the other."""
-    kind = "dot product" if view.scores.scalars["dot"] else "cosine"
-    tau = own.get(("tau", "recommended"))
-    after, kept = own.get(("accuracy_at_tau", "confirmed")), own.get(("kept", "confirmed"))
-    if tau is None:
-        return f"no threshold that drops anything costs as little as {100 * view.loss:g} points of success"
-    if after is None or kept is None or (chosen := view.split(draws)) is None:
-        return (
-            f"a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: one half of the units recommends none"
-        )
-    each = " and ".join(dict.fromkeys(f"{value:.2f}" for value in np.unique(chosen).tolist()))
-    if before - after > view.loss + ROUNDING:
-        return (
-            f"a {kind} of {tau:.2f} looks like a threshold, but is not confirmed: the halves' own ({each}) cost "
-            f"{100 * (before - after):.1f} points of success, each on the other half, more than the "
-            f"{100 * view.loss:g} allowed ({before:.1%} to {after:.1%})"
-        )
-    return (
-        f"drop what is below a {kind} of {tau:.2f}. Each half's own threshold ({each}), judged on the other half, "
-        f"keeps {kept:.0%} of what is retrieved and takes success from {before:.1%} to {after:.1%}{_saved(view, own)}"
+def _threshold(view: View, own: Mapping[tuple[str, str], float | None], before: float) -> str:
+    """Say what to drop, what that is known to lose, and what it did here; or why nothing is recommended."""
+    found = view.recommended
+    if found.value is None or found.guarantee is None:
+        return f"no threshold is recommended: {found.reason}"
+    subset = SUBSETS[found.guarantee]
+    promised = "(95% confidence)" if found.guarantee == "confidence" else "on average, without 95% confidence"
+    after, kept = own[("accuracy_at_tau", subset)] or 0.0, own[("kept", subset)] or 0.0
+    # Rounded down: a threshold a little higher could lose more than is promised.
+    threshold = np.floor(found.value * 1000) / 1000
+    told = (
+        f"Dropping results below {threshold:.3f} loses at most {points(view.loss)} of {view.headline} {promised}; "
+        f"here it lost {100 * max(before - after, 0.0):.1f}"
     )
-
-
-def _saved(view: View, own: Mapping[tuple[str, str], float | None]) -> str:
-    """Say how many unanswerable questions then find nothing, where there are any."""
-    silent = own.get(("unanswerable_dropped", "confirmed"))
+    dropped = f"dropped {1 - kept:.0%} of what is retrieved"
+    silent = own.get(("unanswerable_dropped", subset))
     if silent is None:
-        return ""
-    number = len(view.unanswered[0])
-    found = round(silent * number)
-    if not found:
-        return f"; all {number} unanswerable still find something"
-    return f"; {found} of the {number} unanswerable then find nothing"
+        return f"{told} and {dropped}"
+    return f"{told}, {dropped} and answered {silent:.0%} of the unanswerable questions with nothing"
 
 
 def first_place(headline: str, k: int, level: Mapping[str, float | None]) -> Iterator[str]:
@@ -173,8 +149,3 @@ def _ruled(view: View, sets: Mapping[str, Floats]) -> Floats:
     if view.scores.scalars["dot"]:
         return np.linspace(low, high, STEPS + 1)
     return np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
-
-
-def _published(corpus: str) -> Series:
-    data = json.loads(files("embassay.data").joinpath("published_telecomquad.json").read_text(encoding="utf-8"))
-    return Series(NAME, corpus, "published", "table", data)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.result import Comparison, Estimate, Row, Verdict
-from embassay.stats.compare import ALPHA, Difference, not_separable, smallest_difference
-from embassay.stats.units import Floats, effective_number, ratio_variance
-from embassay.types import Draws, ItemScores
+from embassay.result import MIN_UNITS, Comparison, Estimate, Row, Verdict
+from embassay.stats.best import Standings
+from embassay.stats.detectable import precision_of
+from embassay.stats.families import Family, PairedDifference, Roles
+from embassay.stats.shares import PooledShare
+from embassay.stats.units import Floats
+from embassay.types import Draws, ItemScores, content_hash, is_chance
 
-ROUNDING = 1e-9
-"""Standard errors below this are rounding."""
+LEXICAL = ("bm25", "tfidf")
+"""The encoders that a candidate has to beat to be worth its price: those that only count words."""
 
 
 def row(
@@ -25,6 +27,7 @@ def row(
     estimate: Estimate,
     condition: str = "",
     measure: str = "",
+    interval: str = "confidence",
     **more: str,
 ) -> Row:
     """Make a row of an estimate.
@@ -33,6 +36,8 @@ def row(
     ----------
     measure
         The scores' own measure by default.
+    interval
+        What its low and high are, where there are some: ``confidence`` or ``exams``.
     more
         What else the figure depends on, for its signature.
     """
@@ -47,19 +52,70 @@ def row(
         quantity,
         **vars(estimate),
         signature=scores.signature(draws, measure, **more),
+        interval="none" if estimate.low is None else interval,
     )
+
+
+def share_row(
+    scores: ItemScores,
+    draws: Draws,
+    quantity: str,
+    subset: str,
+    share: PooledShare,
+    pool: str,
+    condition: str = "",
+    measure: str = "",
+    **more: str,
+) -> Row:
+    """Make a row of a share; its signature names the pool where its limits rest on the other encoders.
+
+    Parameters
+    ----------
+    pool
+        What :func:`pools_of` gives for this encoder.
+    """
+    if share.pooled:
+        more["pool"] = pool
+    return row(scores, draws, quantity, subset, share.estimate, condition, measure, **more)
+
+
+def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:
+    """Name the other encoders of each one: a hash of their labels and of the digests of their scores."""
+    known = {s.origin.encoder: s.digest for s in scores}
+    return {name: content_hash(sorted([*pair] for pair in known.items() if pair[0] != name)) for name in known}
+
+
+def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
+    """Say what each encoder is compared as.
+
+    Candidates are those that were asked for; one that gives random vectors is none. bm25 and tfidf are lexical
+    baselines, whether they joined by themselves or were asked for.
+    """
+    heads = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
+    candidates = [s.origin for s in scores if not s.origin.baseline and not is_chance(s.origin.spec)]
+    lexical = [name for head in LEXICAL for name in heads if heads[name] == head]
+    return Roles(
+        tuple(origin.encoder for origin in candidates),
+        next((origin.encoder for origin in candidates if origin.reference), None),
+        tuple(lexical),
+        all_pairs=all_pairs,
+    )
+
+
+def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the values of the candidates only."""
+    return {name: values[name] for name in roles_of(scores).candidates if name in values}
 
 
 def comparisons(
     scores: ItemScores,
     quantity: str,
     subset: str,
-    found: Sequence[Difference],
+    found: Sequence[PairedDifference],
     condition: str = "",
     measure: str = "",
 ) -> tuple[Comparison, ...]:
-    """Make the rows of one family of differences; ``scores`` are any encoder's of that family."""
-    shared = {f.name for f in fields(Comparison)} & {f.name for f in fields(Difference)}
+    """Make the rows of the families of differences of one quantity; ``scores`` are any encoder's."""
     return tuple(
         Comparison(
             scores.origin.diagnostic,
@@ -68,8 +124,19 @@ def comparisons(
             measure or scores.measure,
             condition,
             quantity,
-            pairs_in_family=max(1, sum(other.p is not None for other in found)),
-            **{name: getattr(d, name) for name in shared},
+            d.a,
+            d.b,
+            d.difference,
+            d.low,
+            d.high,
+            d.p,
+            d.p_adjusted,
+            d.tests,
+            d.items,
+            d.units,
+            d.family,
+            d.p_method,
+            d.p_error,
         )
         for d in found
     )
@@ -79,7 +146,8 @@ def verdict(
     scores: Sequence[ItemScores],
     headline: Mapping[str, tuple[Floats, Estimate]],
     quantity: str,
-    differences: Sequence[Difference],
+    differences: Sequence[PairedDifference],
+    standings: Standings,
     *,
     unit: NDArray[np.int64] | None = None,
     subset: str = "all",
@@ -89,7 +157,7 @@ def verdict(
     leader: str = "Best",
     notes: Iterable[str] = (),
 ) -> Verdict:
-    """Name the best encoder on a headline quantity, and those not separable from it.
+    """Say which candidates may be the best on a headline quantity, and how they stand to reference and baseline.
 
     Parameters
     ----------
@@ -97,19 +165,27 @@ def verdict(
         Those of all encoders on one corpus.
     headline
         The (m,) item values of the quantity, larger is better, and their estimate, by encoder.
+    differences
+        The answers of all families on this quantity.
+    standings
+        Of the candidates on this quantity.
     unit
         (m,) the units of these items; those of the scores by default.
     of_shares
-        Whether the items are yes or no, so that a small gap needs units that disagree.
+        Whether the items are yes or no, so that a small difference needs items that differ.
     """
-    asked = [s.origin.encoder for s in scores if not s.origin.baseline]
-    level = {name: estimate.value for name, (_, estimate) in headline.items() if estimate.value is not None}
-    ranked = sorted((name for name in asked if name in level), key=lambda name: -level[name])
-    best = ranked[0] if ranked else None
-    figure = headline[best][1] if best else None
-    values = {n: headline[n][0] for n in ranked or level}
-    own = scores[0].unit if unit is None else unit
-    gap, units = visible_difference(values, own, differences, of_shares)
+    roles = roles_of(scores)
+    estimates = {name: headline[name][1] for name in roles.candidates}
+    defined = [name for name in roles.candidates if estimates[name].value is not None]
+    best = standings.best_set[0] if standings.best_set else None
+    of_best = estimates[best] if best else None
+    units_of_items = scores[0].unit if unit is None else unit
+    values = {name: headline[name][0] for name in defined}
+    precision = precision_of(differences, values, units_of_items, of_shares=of_shares)
+    # Under so many units nothing is called better or worse, so no difference can be detected.
+    detectable = precision if precision and precision.units >= MIN_UNITS else None
+    reference, against_reference = _against("reference", differences)
+    baseline, against_baseline = _against("baseline", differences)
     return Verdict(
         scores[0].origin.diagnostic,
         scores[0].origin.corpus,
@@ -119,75 +195,56 @@ def verdict(
         subset=subset,
         measure=scores[0].measure,
         condition=condition,
-        candidates=tuple(ranked),
-        undefined=tuple(name for name in asked if name not in level),
+        candidates=_ordered(defined, standings, estimates),
+        undefined=tuple(name for name in roles.candidates if name not in defined),
         best=best,
-        value=figure.value if figure else None,
-        low=figure.low if figure else None,
-        high=figure.high if figure else None,
-        not_separable=not_separable(best, ranked, differences) if best else (),
-        above=tuple(n for n in level if best and n not in asked and _higher(n, best, differences)),
+        value=of_best.value if of_best else None,
+        low=of_best.low if of_best else None,
+        high=of_best.high if of_best else None,
+        best_set=standings.best_set,
+        rank_low=dict(standings.rank_low),
+        rank_high=dict(standings.rank_high),
+        left_out=tuple(name for name in standings.left_out if name in defined),
+        undefined_as_wrong=dict(standings.undefined_as_wrong),
+        reason=standings.reason,
+        reference=reference,
+        against_reference=against_reference,
+        baseline=baseline,
+        against_baseline=against_baseline,
         chance=chance,
-        smallest_difference=gap,
-        smallest_units=units,
+        smallest_difference=detectable.minimum_detectable_difference if detectable else None,
+        smallest_units=detectable.units if detectable else None,
         leader=leader,
         notes=tuple(notes),
     )
 
 
-def visible_difference(
-    values: Mapping[str, Floats], unit: NDArray[np.int64], differences: Sequence[Difference], of_shares: bool = True
-) -> tuple[float | None, int | None]:
-    """Return the gap that this corpus would show for every pair of these encoders (power 80 %), and its units.
-
-    With one encoder: the gap to a second one of the same spread whose errors are independent of its own. Nothing
-    where under two units are defined for both.
-    """
-    found = [
-        (d.error, d.units, _worth(unit, values[d.a], values[d.b]) if of_shares else None)
-        for d in differences
-        if d.a in values and d.b in values and d.error is not None
-    ]
-    if len(values) == 1:
-        only = next(iter(values.values()))
-        defined = ~np.isnan(only)
-        units = len(np.unique(unit[defined]))
-        error = (2 * ratio_variance(only[defined], unit[defined])) ** 0.5
-        found = [(error, units, _worth(unit, only, only) if of_shares else None)] if units > 1 else []
-    if not found:
-        return None, None
-    if not of_shares and max(error for error, *_ in found) < ROUNDING:
-        return None, None  # the same values: they do not say what a gap would vary by
-    pairs = sum(d.p is not None for d in differences)
-    return max(smallest_difference(error, n, pairs) for error, _, n in found), min(units for _, units, _ in found)
+def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Return encoders by their values on the common items, highest first; those without one follow by their own."""
+    ranked = [name for name in standings.values if name in names]
+    others = [name for name in names if name not in standings.values]
+    others.sort(key=lambda name: -(estimates[name].value or 0.0))
+    return (*ranked, *others)
 
 
-def _worth(unit: NDArray[np.int64], *values: Floats) -> float:
-    """Return how many independent items two encoders' shares are worth, the fewer of the two; units at the least."""
-    defined = ~np.isnan(values).any(axis=0)
-    units, items = len(np.unique(unit[defined])), int(defined.sum())
-    worth = min(effective_number(v[defined], unit[defined]) for v in values)
-    return float(min(max(worth, units), items))
+def _against(
+    family: Family, differences: Sequence[PairedDifference]
+) -> tuple[str | None, dict[str, dict[str, float | None]]]:
+    """Return whom a family compares with, and how far each candidate is above it."""
+    members = [d for d in differences if d.family == family]
+    gaps = {d.a: {"difference": d.difference, "low": d.low, "high": d.high, "p": d.p_adjusted} for d in members}
+    return (members[0].b if members else None), gaps
 
 
 def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
     """Return the verdict of a diagnostic that puts no encoder before another."""
     origin, unit = scores[0].origin, scores[0].unit
-    asked = tuple(s.origin.encoder for s in scores if not s.origin.baseline)
     return Verdict(
         origin.diagnostic,
         origin.corpus,
         "",
         items=len(unit),
         units=len(np.unique(unit)),
-        candidates=asked,
+        candidates=roles_of(scores).candidates,
         notes=tuple(notes),
     )
-
-
-def _higher(name: str, than: str, differences: Sequence[Difference]) -> bool:
-    """Say whether an encoder is significantly higher than another."""
-    for d in differences:
-        if {d.a, d.b} == {name, than} and d.difference is not None and d.p_holm is not None:
-            return d.p_holm < ALPHA and (d.difference > 0) == (d.a == name)
-    return False

@@ -24,10 +24,14 @@ from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
-RAW = ("AT", "BT", "AB", "AN", "BN", "XT", "XB", "XA", "XN")
-"""Columns of a measure: A, B, the target T, the null's target N, and X = e(A) − e(B)."""
+RAW = ("AT", "BT", "AB", "XT", "XB", "XA")
+"""Columns of a measure: A, B, the target T, and X = e(A) − e(B)."""
+NULL_RAW = ("AN", "BN", "XN")
+"""The same with the target N of another unit: a value of its own each, with a column for each draw of N."""
 PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
 """Columns of the plane: the fields of :class:`~embassay.geometry.plane.Plane`."""
+NULL_PLANAR = ("from_a", "from_b", "position", "share")
+"""Those that depend on the target: with N a value of its own each, with a column for each draw."""
 BETWEEN = np.deg2rad(1.0)
 """c2: how far the angles to A and to B may miss the angle between them (the authors' test)."""
 NEAR = np.deg2rad(15.0)
@@ -64,16 +68,26 @@ class Block:
     rows: NDArray[np.int64]
 
     def raw(self, measure: str, name: str) -> Floats:
-        """Return (m,) a raw measure by the name of its column."""
+        """Return (m,) a raw measure by the name of its column; (draws, m) of one with the null's target."""
+        if name in NULL_RAW:
+            return self._drawn(null_name(measure, name))
         return np.asarray(self._columns(measure)[RAW.index(name)])
 
     def near(self, measure: Measure, name: str) -> Floats:
-        """Return (m,) the closeness by the name of its column."""
+        """Return the closeness by the name of its column, shaped as :meth:`raw`."""
         return nearness(measure, self.raw(measure, name))
 
     def planar(self, name: str, null: bool = False) -> Floats:
-        """Return (m,) a figure of the plane, of the target or of the null's."""
-        return np.asarray(self._columns("null_plane" if null else "plane")[PLANAR.index(name)])
+        """Return (m,) a figure of the plane of the target; (draws, m) of the null's targets."""
+        if null:
+            return self._drawn(null_name("plane", name))
+        return np.asarray(self._columns("plane")[PLANAR.index(name)])
+
+    def _drawn(self, name: str) -> Floats:
+        """Return (draws, m) a value of the null, taken out once: what is fixed, (m,), then goes with each draw."""
+        if name not in self._taken:
+            self._taken[name] = np.ascontiguousarray(self.scores.values[name][self.rows].T)
+        return self._taken[name]
 
     def _columns(self, name: str) -> Floats:
         """Return (k, m) a value's columns, taken out once."""
@@ -86,13 +100,32 @@ class Block:
         return {}
 
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, ...]:
-        """Return the margins of a criterion, (m,) each; those of ``c4`` are against B, and against A."""
+        """Return the margins of a criterion, (m,) each, or (draws, m); those of ``c4`` are against B, and against A."""
         target = "N" if null else "T"
         if criterion == "c4":
             own = self.near(measure, f"X{target}")
             return own - self.near(measure, "XB"), own - self.near(measure, "XA")
         a, b, ab = (self.near(measure, name) for name in (f"A{target}", f"B{target}", "AB"))
         return (a - ab, b - ab) if criterion == "c1" else (a - b, ab - b)
+
+
+def null_name(value: str, column: str) -> str:
+    """Return the name of the scores' value that holds the (n, draws) of a measure, or of the plane, with N."""
+    return f"null/{value}/{column}"
+
+
+def over_draws(values: Floats) -> Floats:
+    """Return (m,) the means of (draws, m) over the draws that are defined; (m,) values as they are."""
+    if values.ndim == 1:
+        return values
+    mean: Floats = values.mean(axis=0)
+    some = np.flatnonzero(np.isnan(mean))
+    if some.size:
+        defined = ~np.isnan(values[:, some])
+        number = defined.sum(axis=0)
+        total = np.where(defined, values[:, some], 0.0).sum(axis=0)
+        mean[some] = np.divide(total, number, out=np.full(len(some), np.nan), where=number > 0)
+    return mean
 
 
 def margin_criteria(operator: str) -> tuple[str, ...]:
@@ -118,7 +151,10 @@ def bounds(axes: tuple[Grid, ...]) -> str:
 
 
 def yes_no(block: Block) -> Iterator[tuple[Key, Floats]]:
-    """Yield each figure that is a share of samples for which something holds: (m,) of 1, 0 and NaN."""
+    """Yield each figure that is a share of samples for which something holds: (m,) of 1, 0 and NaN.
+
+    Under the null an answer is the share of the draws for which it holds.
+    """
     for criterion in margin_criteria(block.operator):
         for measure in MEASURES:
             for null in (False, True):
@@ -138,12 +174,13 @@ def numbers(block: Block, axes: Axes) -> Iterator[tuple[Key, Floats]]:
             yield from _margin_figures(block, criterion, measure, axes[criterion, measure])
     for measure in MEASURES:
         for name, letters in _raw_names(block.operator):
-            yield ("raw", f"{CRITERION[block.operator]}:{letters}", measure, ""), block.raw(measure, name)
+            values = over_draws(block.raw(measure, name))
+            yield ("raw", f"{CRITERION[block.operator]}:{letters}", measure, ""), values
     subset = PLANE_CRITERION[block.operator]
     for null in (False, True):
         condition = "null" if null else ""
         for quantity, name in (("position", "position"), ("in_plane", "share")):
-            yield (quantity, subset, "angle", condition), block.planar(name, null)
+            yield (quantity, subset, "angle", condition), over_draws(block.planar(name, null))
     observed, null_ = (dict(_planar_claims(block, null)) for null in (False, True))
     for (key, values), other in zip(observed.items(), null_.values(), strict=True):
         about = values != ABSENT
@@ -166,28 +203,33 @@ def _margin_figures(
     names = ("vsB", "vsA") if criterion == "c4" else ("1", "2")
     for name, margin, other in zip(names, observed, null, strict=True):
         yield ("margin", f"{criterion}:{name}", measure, ""), margin
-        yield ("margin", f"{criterion}:{name}", measure, "null"), other
+        yield ("margin", f"{criterion}:{name}", measure, "null"), over_draws(other)
 
 
 def _in_cells(criterion: str, measure: str, condition: str, passed: list[Floats]) -> Iterator[tuple[Key, Floats]]:
-    """Yield the shares of (condition 1, condition 2) in their four cells; those of c4 one by one."""
+    """Yield the shares of (condition 1, condition 2) in their four cells; those of c4 one by one.
+
+    What passed is (m,), or (draws, m) and then averaged over the draws.
+    """
     if criterion == "c4":
         for name, values in zip(("vsB", "vsA"), passed, strict=True):
-            yield ("share", f"c4:{name}", measure, condition), values
+            yield ("share", f"c4:{name}", measure, condition), over_draws(values)
         return
-    for name, values in zip(CELLS, cells(*passed).T, strict=True):
-        yield ("share", f"{criterion}:{name}", measure, condition), values
+    in_cells = cells(*passed)
+    for place, name in enumerate(CELLS):
+        yield ("share", f"{criterion}:{name}", measure, condition), over_draws(in_cells[:, place])
 
 
 def _planar_claims(block: Block, null: bool) -> Iterator[tuple[Key, Floats]]:
     condition = "null" if null else ""
-    angle, from_a, from_b, position = (block.planar(n, null) for n in ("angle", "from_a", "from_b", "position"))
+    angle = block.planar("angle")
+    from_a, from_b, position = (block.planar(n, null) for n in ("from_a", "from_b", "position"))
     if block.operator == "overlap":
         missed = np.abs(angle - (from_a + from_b))
-        yield ("share", "c2:between", "angle", condition), _holds(missed, missed < BETWEEN)
-        yield ("share", "c2:inside", "angle", condition), _inside(position)
+        yield ("share", "c2:between", "angle", condition), over_draws(_holds(missed, missed < BETWEEN))
+        yield ("share", "c2:inside", "angle", condition), over_draws(_inside(position))
     elif block.operator == "difference":
-        yield ("share", "c5:within15", "angle", condition), _holds(from_a, from_a <= NEAR)
+        yield ("share", "c5:within15", "angle", condition), over_draws(_holds(from_a, from_a <= NEAR))
     else:
         for name, case in union_cases(block).items():
             claim = {
@@ -195,7 +237,7 @@ def _planar_claims(block: Block, null: bool) -> Iterator[tuple[Key, Floats]]:
                 "near_a": _holds(from_a, from_a <= NEAR),
                 "near_b": _holds(from_b, from_b <= NEAR),
             }[CLAIMS[name]]
-            yield ("share", f"c6:{CLAIMS[name]}", "angle", condition), np.where(case, claim, ABSENT)
+            yield ("share", f"c6:{CLAIMS[name]}", "angle", condition), np.where(case, over_draws(claim), ABSENT)
 
 
 CLAIMS = {"comparable": "middle", "longer_a": "near_a", "longer_b": "near_b"}
@@ -216,6 +258,20 @@ def _cases(block: Block) -> Iterator[tuple[Key, Floats]]:
     ratio = block.planar("norm_ratio")
     for name, case in union_cases(block).items():
         yield ("share", f"c6:{name}", "norm", ""), _holds(ratio, case)
+
+
+def main_claim(block: Block, null: bool = False) -> Floats:
+    """Return whether each operator's first claim holds: c1 or c3 (both conditions, cosine, ε = 0), or c6 in the middle.
+
+    Returns
+    -------
+    (m,) of 1, 0 and NaN; (draws, m) under the null.
+    """
+    if block.operator == "union":
+        case = union_cases(block)["comparable"]
+        return np.where(case, _inside(block.planar("position", null)), np.nan)
+    first, second = (_holds(m, m >= -TIE) for m in block.margins(CRITERION[block.operator], "cosine", null))
+    return first * second
 
 
 def _inside(position: Floats) -> Floats:

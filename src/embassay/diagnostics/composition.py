@@ -5,7 +5,8 @@ sentences A and B and what a set operation makes of them: the overlap O, the dif
 or the union U. Six criteria: C1, C3 and C4 compare closenesses (``_set_criteria``), C2, C5 and C6 look at the
 projection of the target on the plane of A and B (:mod:`embassay.geometry.plane`).
 
-Beside each criterion stands what it gives by chance, with the target of another unit in the place of the sample's own:
+Beside each criterion stands what it gives by chance, with targets of other units in the place of the sample's own, the
+mean over 20 draws (fewer above 20,000 samples, see :func:`draws_needed`):
 the paper names as a limit that its criteria were never shown to tell models apart.
 """
 
@@ -20,35 +21,60 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics import _composition_page
 from embassay.diagnostics._composition_page import series
-from embassay.diagnostics._composition_scores import all_unit, measured
+from embassay.diagnostics._composition_scores import all_unit, measured, null_measured
 from embassay.diagnostics._nulls import other_targets
-from embassay.diagnostics._ratings import matrix, rating_rows
-from embassay.diagnostics._rows import comparisons, row, unranked, verdict
+from embassay.diagnostics._ratings import matrix, rating_rows, rating_series
+from embassay.diagnostics._rows import (
+    candidates_of,
+    comparisons,
+    pools_of,
+    roles_of,
+    share_row,
+    unranked,
+    verdict,
+)
 from embassay.diagnostics._set_criteria import (
+    PLANAR,
     Axes,
     Block,
     Key,
     axes_of,
     bounds,
+    main_claim,
     margin_criteria,
     numbers,
     yes_no,
 )
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
-from embassay.result import Comparison, Estimate, Example, Result, Row, Verdict
+from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Result, Row, Verdict
 from embassay.samples import Composition as Sample
-from embassay.stats.compare import Difference
-from embassay.stats.compare import compare as compare_pairs
+from embassay.stats.best import rank_means
+from embassay.stats.families import PairedDifference, compare_means
+from embassay.stats.noninferiority import Headline
 from embassay.stats.resample import means
-from embassay.stats.shares import shares
-from embassay.stats.units import Floats
+from embassay.stats.shares import PooledShare, shares_of_encoders
+from embassay.stats.units import Floats, ratio_variance
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
 NAME = "composition"
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("share", "c1:TT", "cosine", "excess:eps0")
+MARGIN = 0.02
+"""The loss of that share from which on one encoder counts as worse than another."""
 LAYOUT = _composition_page.LAYOUT
+DRAWS = 20
+"""Draws of other units' targets: one alone moves the excess by as much as its standard error."""
+MANY = 20_000
+"""Above so many samples fewer draws will do."""
+PILOT = 2
+"""Draws that say how many it takes."""
+TENTH = 0.1
+"""The null's own error, as a share of the observed share's standard error, above ``MANY`` samples."""
+KEPT = 1_000_000
+"""Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
 SHOWN = 8
 """How many overlaps that fail for all encoders are shown."""
 ALONE = "no other unit has a target to compare with"
@@ -64,7 +90,7 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
         Which quantities are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
-        Of the draw of other units' targets; 0 or more.
+        Of the draws of other units' targets; 0 or more.
 
     Raises
     ------
@@ -95,9 +121,15 @@ class CompositionDiagnostic:
         operator = np.array([s.operator for s in samples])
         side = np.array(["right" if s.mirrored else "" for s in samples])
         kind = np.char.add(operator, side)
-        null = other_targets([s.target for s in samples], corpus.units, kind, self.null_seed, corpus.fingerprint)
-        values = measured(samples, null, vectors)
-        return ItemScores(
+        values = measured(samples, vectors)
+        angle = values["plane"][:, PLANAR.index("angle")]
+        targets = [s.target for s in samples]
+
+        def null_of(draws: range) -> dict[str, Floats]:
+            null = other_targets(targets, corpus.units, kind, self.null_seed, corpus.fingerprint, draws=draws)
+            return null_measured(samples, null, vectors, angle)
+
+        scores = ItemScores(
             origin,
             measure="cosine",
             item=np.array([s.id for s in samples]),
@@ -106,29 +138,74 @@ class CompositionDiagnostic:
             values={**values, "ratings": matrix([s.ratings for s in samples])},
             scalars={"unit_norm": float(all_unit(samples, vectors))},
         )
+        if len(samples) <= MANY:
+            return replace(scores, values={**scores.values, **null_of(range(DRAWS))})
+        null = null_of(range(PILOT))
+        number = draws_needed(replace(scores, values={**scores.values, **null}))
+        if number > PILOT:
+            more = null_of(range(PILOT, number))
+            null = {name: np.concatenate([null[name], more[name]], axis=1) for name in null}
+        return replace(scores, values={**scores.values, **null})
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
         asked = [s for s in scores if not s.origin.baseline] or list(scores)
         # Their digests are worked out once: these are large.
-        parts = [s.part(*MEASURES, "plane", "null_plane") for s in scores]
+        parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
         rows, axes = list[Row](), dict[str, Axes]()
         for name, inside in _sides(scores[0]).items():
             axes[name] = _axes(asked, name, inside)
             rows += _rows(parts, name, inside, axes[name], draws)
         own = _sides(scores[0])
         rated = {name: inside for name, inside in own.items() if name != "right"}
-        rows += rating_rows(scores[0], draws, rated, scores[0].origin.corpus_fingerprint)
+        rows += rating_rows(scores[0], draws, rated)
         found, differences = _compared(scores, own, self.compare, draws)
         return Result(
             draws.seed,
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(found),
-            series=tuple(series(NAME, scores, own)),
+            series=(*series(NAME, scores, own), *rating_series(scores[0], rated)),
             examples=tuple(_examples(asked, own)),
             verdicts=(_verdict(scores, own, differences, rows, draws),),
         )
+
+    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
+        """Return the item values of the headline, which a test of "not worse" rests on; None without overlaps."""
+        values, unit = _of_figure(scores, _sides(scores[0]), HEADLINE)
+        if not values:
+            return None
+        quantity, subset, _, condition = HEADLINE
+        purpose = (NAME, scores[0].origin.corpus_fingerprint)
+        return Headline(quantity, MARGIN, values, unit, purpose, subset, condition)
+
+
+def draws_needed(scores: ItemScores) -> int:
+    """Return how many draws keep the null's own error under a tenth of the observed share's standard error.
+
+    With v the mean over samples of a claim's variance between draws, the mean over n samples and D draws has the
+    variance v/(n·D); so D = v/(n·(SE/10)²), for the operator that needs most, at least ``PILOT`` and at most ``DRAWS``,
+    and so many that no more than ``KEPT`` numbers of each kind are kept.
+
+    Parameters
+    ----------
+    scores
+        With the first draws of the null.
+    """
+    needed = 0.0
+    for side, inside in _sides(scores).items():
+        block = Block(scores, _operator(side), inside)
+        observed, drawn = main_claim(block), main_claim(block, null=True)
+        both = ~(np.isnan(observed) | np.isnan(drawn).any(axis=0))
+        unit = np.unique(scores.unit[inside][both], return_inverse=True)[1].astype(np.int64)
+        if len(np.unique(unit)) < MIN_UNITS:
+            continue
+        between_draws = float(drawn[:, both].var(axis=0, ddof=1).mean())
+        largest_variance = ratio_variance(observed[both], unit) * TENTH**2
+        if between_draws:
+            needed = max(needed, between_draws / int(both.sum()) / largest_variance if largest_variance else np.inf)
+    most = min(DRAWS, KEPT // len(scores.item))
+    return int(max(PILOT, min(most, np.ceil(needed))))
 
 
 def _sides(scores: ItemScores) -> dict[str, NDArray[np.int64]]:
@@ -157,21 +234,22 @@ def _rows(
     blocks = [Block(s, _operator(side), inside) for s in scores]
     keys = [key for key, _ in numbers(blocks[0], axes)]
     tables = (np.array([values for _, values in numbers(block, axes)]).T for block in blocks)
-    purpose = (NAME, scores[0].origin.corpus_fingerprint, side)
+    purpose = (NAME, scores[0].origin.corpus_fingerprint)
     differences = np.array([condition.startswith("excess") for *_, condition in keys])
     found = means(tables, unit, draws, *purpose, differences=differences)
-    for block, estimates in zip(blocks, found, strict=True):
-        of_means = dict(zip(keys, estimates, strict=True))
-        answers = dict(yes_no(block))
-        of_shares = dict(zip(answers, shares(np.array(list(answers.values())).T, unit), strict=True))
+    of_shares = shares_of_encoders((dict(yes_no(block)) for block in blocks), unit)
+    pools = pools_of(scores)
+    for block, estimates, shares in zip(blocks, found, of_shares, strict=True):
+        pool = pools[block.scores.origin.encoder]
         applies = not block.scores.scalars["unit_norm"]
-        for key, estimate in {**of_shares, **of_means}.items():
-            told = estimate if applies else _comparable_only(key, estimate)
-            yield _row(block.scores, draws, key, _alone(key, told, block), side, axes)
+        of_means = {key: PooledShare(e, pooled=False) for key, e in zip(keys, estimates, strict=True)}
+        for key, figure in {**shares, **of_means}.items():
+            told = figure if applies else _comparable_only(key, figure)
+            yield _row(block.scores, draws, key, _alone(key, told, block), side, axes, pool)
         yield from _spreads(block, unit, draws, side)
 
 
-def _row(scores: ItemScores, draws: Draws, key: Key, estimate: Estimate, side: str, axes: Axes) -> Row:
+def _row(scores: ItemScores, draws: Draws, key: Key, share: PooledShare, side: str, axes: Axes, pool: str = "") -> Row:
     quantity, subset, measure, condition = key
     if side == "right":
         condition = f"right:{condition}".rstrip(":")
@@ -179,22 +257,23 @@ def _row(scores: ItemScores, draws: Draws, key: Key, estimate: Estimate, side: s
     if condition.endswith("grid"):
         grids = axes[subset.split(":")[0], measure]
         more["grid"] = bounds(grids[int(subset.endswith("vsA")) :][:1] if subset.startswith("c4") else grids)
-    return row(scores, draws, quantity, subset, estimate, condition, measure, **more)
+    return share_row(scores, draws, quantity, subset, share, pool, condition, measure, **more)
 
 
-def _alone(key: Key, estimate: Estimate, block: Block) -> Estimate:
-    """Return the estimate, with the reason where no other unit has a target to compare with."""
+def _alone(key: Key, share: PooledShare, block: Block) -> PooledShare:
+    """Return the figure, with the reason where no other unit has a target to compare with."""
+    estimate = share.estimate
     about_null = key[3].startswith(("null", "excess")) and estimate.value is None and estimate.undefined > 0
     if about_null and np.isnan(block.raw("cosine", "AN")).all() and not np.isnan(block.raw("cosine", "AT")).all():
-        return replace(estimate, reason=ALONE)
-    return estimate
+        return replace(share, estimate=replace(estimate, reason=ALONE))
+    return share
 
 
-def _comparable_only(key: Key, estimate: Estimate) -> Estimate:
-    """Return the estimate, or say that it does not apply where all norms are 1."""
+def _comparable_only(key: Key, share: PooledShare) -> PooledShare:
+    """Return the figure, or say that it does not apply where all norms are 1."""
     if key[1] in ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b"):
-        return Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
-    return estimate
+        return PooledShare(Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE), pooled=False)
+    return share
 
 
 def _spreads(block: Block, unit: NDArray[np.int64], draws: Draws, side: str) -> Iterator[Row]:
@@ -214,24 +293,25 @@ def _spreads(block: Block, unit: NDArray[np.int64], draws: Draws, side: str) -> 
         value = float(defined.std(ddof=1)) if len(defined) > 1 else None
         reason = None if value is not None else "fewer than two samples are defined"
         estimate = Estimate(value, None, None, len(defined), units, len(values) - len(defined), reason)
-        yield _row(block.scores, draws, key, estimate, side, {})
+        yield _row(block.scores, draws, key, PooledShare(estimate, pooled=False), side, {})
 
 
 def _compared(
     scores: Sequence[ItemScores], sides: dict[str, NDArray[np.int64]], which: str, draws: Draws
-) -> tuple[list[Comparison], tuple[Difference, ...]]:
+) -> tuple[list[Comparison], tuple[PairedDifference, ...]]:
     """Compare the encoders on what each criterion gives beyond its null."""
     wanted = [HEADLINE]
     if which == "all":
         wanted += [("share", s, "cosine", "excess:eps0") for s in ("c3:TT", "c4:vsB", "c4:vsA")]
         wanted += [("share", s, "angle", "excess") for s in ("c2:between", "c5:within15", "c6:middle")]
-    found, headline = list[Comparison](), tuple[Difference, ...]()
+    found, headline = list[Comparison](), tuple[PairedDifference, ...]()
+    roles = roles_of(scores, all_pairs=which == "all")
     for key in wanted:
         values, unit = _of_figure(scores, sides, key)
         if not values:
             continue
-        purpose = (NAME, scores[0].origin.corpus_fingerprint, *key)
-        differences = compare_pairs(values, unit, draws, *purpose, of_shares=True)
+        purpose = (NAME, scores[0].origin.corpus_fingerprint)
+        differences = compare_means(values, unit, roles, draws, *purpose, of_shares=True)
         headline = differences if key == HEADLINE else headline
         found += comparisons(scores[0], key[0], key[1], differences, key[3], key[2])
     return found, headline
@@ -265,7 +345,7 @@ def _excess(block: Block, key: Key) -> Floats:
 def _verdict(
     scores: Sequence[ItemScores],
     sides: dict[str, NDArray[np.int64]],
-    differences: tuple[Difference, ...],
+    differences: tuple[PairedDifference, ...],
     rows: Sequence[Row],
     draws: Draws,
 ) -> Verdict:
@@ -273,16 +353,18 @@ def _verdict(
     values, unit = _of_figure(scores, sides, HEADLINE)
     if not values:
         return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *filter(None, notes)])
-    purpose = (NAME, scores[0].origin.corpus_fingerprint, "overlap")
+    purpose = (NAME, scores[0].origin.corpus_fingerprint)
     tables = [np.stack(list(values.values()), axis=1)]
     estimates = means(tables, unit, draws, *purpose, differences=np.full(len(values), True))[0]
     headline = {name: (v, estimate) for (name, v), estimate in zip(values.items(), estimates, strict=True)}
     quantity, subset, _, condition = HEADLINE
+    standings = rank_means(candidates_of(scores, values), unit, draws, *purpose, wrong=None)
     return verdict(
         scores,
         headline,
         quantity,
         differences,
+        standings,
         unit=unit,
         subset=subset,
         condition=condition,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.diagnostics._localization_page import LAYOUT
-from embassay.diagnostics._localization_rows import NAME, QUANTITIES, View, accuracies, rows_of
+from embassay.diagnostics._localization_rows import NAME, QUANTITIES, View, rows_of, shares_of
 from embassay.diagnostics._localization_scores import (
     FOLDS,
     codes,
@@ -31,18 +31,23 @@ from embassay.diagnostics._localization_scores import (
     zero_vectors,
 )
 from embassay.diagnostics._localization_series import examples, findings, series_of
-from embassay.diagnostics._rows import comparisons, verdict
+from embassay.diagnostics._rows import candidates_of, comparisons, roles_of, verdict
 from embassay.errors import InputError, SpecError
 from embassay.pending import Pending, Submit, at_once
 from embassay.result import Result
 from embassay.samples import Grouped
-from embassay.stats.compare import Difference
-from embassay.stats.compare import compare as compare_pairs
-from embassay.stats.folds import compare_over_folds, contiguous_folds
+from embassay.stats.best import rank_means
+from embassay.stats.families import PairedDifference, compare_means
+from embassay.stats.folds import compare_means_over_folds, contiguous_folds
+from embassay.stats.noninferiority import Headline
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
+MARGIN = 0.02
+"""The loss of accuracy from which on one encoder counts as worse than another."""
 LIGHT = 3_000_000
 """Numbers times groups that are classified sooner than another process has been told of them."""
 Rule = Literal["paper", "sklearn"]
@@ -156,13 +161,14 @@ class Localization:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
         views = [View(s) for s in scores]
         own = [v for v in views if not v.scores.origin.baseline] or views
-        level = accuracies(views, draws)
-        found = dict(_compared(views, draws, QUANTITIES if self.compare == "all" else QUANTITIES[:1]))
+        shares = shares_of(views)
+        level = {name: found.accuracy.estimate for name, found in shares.items()}
+        found = dict(_compared(views, draws, self.compare))
         headline = {v.encoder: (v.values("accuracy"), level[v.encoder]) for v in views}
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(r for v in views for r in rows_of(v, level[v.encoder], draws)),
+            rows=tuple(r for v in views for r in rows_of(v, shares[v.encoder], draws)),
             comparisons=tuple(
                 c
                 for name, ds in found.items()
@@ -176,11 +182,25 @@ class Localization:
                     headline,
                     "accuracy",
                     found["accuracy"],
+                    rank_means(
+                        candidates_of(scores, {v.encoder: v.values("accuracy") for v in views}),
+                        scores[0].unit,
+                        draws,
+                        NAME,
+                        views[0].corpus_key,
+                        fold=views[0].fold,
+                    ),
                     chance=1 / views[0].groups,
                     notes=findings(own, level),
                 ),
             ),
         )
+
+    def headline(self, scores: Sequence[ItemScores]) -> Headline:
+        """Return the item values of the headline, which a test of "not worse" rests on; each sentence counts alike."""
+        views = [View(s) for s in scores]
+        values = {v.encoder: v.values("accuracy") for v in views}
+        return Headline(HEADLINE[0], MARGIN, values, scores[0].unit, (NAME, views[0].corpus_key))
 
 
 def _classifiers(
@@ -207,15 +227,14 @@ def _classifiers(
         yield (at_once if work < LIGHT else submit)(named, learnt, labels, train, test)
 
 
-def _compared(
-    views: Sequence[View], draws: Draws, quantities: Sequence[str]
-) -> Iterator[tuple[str, tuple[Difference, ...]]]:
-    """Yield the differences of each quantity between all pairs of encoders."""
+def _compared(views: Sequence[View], draws: Draws, which: str) -> Iterator[tuple[str, tuple[PairedDifference, ...]]]:
+    """Yield the differences of each quantity: of the headline, or of all of them and between all pairs."""
     unit, key = views[0].scores.unit, views[0].corpus_key
-    for name in quantities:
+    roles = roles_of([v.scores for v in views], all_pairs=which == "all")
+    for name in QUANTITIES if which == "all" else QUANTITIES[:1]:
         values = {v.encoder: v.values(name) for v in views}
         if name == "accuracy":
-            yield name, compare_over_folds(values, views[0].fold, unit, draws, NAME, key, name)
+            yield name, compare_means_over_folds(values, views[0].fold, unit, roles, draws, NAME, key)
         else:
             shares = name == "centroid_accuracy"
-            yield name, compare_pairs(values, unit, draws, NAME, key, name, of_shares=shares)
+            yield name, compare_means(values, unit, roles, draws, NAME, key, of_shares=shares)

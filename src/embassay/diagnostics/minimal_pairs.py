@@ -22,23 +22,29 @@ from numpy.typing import NDArray
 from embassay.diagnostics import _minimal_pairs_page
 from embassay.diagnostics._minimal_pairs_page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics._overlap import overlap_rows, overlap_series
-from embassay.diagnostics._rows import comparisons, row, unranked, verdict
+from embassay.diagnostics._published_heros import by_training
+from embassay.diagnostics._rows import candidates_of, comparisons, pools_of, roles_of, row, share_row, unranked, verdict
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Estimate, Example, Result, Row, Series, Verdict
 from embassay.samples import ALL_EDITS
 from embassay.samples import MinimalPairs as Sample
-from embassay.stats.compare import Difference
-from embassay.stats.compare import compare as compare_pairs
+from embassay.stats.best import rank_means
 from embassay.stats.density import density
+from embassay.stats.families import PairedDifference, compare_means
+from embassay.stats.noninferiority import Headline
 from embassay.stats.resample import ABSENT, means
-from embassay.stats.shares import share
+from embassay.stats.shares import shares_of_encoders
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
 NAME = "minimal_pairs"
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = _minimal_pairs_page.LAYOUT
+MARGIN = 0.01
+"""The loss of contrast from which on one encoder counts as worse than another: a tenth of what all-MiniLM-L6-v2 has."""
 COLLAPSED = 1e-6
 """A mean cosine this near to 1 leaves nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -112,8 +118,8 @@ class MinimalPairsDiagnostic:
         own = [v for v in views if not v.scores.origin.baseline] or views
         corpus, edits = scores[0].origin.corpus, views[0].edits
         rows = [r for of_view in _rows(views, draws) for r in of_view]
-        lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], edits), views[0].corpus_key))
-        found = {key: _compared(views, key, draws) for key in _wanted(edits, self.compare)}
+        lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], edits)))
+        found = {key: _compared(views, key, draws, self.compare) for key in _wanted(edits, self.compare)}
         return Result(
             draws.seed,
             draws.resamples,
@@ -121,10 +127,24 @@ class MinimalPairsDiagnostic:
             comparisons=tuple(
                 c for (quantity, subset), ds in found.items() for c in comparisons(scores[0], quantity, subset, ds)
             ),
-            series=(_densities(views), overlap_series(NAME, corpus, lexical, _lexical_labels(edits))),
+            series=(
+                _densities(views),
+                overlap_series(NAME, corpus, lexical, _lexical_labels(edits)),
+                *_by_training(own, rows),
+            ),
             examples=tuple(_examples(own)),
-            verdicts=(_verdict(views, own, rows, found.get(("contrast", "-".join(HEADLINE)), ())),),
+            verdicts=(_verdict(views, own, rows, found.get(("contrast", "-".join(HEADLINE)), ()), draws),),
         )
+
+    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
+        """Return the item values of the headline, which a test of "not worse" rests on; None without such edits."""
+        views = [_View(s) for s in scores]
+        if not set(HEADLINE) <= set(views[0].edits):
+            return None
+        subset = "-".join(HEADLINE)
+        values = {v.encoder: _values(v, ("contrast", subset)) for v in views}
+        purpose = (NAME, views[0].corpus_key)
+        return Headline("contrast", MARGIN, values, scores[0].unit, purpose, subset, of_shares=False)
 
 
 @dataclass(frozen=True)
@@ -200,15 +220,16 @@ def _rows(views: Sequence[_View], draws: Draws) -> Iterator[list[Row]]:
         for v in views
     )
     unit = views[0].scores.unit
-    for view, estimates in zip(views, means(tables, unit, draws, NAME, views[0].corpus_key), strict=True):
-        own = view.scores.part("cosine", "random_pair", "percentile")
+    orders = [{f"{a}>{b}": v.nearer(a, b) for a, b in combinations(edits, 2)} for v in views]
+    parts = [v.scores.part("cosine", "random_pair", "percentile") for v in views]
+    pools = pools_of(parts)
+    summed = means(tables, unit, draws, NAME, views[0].corpus_key)
+    for view, own, estimates, nearer in zip(views, parts, summed, shares_of_encoders(orders, unit), strict=True):
         rows = [
             row(own, draws, quantity, subset, _explained(estimate, view), condition)
             for (quantity, subset, condition), estimate in zip(keys, estimates, strict=True)
         ]
-        rows += [
-            row(own, draws, "nearer", f"{a}>{b}", share(view.nearer(a, b), unit)) for a, b in combinations(edits, 2)
-        ]
+        rows += [share_row(own, draws, "nearer", name, found, pools[view.encoder]) for name, found in nearer.items()]
         yield [*rows, row(own, draws, "baseline", "all", _baseline(view))]
 
 
@@ -235,9 +256,10 @@ def _wanted(edits: Sequence[str], which: str) -> list[tuple[str, str]]:
     return [key for key in there if key[1] == "-".join(HEADLINE)]
 
 
-def _compared(views: Sequence[_View], key: tuple[str, str], draws: Draws) -> tuple[Difference, ...]:
+def _compared(views: Sequence[_View], key: tuple[str, str], draws: Draws, which: str) -> tuple[PairedDifference, ...]:
     values = {v.encoder: _values(v, key) for v in views}
-    return compare_pairs(values, views[0].scores.unit, draws, NAME, views[0].corpus_key, *key)
+    roles = roles_of([v.scores for v in views], all_pairs=which == "all")
+    return compare_means(values, views[0].scores.unit, roles, draws, NAME, views[0].corpus_key)
 
 
 def _values(view: _View, key: tuple[str, str]) -> Floats:
@@ -248,7 +270,11 @@ def _values(view: _View, key: tuple[str, str]) -> Floats:
 
 
 def _verdict(
-    views: Sequence[_View], own: Sequence[_View], rows: Sequence[Row], differences: Sequence[Difference]
+    views: Sequence[_View],
+    own: Sequence[_View],
+    rows: Sequence[Row],
+    differences: Sequence[PairedDifference],
+    draws: Draws,
 ) -> Verdict:
     scores = [v.scores for v in views]
     notes = [note for v in own for note in _findings(v, rows)]
@@ -257,8 +283,18 @@ def _verdict(
     subset = "-".join(HEADLINE)
     found = {r.encoder: r for r in rows if (r.quantity, r.subset, r.condition) == ("contrast", subset, "")}
     headline = {v.encoder: (_values(v, ("contrast", subset)), _estimate(found[v.encoder])) for v in views}
+    values = candidates_of(scores, {name: items for name, (items, _) in headline.items()})
+    standings = rank_means(values, scores[0].unit, draws, NAME, views[0].corpus_key, wrong=None)
     return verdict(
-        scores, headline, "contrast", differences, subset=subset, of_shares=False, leader="Highest", notes=notes
+        scores,
+        headline,
+        "contrast",
+        differences,
+        standings,
+        subset=subset,
+        of_shares=False,
+        leader="Highest",
+        notes=notes,
     )
 
 
@@ -309,6 +345,14 @@ def _densities(views: Sequence[_View]) -> Series:
             lines.append({"encoder": view.encoder, "line": line, "y": density(own, at, -1.0, 1.0).tolist()})
     data = {"x": "cosine with the original", "y": "density", "at": at.tolist(), "lines": lines}
     return Series(NAME, views[0].scores.origin.corpus, "density", "curve", data)
+
+
+def _by_training(views: Sequence[_View], rows: Sequence[Row]) -> Iterator[Series]:
+    """Group the encoders that the paper has by what they were fine-tuned on."""
+    specs = {v.encoder: v.scores.origin.spec for v in views}
+    similarity = {(r.encoder, r.subset): r.value for r in rows if r.quantity == "similarity" and not r.condition}
+    labels = {edit: LABELS[edit] for edit in views[0].edits}
+    yield from by_training(NAME, views[0].scores.origin.corpus, specs, similarity, labels)
 
 
 def _examples(views: Sequence[_View]) -> Iterator[Example]:

@@ -10,29 +10,38 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from embassay.diagnostics._published_retrieval import beside_published
 from embassay.diagnostics._retrieval_page import layout, page
-from embassay.diagnostics._retrieval_rows import View, correlations, rows_of
+from embassay.diagnostics._retrieval_rows import View, correlations, rows_of, shares_of
 from embassay.diagnostics._retrieval_scores import Asked, blind, quantities, similarities, transformed
 from embassay.diagnostics._retrieval_series import findings, first_place, scales, series_of
-from embassay.diagnostics._rows import comparisons, verdict
+from embassay.diagnostics._rows import candidates_of, comparisons, roles_of, verdict
 from embassay.errors import SpecError
 from embassay.result import Example, Result
 from embassay.samples import Question
-from embassay.stats.compare import compare as compare_pairs
-from embassay.stats.compare import units_needed
+from embassay.stats.best import rank_means
+from embassay.stats.detectable import precision_of
+from embassay.stats.families import PairedDifference, compare_means
+from embassay.stats.noninferiority import Headline
+from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
 NAME = "retrieval"
+VERSION = 2
+"""To be raised with each change after which the same vectors have other scores or figures."""
 K = 5
 LOSS = 0.02
-"""The success that a recommended threshold may cost."""
+"""The success that a recommended threshold may lose."""
+MARGIN = 0.02
+"""The loss of success from which on one encoder counts as worse than another."""
 PSI = 5
 SHOWN = 12
 """How many of the questions that all encoders miss are shown with their texts."""
@@ -58,7 +67,8 @@ def create(
     psi
         The percentile of the top-k similarities that COE and ROE are taken at, 1 to 99; both are also drawn as curves.
     loss
-        The share of success that a recommended threshold may cost: 0.02 is 2 points.
+        The success that a recommended threshold may lose: 0.02 is 2 points. With 95 % confidence where there are
+        questions enough (149 independent ones at 2 points), else on average (49).
     gap
         A difference between two encoders that matters to you, 0.03 for 3 points: the verdict says how many units it
         would take to see it.
@@ -138,55 +148,80 @@ class Retrieval:
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus."""
         views = [View(s, self.k, self.psi, self.loss) for s in scores]
-        rows = [r for view in views for r in rows_of(view, draws)]
+        shares = shares_of(views, draws)
+        rows = [r for view in views for r in rows_of(view, shares[view.encoder], draws)]
         own = [v for v in views if not v.scores.origin.baseline] or views
+        across = tuple(correlations(own, rows, draws))
         headline = f"Success@{self.k}"
         asked = quantities(self.k)[:: 1 if self.compare == "all" else len(quantities(self.k))]
         unit, key = views[0].unit, views[0].corpus_key
+        roles = roles_of(scores, all_pairs=self.compare == "all")
         found = {
-            name: compare_pairs(
+            name: compare_means(
                 {v.encoder: v.metric(name) for v in views},
                 unit,
+                roles,
                 draws,
                 NAME,
                 key,
-                name,
                 of_shares=name.startswith(("Success", "R@")),
             )
             for name in asked
         }
-        level = {v.encoder: (v.metric(headline), v.estimate(headline, draws)) for v in views}
+        level = {
+            v.encoder: (v.metric(headline), shares[v.encoder].estimates[headline, "all", ""].estimate) for v in views
+        }
+        candidates = candidates_of(scores, {v.encoder: v.metric(headline) for v in views})
+        standings = rank_means(candidates, unit, draws, NAME, key)
         notes = [
             *first_place(headline, self.k, {v.encoder: level[v.encoder][1].value for v in own}),
-            *self._needed(found[headline], views),
-            *(note for v in own for note in findings(v, rows, draws)),
+            *self._needed(found[headline], candidates, unit),
+            *(note for v in own for note in findings(v, rows)),
             *scales(views),
         ]
         return Result(
             draws.seed,
             draws.resamples,
-            rows=(*rows, *correlations(own, rows, draws)),
+            rows=(*rows, *across),
             comparisons=tuple(c for name, ds in found.items() for c in comparisons(scores[0], name, "all", ds)),
-            series=tuple(series_of(views, rows)),
+            series=(*series_of(views, rows), *beside_published(views, (*rows, *across))),
             examples=tuple(_examples(own)),
             verdicts=(
-                verdict(scores, level, headline, found[headline], unit=unit, chance=views[0].chance, notes=notes),
+                verdict(
+                    scores,
+                    level,
+                    headline,
+                    found[headline],
+                    standings,
+                    unit=unit,
+                    chance=views[0].chance,
+                    notes=notes,
+                ),
             ),
         )
 
-    def _needed(self, found: Sequence[Any], views: Sequence[View]) -> Iterator[str]:
+    def headline(self, scores: Sequence[ItemScores]) -> Headline:
+        """Return the item values of the headline, which a test of "not worse" rests on."""
+        views = [View(s, self.k, self.psi, self.loss) for s in scores]
+        name = f"Success@{self.k}"
+        values = {v.encoder: v.metric(name) for v in views}
+        return Headline(name, MARGIN, values, views[0].unit, (NAME, views[0].corpus_key))
+
+    def _needed(
+        self, found: Sequence[PairedDifference], candidates: Mapping[str, Floats], unit: NDArray[np.int64]
+    ) -> Iterator[str]:
         """Say how many units a difference that the user names would take."""
-        errors = [(d.error, d.units) for d in found if d.error is not None]
-        if self.gap and not errors:
-            yield "How many units a gap would take to be seen is told from two encoders: name another with -e"
-        elif self.gap:
-            error, units = max(errors)
-            needed = units_needed(self.gap, error, units, sum(d.p is not None for d in found))
-            per_unit = len(views[0].unit) / max(units, 1)
-            yield (
-                f"A gap of {100 * self.gap:g} points would take about {needed:,} units like these "
-                f"({needed * per_unit:,.0f} questions) to be seen in four cases of five"
-            )
+        if not self.gap:
+            return
+        precision = precision_of(found, candidates, unit, of_shares=True)
+        if precision is None:
+            yield "How many units a difference takes cannot be estimated: no candidate has two units with an answer"
+            return
+        yield (
+            f"A difference of {100 * self.gap:g} points takes about {precision.units_needed(self.gap):,} units like "
+            f"these ({precision.items_needed(self.gap):,} questions) to be seen with 80% power; there are "
+            f"{precision.units:,}"
+        )
 
 
 def _examples(views: Sequence[View]) -> Iterator[Example]:

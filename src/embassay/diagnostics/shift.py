@@ -2,8 +2,10 @@
 
 Roychowdhury et al. (2024), section 2.6: Δ(d) = min over general texts d′ of ‖e(d) − e(d′)‖, for each text d of the
 domain, vectors at unit length. The paper compares Δ before and after domain adaptation; distances of two models are two
-different rulers, so Δ is also divided by each model's own mean distance of two general texts, and set beside what
-general texts are from their own nearest neighbours: where the two overlap, the domain is nothing special to the model.
+different rulers, so Δ is also divided by each model's own mean distance of two general texts. Beside it stands the
+distance of each general text to the nearest general text of another unit: where the two overlap, the domain is nothing
+special to the model. Texts of the same unit (the passages of a document, for example) are left out, because a text of
+the domain has no such close relatives among the general ones either.
 
     -c domain=… -c general=… -d shift,domain=domain,general=general
 """
@@ -18,22 +20,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics._rows import comparisons, row, unranked
+from embassay.diagnostics._rows import comparisons, roles_of, row, unranked
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
 from embassay.randomness import generator
 from embassay.result import Estimate, Result, Row, Series
 from embassay.samples import Member, Role, Sample, Side
-from embassay.stats.compare import compare
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
+from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.resample import mean
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
+from embassay.vectors import Search, Vectors
 
 NAME = "shift"
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
 NEIGHBOURS = 5_000
 """General texts whose own nearest neighbours are looked up, at most."""
@@ -92,10 +96,12 @@ class Shift:
             "general": list(_members("general", general)),
         }
         shared = {m.role for m in sides["domain"]} & {m.role for m in sides["general"]}
-        roles = {role for role in shared if sum(m.role == role for m in sides["general"]) > 1}
+        # A general text is compared with those of other units, so a kind of text needs two of them.
+        roles = {role for role in shared if len({m.unit for m in sides["general"] if m.role == role}) > 1}
         if shared and not roles:
             raise SpecError(
-                f"diagnostic 'shift': {general.name!r} is too small to be general language: one text of a kind"
+                f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
+                "belong to one unit (document or sample), and at least two are needed"
             )
         if not roles:
             raise SpecError(
@@ -111,18 +117,20 @@ class Shift:
         )
 
     def score(self, corpus: Corpus[Member], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Find the nearest general text of each text of the domain, and of each general text."""
-        samples = corpus.samples
+        """Find the nearest general text of each text of the domain, and of each general text in another unit."""
+        samples, unit = corpus.samples, corpus.units
         side, role = (np.array([getattr(s, name) for s in samples]) for name in ("side", "role"))
         distance, scalars = np.full(len(samples), np.nan), dict[str, float]()
         for name, subset in SUBSETS.items():
             own, other = (np.flatnonzero((role == name) & (side == s)) for s in ("domain", "general"))
             if not own.size or not other.size:
                 continue
+            # The search groups neighbouring rows, so the texts of a unit have to stand together.
+            other = other[np.argsort(unit[other], kind="stable")]
             general = vectors.take((samples[i].text for i in other), name)
             distance[own] = _nearest(vectors, vectors.take((samples[i].text for i in own), name), general)
             drawn = _drawn(len(other), NEIGHBOURS, corpus.fingerprint, subset)
-            distance[other[drawn]] = _nearest(vectors, general[drawn], general, drawn)
+            distance[other[drawn]] = _nearest_elsewhere(vectors, general, drawn, unit[other])
             ruler = _ruler(general, corpus.fingerprint, subset)
             if ruler > ROUNDING:
                 scalars[f"ruler/{subset}"] = ruler
@@ -169,22 +177,40 @@ def _members(side: Side, corpus: Corpus[Any]) -> Iterator[Member]:
                 yield Member(f"{side}:{sample.id}:{place}", side, role, text, f"{side}:unit{unit}")
 
 
-def _nearest(vectors: Vectors, own: Any, others: Any, self_at: NDArray[np.int64] | None = None) -> Floats:
-    """Return the distance of each own vector to the nearest of the others, at unit length: √(2 − 2·cosine).
+def _nearest(vectors: Vectors, own: Any, others: Any) -> Floats:
+    """Return the distance of each own vector to the nearest of the others, at unit length: √(2 − 2·cosine)."""
+    return _distance(_search(vectors)(own, others, k=1, measure="cosine").similarity[:, 0])
+
+
+def _nearest_elsewhere(vectors: Vectors, general: Any, drawn: NDArray[np.int64], unit: NDArray[np.int64]) -> Floats:
+    """Return the distance of some general texts to the nearest general text of another unit.
 
     Parameters
     ----------
-    self_at
-        Where each own vector stands among the others, and is not to be found.
+    general
+        (n, d) the vectors of all general texts.
+    drawn
+        (m,) which of them are looked up.
+    unit
+        (n,) ascending unit codes.
+
+    Returns
+    -------
+    (m,) NaN where the text, or every text of the other units, has no vector.
     """
+    # Each unit is searched as one document, which is as near as its nearest text: of the two nearest units at least
+    # one is another one.
+    starts = np.flatnonzero(np.diff(unit, prepend=-1))
+    place = np.searchsorted(starts, drawn, side="right") - 1
+    found = _search(vectors)(general[drawn], general, k=2, measure="cosine", starts=starts)
+    first_is_itself = found.documents[:, 0] == place
+    return _distance(np.where(first_is_itself, found.similarity[:, 1], found.similarity[:, 0]))
+
+
+def _search(vectors: Vectors) -> Search:
     if vectors.search is None:
         raise ValueError("shift needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
-    found = vectors.search(own, others, k=1 if self_at is None else 2, measure="cosine")
-    place = np.zeros(own.shape[0], dtype=np.int64)
-    if self_at is not None:
-        place = (found.documents[:, 0] == self_at).astype(np.int64)
-    cosine = np.take_along_axis(found.similarity, place[:, None], axis=1)[:, 0]
-    return _distance(cosine)
+    return vectors.search
 
 
 def _distance(cosine: Floats) -> Floats:
@@ -233,9 +259,9 @@ def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
         sides: dict[Side, str] = {"domain": "", "general": "general"}
         for side, condition in sides.items():
             values, unit = _part(scores, subset, side)
-            yield row(scores, draws, "distance", subset, mean(values, unit, draws, NAME, key, subset, side), condition)
+            yield row(scores, draws, "distance", subset, mean(values, unit, draws, NAME, key), condition)
             if ruler is not None:
-                found = mean(values / ruler, unit, draws, NAME, key, subset, side)
+                found = mean(values / ruler, unit, draws, NAME, key)
                 yield row(scores, draws, "distance", subset, found, f"{condition}{' ' if condition else ''}relative")
         yield row(scores, draws, "overlap", subset, _overlap(scores, subset))
 
@@ -255,10 +281,10 @@ def _relative(scores: ItemScores, subset: str) -> Floats:
     return _part(scores, subset, "domain")[0] / scores.scalars.get(f"ruler/{subset}", float("nan"))
 
 
-def _compared(scores: Sequence[ItemScores], subset: str, draws: Draws) -> tuple[Any, ...]:
+def _compared(scores: Sequence[ItemScores], subset: str, draws: Draws) -> tuple[PairedDifference, ...]:
     values = {s.origin.encoder: _relative(s, subset) for s in scores}
     unit = _part(scores[0], subset, "domain")[1]
-    return compare(values, unit, draws, NAME, scores[0].origin.corpus_fingerprint, subset)
+    return compare_means(values, unit, roles_of(scores), draws, NAME, scores[0].origin.corpus_fingerprint)
 
 
 def _series(scores: Sequence[ItemScores], own: Sequence[ItemScores]) -> Iterator[Series]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.endpoint import Endpoint
+from embassay.endpoint.limits import vectors_limit
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
@@ -58,7 +59,8 @@ class Service:
         payload: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         payload |= {"dimensions": self.dim} if self.dim else {}
         try:
-            answer = self.endpoint.post("/embeddings", payload, tokens=sum(map(guess, inputs)))
+            limit = vectors_limit(len(inputs), self.dim or self.tally.width)
+            answer = self.endpoint.post("/embeddings", payload, tokens=sum(map(guess, inputs)), limit=limit)
         except EndpointError as error:
             if len(inputs) == 1 or not is_too_large(error.status, error.said):
                 raise
@@ -83,7 +85,8 @@ class Tally:
     """How long the vectors are, and how many requests had to be split; several threads may ask."""
 
     def __init__(self) -> None:
-        self.splits, self._width, self._lock = 0, 0, Lock()
+        self.splits, self._lock = 0, Lock()
+        self.width: int | None = None
 
     def split(self) -> None:
         """Count a request that was split."""
@@ -93,8 +96,8 @@ class Tally:
     def width_of(self, rows: Rows) -> int:
         """Return the number of dimensions of the first vectors that were seen."""
         with self._lock:
-            self._width = self._width or rows.shape[1]
-            return self._width
+            self.width = self.width or rows.shape[1]
+            return self.width
 
 
 def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
@@ -134,7 +137,9 @@ def vectors(answer: Any, number: int) -> Rows:
     rows = [_row(entry.get("embedding")) for entry in _in_order(data)]
     lengths = sorted({len(row) for row in rows})
     if lengths[0] == 0 or len(lengths) > 1:
-        raise ValueError(f"vectors of {' and '.join(map(str, lengths))} dimensions in one answer")
+        between = " and " if len(lengths) <= 2 else " to "
+        told = between.join(map(str, sorted({lengths[0], lengths[-1]})))
+        raise ValueError(f"vectors of {told} dimensions in one answer")
     with np.errstate(over="ignore"):
         matrix = np.array(rows).astype(np.float32)
     if not np.isfinite(matrix).all():

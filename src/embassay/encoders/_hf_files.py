@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from embassay.encoders._models import TOKENIZERS, Found, download, find_offline, hub_files, read_json, repositories
 from embassay.errors import ModelNotFoundError
+from embassay.paths import source_path
 
 Kind = Literal["encoder", "decoder", "both"]
 """``both`` has two halves, of which the encoder is taken."""
@@ -112,7 +113,7 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
         If it is neither on this machine nor to be had.
     """
     if target.startswith(("/", "./", "../", "~")):
-        folder = Path(target).expanduser()
+        folder = source_path(target)
         if not _has_tokenizer(folder):
             raise ModelNotFoundError(f"{folder}: no tokenizer: it needs tokenizer.json, vocab.txt or the like")
         return Found(folder, "local folder")

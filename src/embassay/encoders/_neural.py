@@ -111,8 +111,16 @@ class NeuralEncoder(ABC):
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
         runners: Sequence[_runner.Runs] = vars(self).get("_runners", ())
         devices = ",".join(str(runner.model.device) for runner in runners) or self.device
-        how = {"backend": runners[0].route, "tokens_per_batch": runners[0].tokens} if runners else {}
-        return {"device": devices, "dtype": self.dtype, **how}
+        how: dict[str, Any] = {"device": devices, "dtype": self.dtype}
+        if runners:
+            how |= {"backend": runners[0].route, "tokens_per_batch": runners[0].tokens}
+            how["batch_invariant"] = all(runner.batch_invariant for runner in runners)
+        return how
+
+    @property
+    def batch_invariant(self) -> bool:
+        """Whether a text has the same vector in every batch, bit by bit; the model is loaded to find out."""
+        return all(runner.batch_invariant for runner in self._runners)
 
     def release(self) -> None:
         """Let go of the loaded model; the next text loads it again."""

@@ -2,14 +2,15 @@
 
 A padded batch spends its time on padding: of sentences of mixed length, 41 % at 32 a batch, 73 % at 256. Here linear
 layers see real tokens only, and attention runs over texts of equal length together. Several threads may call it at
-once, each with rooms of its own for what lies between the layers: memory that is taken anew costs as much as a layer's
-additions. In float32 the products are numpy's, whose kernels are at least as fast as any of torch's on one core; in
-half precision they are oneDNN's, which also puts bias and residual sum into the product, and GELU.
+once.
+
+The linear layers are oneDNN's, in float32 and in half precision. Their result for a row does not depend on how many
+other rows there are or on where it stands among them, bit by bit; that of numpy's and of torch's own products does on
+some processors. So a text has the same vector in every batch.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -23,6 +24,8 @@ ROWS = 512
 """Rows that oneDNN lays weights out for; others are served too."""
 SHORT = 64
 """Tokens of a text up to which two plain products are faster than torch's attention in tiles."""
+PRODUCTS = ("_linear_pointwise", "_reorder_linear_weight")
+"""The operators of torch that run oneDNN's linear layers."""
 
 
 class PackedBert:
@@ -31,12 +34,11 @@ class PackedBert:
     def __init__(self, model: Any):
         """Lay out the weights of a ``transformers`` model of one of the ``FAMILIES``, on its CPU."""
         config = model.config
-        self._heads, self._width, self._inner = config.num_attention_heads, config.hidden_size, config.intermediate_size
+        self._heads = config.num_attention_heads
         self._embeddings = model.embeddings
         roberta = not type(model).__name__.startswith("Bert")
         self._first = int(model.embeddings.padding_idx) + 1 if roberta else 0
         self._layers = [_Layer(layer) for layer in model.encoder.layer]
-        self._own = threading.local()
 
     @staticmethod
     def fits(model: Any) -> bool:
@@ -50,12 +52,9 @@ class PackedBert:
             and getattr(config, "position_embedding_type", None) in (None, "absolute")
             and not getattr(config, "is_decoder", False)
         )
-        if not plain or next(model.parameters()).device.type != "cpu":
-            return False
-        if model.dtype == torch.float32:
-            return True
-        names = ("_linear_pointwise", "_reorder_linear_weight")
-        return torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, name) for name in names)
+        on_cpu = next(model.parameters()).device.type == "cpu"
+        has_products = torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, n) for n in PRODUCTS)
+        return plain and on_cpu and has_products
 
     def __call__(self, ids: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """Return the (length, d) token embeddings of each text; texts of equal length have to lie together."""
@@ -64,11 +63,11 @@ class PackedBert:
         lengths = [len(text) for text in ids]
         groups = [(length, len(list(same))) for length, same in groupby(lengths)]
         kinds, back = self._embedded(ids, lengths)
-        first, x = self._layers[0].project(kinds, kinds.new_empty(len(kinds), 3 * self._width)), kinds[back]
-        rooms = self._rooms(x)
+        x = kinds[back]
         for number, layer in enumerate(self._layers):
-            triple = layer.project(x, rooms[0]) if number else torch.index_select(first, 0, back, out=rooms[0])
-            x = layer(x, self._attention(triple, groups, rooms[1]), rooms)
+            # Equal tokens at equal positions are still the same before the first attention: projected once.
+            qkv = layer.project(x) if number else torch.index_select(layer.project(kinds), 0, back)
+            x = layer(x, self._attention(qkv, groups))
         return tuple(x.split(lengths))
 
     def _embedded(self, ids: Sequence[np.ndarray], lengths: Sequence[int]) -> tuple[Any, Any]:
@@ -87,18 +86,11 @@ class PackedBert:
         x = e.word_embeddings(token) + e.position_embeddings(position) + e.token_type_embeddings.weight[0]
         return e.LayerNorm(x), place
 
-    def _rooms(self, x: Any) -> tuple[Any, ...]:
-        """Return this thread's room for queries, keys and values; for a result as wide as x; for the inner layer."""
-        widths = (3 * self._width, self._width, self._inner)
-        known = getattr(self._own, "rooms", None)
-        if known is None or len(known[0]) < len(x):
-            self._own.rooms = known = tuple(x.new_empty((len(x), width)) for width in widths)
-        return tuple(room[: len(x)] for room in known)
-
-    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]], out: Any) -> Any:
-        """Fill in and return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
+    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]]) -> Any:
+        """Return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
         import torch
 
+        out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
         for rows, length, number in _spans(groups):
             shape = (number, length, 3, self._heads, -1)
             q, k, v = qkv[rows].view(shape).permute(2, 0, 3, 1, 4)
@@ -125,50 +117,23 @@ class _Layer:
     """One layer: attention, then a feed-forward network, each added to its input and normalised."""
 
     def __init__(self, layer: Any):
-        own, output = layer.attention.self, layer.attention.output
-        linear = _Linear if str(layer.output.dense.weight.dtype) == "torch.float32" else _HalfLinear
-        self._qkv = linear(own.query, own.key, own.value)
-        self._out, self._after_attention = linear(output.dense), output.LayerNorm
-        self._wide, self._narrow = linear(layer.intermediate.dense), linear(layer.output.dense)
+        attention, output = layer.attention.self, layer.attention.output
+        self._qkv = _Linear(attention.query, attention.key, attention.value)
+        self._out, self._after_attention = _Linear(output.dense), output.LayerNorm
+        self._wide, self._narrow = _Linear(layer.intermediate.dense), _Linear(layer.output.dense)
         self._after = layer.output.LayerNorm
 
-    def project(self, x: Any, out: Any) -> Any:
+    def project(self, x: Any) -> Any:
         """Return the (tokens, 3d) queries, keys and values."""
-        return self._qkv(x, out)
+        return self._qkv(x)
 
-    def __call__(self, x: Any, attended: Any, rooms: tuple[Any, ...]) -> Any:
-        triple, same, wide = rooms
-        # The queries have been read by now: their room is free for a result.
-        x = self._after_attention(self._out.added(attended, x, triple.view(-1)[: x.numel()].view_as(x)))
-        return self._after(self._narrow.added(self._wide.activated(x, wide), x, same))
+    def __call__(self, x: Any, attended: Any) -> Any:
+        x = self._after_attention(self._out.added(attended, x))
+        return self._after(self._narrow.added(self._wide.activated(x), x))
 
 
 class _Linear:
-    """One or several linear layers of the same input, in float32, by numpy; the result is written where it is told."""
-
-    def __init__(self, *layers: Any):
-        import torch
-
-        self._weight = torch.cat([layer.weight.detach() for layer in layers]).T.contiguous().numpy()
-        self._bias = torch.cat([layer.bias.detach() for layer in layers])
-
-    def __call__(self, x: Any, out: Any) -> Any:
-        np.matmul(x.numpy(), self._weight, out=out.numpy())
-        return out.add_(self._bias)
-
-    def activated(self, x: Any, out: Any) -> Any:
-        """Return GELU of the layer of x."""
-        import torch
-
-        return torch.ops.aten.gelu_(self(x, out))
-
-    def added(self, x: Any, other: Any, out: Any) -> Any:
-        """Return the layer of x, and ``other`` added to it."""
-        return self(x, out).add_(other)
-
-
-class _HalfLinear:
-    """The same in half precision, its weights laid out for oneDNN; takes memory of its own."""
+    """One or several linear layers of the same input, their weights laid out for oneDNN."""
 
     def __init__(self, *layers: Any):
         import torch
@@ -180,18 +145,18 @@ class _HalfLinear:
         # Without AVX-512 oneDNN's GELU takes longer than torch's own does after the product.
         self._fuses = bool(getattr(torch.cpu, "_is_avx512_supported", lambda: False)())
 
-    def __call__(self, x: Any, out: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         return self._run(x, self._weight, self._bias, "none", [], "")
 
-    def activated(self, x: Any, out: Any) -> Any:
+    def activated(self, x: Any) -> Any:
         """Return GELU of the layer of x."""
         import torch
 
         if self._fuses:
             return self._run(x, self._weight, self._bias, ACTIVATION, [], "none")
-        return torch.nn.functional.gelu(self(x, out))
+        return torch.ops.aten.gelu_(self(x))
 
-    def added(self, x: Any, other: Any, out: Any) -> Any:
+    def added(self, x: Any, other: Any) -> Any:
         """Return the layer of x, and ``other`` added to it."""
         return self._run.binary(x, other, self._weight, self._bias, "add")
 

@@ -67,11 +67,9 @@ def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
 
 def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:
     """Return the largest eigenvalues, descending, and their eigenvectors in columns."""
-    from scipy.linalg import eigh
-
-    size = len(gram)
-    values, vectors = eigh(gram, subset_by_index=[max(size - number, 0), size - 1])
-    return values[::-1], vectors[:, ::-1]
+    # All of them are computed: LAPACK's solver for a subset of them fails on some degenerate matrices.
+    values, vectors = np.linalg.eigh(gram)
+    return values[::-1][:number], vectors[:, ::-1][:, :number]
 
 
 def _iterated(rows: Any, dimensions: int) -> tuple[Floats, Floats]:

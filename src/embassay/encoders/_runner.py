@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -50,6 +50,8 @@ SMALLER = 8
 """How many times smaller than the others the last batches may be."""
 LONGER = "A longer sentence, of rather more words than the two that stand before it here."
 PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
+COMPANY = tuple(" ".join(["It is not open."] * n) for n in (1, 2, 3, 5, 8, 13, 21))
+"""Texts of other lengths, among which the probes must have the vectors that they have alone."""
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 """How far a route may be from the model itself: 1 − cosine."""
 TOGETHER = 32
@@ -64,6 +66,7 @@ class Runs(Protocol):
     model: Any
     route: Any
     tokens: int
+    batch_invariant: bool
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
         """Return the token ids of each text, cut to what the model reads, without padding."""
@@ -92,6 +95,8 @@ class Runner:
         Where batches are padded.
     together
         Texts that the model's own ``encode`` is given at a time.
+    batch_invariant
+        Whether a text has the same vector in every batch, bit by bit.
     """
 
     model: Any
@@ -102,6 +107,7 @@ class Runner:
     side: str = "right"
     together: int = 1
     packed: Any = field(default=None, repr=False)
+    batch_invariant: bool = False
 
     @classmethod
     def of(
@@ -122,6 +128,7 @@ class Runner:
         for route, side in _candidates(model):
             found = cls(model, normalize, dim, route, tokens, side)
             if forced in ("auto", route) and found._works(alone, AGREE[dtype]):
+                found.batch_invariant = is_batch_invariant(found, prompts[0] if prompts else "")
                 return found
         raise EncoderError(f"the backend {forced!r} is not for this model; leave --backend out")
 
@@ -185,18 +192,26 @@ class Runner:
         return self._finished(in_groups(ids, groups(ids, self.route == "unpadded", self._border), self._padded))
 
     def _packed(self, ids: Sequence[Ids]) -> Any:
+        """Return the vectors of tokenised texts; texts of equal length go together, so that nothing is padded.
+
+        Pooled together with padding, a text's sum would depend on the longest text of its batch in the last bits.
+        """
         import torch
 
         order = sorted(range(len(ids)), key=lambda n: len(ids[n]))
         tokens = self.packed([ids[n] for n in order])
-        embeddings = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)
-        lengths = torch.tensor([len(t) for t in tokens])
-        mask = (torch.arange(embeddings.shape[1]) < lengths[:, None]).long()
+        rows = [self._pooled(torch.stack(list(same))) for _, same in groupby(tokens, key=len)]
+        return torch.cat(rows)[torch.tensor(np.argsort(order))]
+
+    def _pooled(self, embeddings: Any) -> Any:
+        """Return the (n, d) vectors of (n, length, d) token embeddings by the modules after the transformer."""
+        import torch
+
+        mask = torch.ones(embeddings.shape[:2], dtype=torch.long)
         features = {"token_embeddings": embeddings, "attention_mask": mask}
         for module in list(self.model)[1:]:
             features = module(features)
-        rows = features["sentence_embedding"]
-        return rows[torch.tensor(np.argsort(order))]
+        return features["sentence_embedding"]
 
     def _padded(self, ids: Sequence[Ids]) -> Any:
         tokens = {"input_ids": [row.tolist() for row in ids]}
@@ -243,6 +258,27 @@ def run(runners: Sequence[Runs], texts: Sequence[str], prompt: str) -> Iterator[
                 coming.append(ahead.submit(runners[0].tokenize, [texts[n] for n in windows[number + 1]], prompt))
             for places, rows in _shared(runners, ids):
                 yield np.array(window)[places], rows
+
+
+def is_batch_invariant(runner: Runs, prompt: str) -> bool:
+    """Say whether texts have the same vectors alone, together and among others, bit by bit.
+
+    Only the packed route on a CPU can have this property. Elsewhere products are chosen by the shape of the batch, so
+    that a few probes would prove nothing.
+    """
+    if runner.route != "packed":
+        return False
+
+    def encoded(texts: Sequence[str]) -> Rows:
+        rows: dict[int, Any] = {}
+        for places, vectors in run([runner], texts, prompt):
+            rows.update(zip(places.tolist(), vectors, strict=True))
+        return np.stack([rows[place] for place in range(len(texts))])
+
+    alone = np.concatenate([encoded([text]) for text in PROBES])
+    together = encoded(PROBES)
+    among_others = encoded([*COMPANY, *PROBES])[len(COMPANY) :]
+    return np.array_equal(alone, together) and np.array_equal(alone, among_others)
 
 
 def within_memory(runner: Runs, ids: Sequence[Ids], rows_of: Callable[[Sequence[Ids]], Rows]) -> Rows:
@@ -304,12 +340,13 @@ def _shared(runners: Sequence[Runs], ids: Sequence[Ids]) -> Iterator[tuple[NDArr
     lengths = [len(row) for row in ids]
     crew = _crew(runners, sum(lengths))
     todo = batches(lengths, runners[0], crew=len(crew))
-    if len(crew) == 1:
+    packed = crew[0].route == "packed"
+    if len(crew) == 1 and not packed:
         for places in todo:
             yield places, crew[0].forward([ids[n] for n in places])
         return
-    # Where they share the processor, each has one thread and no more.
-    packed = crew[0].route == "packed"
+    # Where they share the processor, each has one thread and no more. One that works alone has one too: a library that
+    # divides a product among threads may add up in another order.
     with single_threads(len(crew)) if packed else ThreadPoolExecutor(len(crew)) as pool:
         busy: dict[int, tuple[NDArray[np.int64], Future[Rows]]] = {}
         for number, runner in enumerate(crew):

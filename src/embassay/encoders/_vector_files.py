@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders._arrays import archive_arrays
 from embassay.errors import SourceError
+from embassay.paths import open_file, unreadable
 from embassay.reading.jsonl import KINDS, json_lines, listed
 from embassay.samples import Role
 
@@ -75,12 +76,10 @@ def recognise(path: Path) -> Form:
         If it cannot be read, is empty or of another form, or has no vectors or nothing that they are known by.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head = file.read(HEAD)
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
     if not head:
         raise SourceError("the file is empty", path)
     kind: Kind = "npz" if head.startswith(b"PK") else "parquet" if head.startswith(b"PAR1") else "jsonl"

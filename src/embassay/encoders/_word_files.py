@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders._word_blocks import Block, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
+from embassay.paths import check_readable
 
 PEEK = 1 << 20
 SAMPLE = 100
@@ -249,6 +250,7 @@ def _blocks(path: Path, file: BufferedIOBase, form: Form) -> Iterator[Block]:
 
 
 def _open(path: Path) -> BufferedIOBase:
+    check_readable(path)
     file = path.open("rb")
     zipped = file.read(2) == b"\x1f\x8b"
     file.seek(0)

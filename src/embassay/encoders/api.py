@@ -77,7 +77,7 @@ def create(
     max_length
         How many tokens the model reads: longer texts are counted; the service decides what becomes of them.
     timeout
-        Seconds for one answer.
+        Seconds for one attempt, from connecting to the last byte of the answer.
 
     Raises
     ------

@@ -23,6 +23,7 @@ from embassay.encoders._infersent import InferSent
 from embassay.encoders._neural import check_place, there
 from embassay.encoders._word_files import WordVectors, read, recognise
 from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -74,7 +75,7 @@ def create(
     if limit < 0:
         raise SpecError(f"{place}, option 'limit': must be 1 or more, or 0 for all; is {limit}")
     check_place(device or runtime.device, "auto", ())
-    weights, words = Path(target).expanduser(), Path(vectors).expanduser()
+    weights, words = source_path(target), source_path(vectors)
     if not weights.is_file():
         raise SourceError("no such file", weights)
     recognise(words)

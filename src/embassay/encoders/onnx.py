@@ -20,6 +20,7 @@ from embassay.encoders._exported_encoder import ExportedEncoder
 from embassay.encoders._exported_graph import Feed
 from embassay.encoders._exported_options import Pooling, checked
 from embassay.errors import EncoderError
+from embassay.paths import source_path
 from embassay.types import Runtime
 
 TARGET = "FOLDER"
@@ -83,7 +84,7 @@ def create(
         "similarity": similarity,
     }
     given = checked(f"encoder 'onnx:{target}'", runtime, device, options)
-    folder = ExportedFolder.of(Path(target).expanduser(), ".onnx", GRAPHS, file, pooling or "")
+    folder = ExportedFolder.of(source_path(target), ".onnx", GRAPHS, file, pooling or "")
     load = partial(OnnxSession.of, folder.graph, device or runtime.device)
     return ExportedEncoder("onnx", target, folder, runtime, load, given)
 

@@ -21,6 +21,7 @@ from embassay.encoders._exported_encoder import ExportedEncoder
 from embassay.encoders._exported_graph import Feed
 from embassay.encoders._exported_options import Pooling, checked
 from embassay.errors import EncoderError
+from embassay.paths import source_path
 from embassay.types import Runtime
 
 TARGET = "FOLDER"
@@ -82,7 +83,7 @@ def create(
         "similarity": similarity,
     }
     given = checked(f"encoder 'openvino:{target}'", runtime, device, options)
-    folder = ExportedFolder.of(Path(target).expanduser(), ".xml", GRAPHS, file, pooling or "")
+    folder = ExportedFolder.of(source_path(target), ".xml", GRAPHS, file, pooling or "")
     load = partial(OpenVinoSession.of, folder.graph, device or runtime.device)
     return ExportedEncoder("openvino", target, folder, runtime, load, given)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from embassay.encoders._paragraphs import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders._tokens import Cut, cutter
 from embassay.encoders._trained import TrainedFolder
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -49,7 +49,7 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     """
     if seed < 0:
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
-    folder = TrainedFolder.of(Path(target).expanduser(), "paragraphs")
+    folder = TrainedFolder.of(source_path(target), "paragraphs")
     cut = cutter(folder.tokens, f"encoder 'paragraphs:{target}'")
     return ParagraphsEncoder(target, folder, runtime, cut, seed, Inference())
 

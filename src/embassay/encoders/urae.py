@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from embassay.encoders._tree_plans import Plan
 from embassay.encoders._trees import Tree
 from embassay.encoders._urae import Matrices, roots
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -58,7 +58,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
         If the parser that is asked for is not installed.
     """
     place = f"encoder 'urae:{target}'"
-    folder = TrainedFolder.of(Path(target).expanduser(), "urae")
+    folder = TrainedFolder.of(source_path(target), "urae")
     given = None if trees is None else check_source(trees, f"{place}, option 'trees'")
     if (trained := folder.settings.get("trees")) not in _parses.SOURCES:
         raise SourceError(

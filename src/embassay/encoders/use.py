@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from embassay.encoders._addresses import hidden, without_secrets
 from embassay.encoders._packages import load, require
 from embassay.errors import EncoderError, SourceError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -40,7 +41,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
     SpecError
         If the package is not installed.
     """
-    if "://" not in target and not Path(target).expanduser().is_dir():
+    if "://" not in target and not source_path(target).is_dir():
         raise SourceError("no such folder; the Universal Sentence Encoder is a saved model of TensorFlow", target)
     require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{without_secrets(target)}'")
     return UseEncoder(target, runtime)
@@ -98,7 +99,7 @@ class UseEncoder:
     @cached_property
     def _folder(self) -> Path:
         if "://" not in self.target:
-            return Path(self.target).expanduser()
+            return source_path(self.target)
         return Path(_of_package("resolve", self.target))
 
     @cached_property

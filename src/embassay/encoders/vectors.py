@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from embassay.encoders._vector_files import Form, recognise
 from embassay.encoders._vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
@@ -56,8 +57,8 @@ def create(
     SpecError
         For vectors known by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
-    form = recognise(Path(target).expanduser())
-    table = Path(texts).expanduser() if texts else None
+    form = recognise(source_path(target))
+    table = source_path(texts) if texts else None
     if table is None and form.key == "id":
         raise SpecError(
             f"encoder 'vectors:{target}': its vectors are known by id, and an encoder sees texts only; "

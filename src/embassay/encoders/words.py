@@ -21,6 +21,7 @@ from embassay.encoders._tokens import Cut, Cutting, cutter
 from embassay.encoders._trained import TrainedFolder
 from embassay.encoders._word_files import Form, WordVectors, read, recognise
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.paths import source_path
 from embassay.samples import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -70,7 +71,7 @@ def create(
     """
     if limit < 0:
         raise SpecError(f"encoder 'words:{target}', option 'limit': must be 1 or more, or 0 for all; is {limit}")
-    path = Path(target).expanduser()
+    path = source_path(target)
     given = {"pool": pool if pool != "mean" else None, "lower": lower, "tokens": tokens, "limit": limit or None}
     if path.is_dir():
         folder = TrainedFolder.of(path, "words")

@@ -6,11 +6,10 @@ import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
+from embassay.endpoint.hiding import PART
 from embassay.errors import SpecError
 
 WRITE = "write an address such as https://api.openai.com/v1"
-LEAST = 8
-"""Characters from which on a value in a query may be a key."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,10 @@ class Address:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must be in no message."""
-        values = (value for _, value in parse_qsl(self.query) if len(value) >= LEAST)
-        return tuple(part for part in (self.user, self.password, self.query, *values) if part)
+        """What must be in no message: user, password, and the query's values that are long enough to be a key."""
+        pairs = parse_qsl(self.query, keep_blank_values=True)
+        values = [value or name for name, value in pairs]
+        return (self.user, self.password, *(value for value in values if len(value) >= PART))
 
     def url(self, path: str) -> str:
         """Return the address of a path under this one, with the query."""

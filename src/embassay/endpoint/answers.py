@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """The statuses after which a request is sent once more."""
 OF_THE_SERVICE = frozenset({429, 503})
 """Those of them that have nothing to do with what was sent."""
 LONGEST_PAUSE = 60.0
+LONGEST_REFUSAL = 1 << 16
+"""Bytes of an answer without a result that are read."""
 SHOWN = 200
 """Characters of an answer that a message repeats."""
+MOST_TOKENS = 10**12
+"""A larger number is no number of tokens."""
 SPENT = "insufficient_quota"
 """What OpenAI's 429 says where the account is empty: waiting does not help."""
 PROBLEMS = {
@@ -82,30 +86,31 @@ def pause_asked(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
     """Return the beginning of an answer on one line, of an error in JSON its message, without secrets."""
+    body = body[:LONGEST_REFUSAL]
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):
         text = _message(json.loads(body)) or text
+    return one_line(text, hide)
+
+
+def one_line(text: str, hide: Callable[[str], str]) -> str:
+    """Return the beginning of a text on one line, without secrets."""
     line = " ".join("".join(c if c.isprintable() else " " for c in hide(text)).split())
+    # Once more: where several spaces have become one, a secret with a space in it can be whole again.
+    line = hide(line)
     return line[:SHOWN] + ("…" if len(line) > SHOWN else "")
-
-
-def hider(secrets: Sequence[str]) -> Callable[[str], str]:
-    """Return a function that blots out secrets, the longest first."""
-    ordered = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
-
-    def hide(text: str) -> str:
-        for secret in ordered:
-            text = text.replace(secret, "…")
-        return text
-
-    return hide
 
 
 def used_tokens(answer: Any) -> int | None:
     """Return the tokens that an answer says it took; None where it does not say."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     total = usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else None
-    return total if type(total) is int and total >= 0 else None
+    return total if is_count(total) else None
+
+
+def is_count(value: Any) -> TypeGuard[int]:
+    """Say whether a value may be a number of tokens: more than a trillion is none."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
 def _message(answer: Any) -> str:
@@ -123,7 +128,7 @@ def _after(value: str, now: datetime | None) -> float | None:
         return seconds
     try:
         date = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     date = date if date.tzinfo else date.replace(tzinfo=UTC)
     return (date - (now or datetime.now(UTC))).total_seconds()
@@ -136,9 +141,13 @@ def _milliseconds(value: str) -> float | None:
 
 def _duration(value: str) -> float | None:
     """Read ``1m30s``, ``250ms`` or seconds."""
-    if not re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h)?)+", value.strip(), re.ASCII):
-        return None
-    return sum(float(n) * _UNITS[unit] for n, unit in re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value, re.ASCII))
+    # Part by part: one pattern for the whole value takes forever on a long number.
+    value, seconds, end = value.strip(), 0.0, 0
+    for part in re.finditer(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value, re.ASCII):
+        if part.start() != end:
+            return None
+        seconds, end = seconds + float(part[1]) * _UNITS[part[2] or ""], part.end()
+    return seconds if value and end == len(value) else None
 
 
 def _number(value: str) -> float | None:

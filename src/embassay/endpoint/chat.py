@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from embassay.endpoint.answers import is_count, one_line
 from embassay.endpoint.client import Endpoint
+from embassay.endpoint.limits import chat_limit
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
@@ -102,7 +104,13 @@ class Chat:
         }
         payload |= {} if self.seed is None else {"seed": self.seed}
         try:
-            found = self.endpoint.post(PATH, payload, guess(prompt) + self.max_tokens, lambda a: sum(_took(a, prompt)))
+            found = self.endpoint.post(
+                PATH,
+                payload,
+                guess(prompt) + self.max_tokens,
+                used=lambda answer: sum(_took(answer, prompt)),
+                limit=chat_limit(self.max_tokens),
+            )
         except EndpointError as error:
             if error.status == 400 and limit == LIMIT and NEW_LIMIT in error.said:
                 self._limit = NEW_LIMIT
@@ -119,21 +127,29 @@ class Chat:
             choice = _choice(found)
             text = _text(choice)
         except ValueError as error:
-            raise self.endpoint.error(str(error), 200, json.dumps(found).encode()) from None
-        finish, model = choice.get("finish_reason"), found.get("model")
+            raise self.endpoint.error(str(error), 200, _written(found)) from None
+        # What is read here is written to the journal, to samples and to data cards.
+        finish, model = self._name(choice.get("finish_reason")), self._name(found.get("model"))
         said = _message(choice).get("refusal")
-        return Answer(
-            text,
-            finish if isinstance(finish, str) else "",
-            finish == FILTERED or (isinstance(said, str) and bool(said.strip())),
-            *_took(found, prompt),
-            whole_characters(model) if isinstance(model, str) else "",
-        )
+        refused = finish == FILTERED or (isinstance(said, str) and bool(said.strip()))
+        return Answer(self.endpoint.hide(text), finish, refused, *_took(found, prompt), model)
+
+    def _name(self, value: Any) -> str:
+        """Return a name that the service gives, without secrets and on one line; empty for none."""
+        return one_line(value, self.endpoint.hide) if isinstance(value, str) else ""
 
 
 def whole_characters(text: str) -> str:
     """Return a text with halves of characters (lone surrogates) replaced, so that it can be written."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _written(found: Any) -> bytes:
+    """Return JSON as it is written; empty where it is nested too deeply."""
+    try:
+        return json.dumps(found).encode()
+    except RecursionError:
+        return b""
 
 
 def _choice(found: Any) -> dict[str, Any]:
@@ -191,4 +207,4 @@ def _guessed(found: Any) -> int:
 
 
 def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if is_count(value) else None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from functools import cached_property
 from threading import Event, Lock
 from typing import Any, TypeVar
@@ -18,16 +18,15 @@ from embassay._version import __version__
 from embassay.endpoint import answers, lanes
 from embassay.endpoint.address import leads_to, read_address
 from embassay.endpoint.attempts import LostError, PassingError, Pauses, Retries
+from embassay.endpoint.connections import CONNECT, Connections, Received, reason, unknown_encoding
+from embassay.endpoint.hiding import hider
+from embassay.endpoint.limits import SHORT, AnswerLimit, count_values
 from embassay.endpoint.spending import KEPT, Spending
 from embassay.errors import EndpointError, SpecError
 
 __all__ = ["Endpoint", "Retries"]
 T = TypeVar("T")
 R = TypeVar("R")
-LARGEST = 1 << 29
-"""Bytes of an answer that are read."""
-CONNECT = 15.0
-"""Seconds that connecting may take."""
 HERE = 2
 """Attempts to connect to this machine itself: a port that is closed here stays closed."""
 
@@ -58,7 +57,7 @@ class Endpoint:
         key, key_name
             The bearer token, and what messages call it.
         timeout
-            Seconds for one answer, connecting included.
+            Seconds for one attempt, from connecting to the last byte of the answer, however the service spreads them.
         concurrency
             The most requests under way at a time.
         price, budget
@@ -96,6 +95,7 @@ class Endpoint:
         payload: Mapping[str, Any],
         tokens: int = 0,
         used: Callable[[Any], int | None] = answers.used_tokens,
+        limit: AnswerLimit = SHORT,
     ) -> Any:
         """Send JSON to a path and return the JSON of the answer.
 
@@ -106,6 +106,8 @@ class Endpoint:
             been made but did not arrive is counted with so many.
         used
             Reads from an answer how many it took; None where it does not say.
+        limit
+            How long an answer can be; of a longer one the rest is not read.
 
         Raises
         ------
@@ -114,7 +116,7 @@ class Endpoint:
         EncoderError
             If the budget does not suffice.
         """
-        answer = self._persist(path, json.dumps(payload, allow_nan=False).encode(), tokens)
+        answer = self._persist(path, json.dumps(payload, allow_nan=False).encode(), tokens, limit)
         taken = used(answer)
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
@@ -138,20 +140,20 @@ class Endpoint:
 
     def error(self, problem: str, status: int | None = None, body: bytes = b"") -> EndpointError:
         """Return an error of this service, without secrets."""
-        return EndpointError(self.address.host, problem, status, answers.excerpt(body, self._hide))
+        return EndpointError(self.address.host, problem, status, answers.excerpt(body, self.hide))
 
     def close(self) -> None:
         """Close all connections; the next request opens new ones."""
         with self._lock:
-            if client := vars(self).pop("_client", None):
-                client.close()
+            if connections := vars(self).pop("_connections", None):
+                connections.close()
 
-    def _persist(self, path: str, content: bytes, tokens: int) -> Any:
+    def _persist(self, path: str, content: bytes, tokens: int, limit: AnswerLimit) -> Any:
         """Send a request until there is an answer, or no hope for one; the tokens of the answer stay set apart."""
         stop, most = self._stop, self._retries.attempts
         for attempt in range(1, most + 1):
             try:
-                return self._within_budget(path, content, tokens)
+                return self._within_budget(path, content, tokens, limit)
             except PassingError as trouble:
                 last = min(most, trouble.attempts or most)
                 if attempt < last and not stop.is_set():
@@ -166,11 +168,11 @@ class Endpoint:
                 self.spending.again()
         raise AssertionError("at least one attempt")
 
-    def _within_budget(self, path: str, content: bytes, tokens: int) -> Any:
+    def _within_budget(self, path: str, content: bytes, tokens: int, limit: AnswerLimit) -> Any:
         """Send a request once, with its tokens set apart."""
         self.spending.reserve(tokens)
         try:
-            return self._once(path, content)
+            return self._once(path, content, limit)
         except BaseException as error:
             if isinstance(error, PassingError) and error.spent:
                 self.spending.lose(tokens)
@@ -178,12 +180,15 @@ class Endpoint:
                 self.spending.release(tokens)
             raise
 
-    def _once(self, path: str, content: bytes) -> Any:
+    def _once(self, path: str, content: bytes, limit: AnswerLimit) -> Any:
         import httpx2
 
         try:
-            status, headers, body = self._exchange(path, content)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            received = self._exchange(path, content, limit.size)
+        except httpx2.ConnectTimeout:
+            seconds = min(self._timeout, CONNECT)
+            raise PassingError(self.error(f"no connection within {seconds:g} s"), general=True) from None
+        except (httpx2.ConnectError, httpx2.ProxyError) as error:
             refused_here = self.address.loopback and isinstance(error, httpx2.ConnectError)
             raise PassingError(
                 self._unconnected(error), general=True, attempts=HERE if refused_here else None
@@ -192,9 +197,10 @@ class Endpoint:
             raise PassingError(self.error(f"no whole answer within {self._timeout:g} s"), spent=True) from None
         except httpx2.RequestError as error:
             raise PassingError(self._unconnected(error), spent=True) from None
+        status, headers, body = received.status, received.headers, received.body
         if not 200 <= status < 300:
             raise self._refusal(status, headers, body, path)
-        found = self._json(status, body)
+        found = self._json(received, limit)
         if (said := answers.error_within(found)) is None:
             return found
         if said or answers.SPENT.encode() in body:
@@ -205,8 +211,7 @@ class Endpoint:
         raise LostError(failure.host, failure.problem, failure.status, failure.said)
 
     def _unconnected(self, error: Exception) -> EndpointError:
-        reason = answers.excerpt(str(error).encode(), self._hide) or type(error).__name__
-        return self.error(f"the connection failed: {reason}")
+        return self.error(f"the connection failed: {answers.one_line(reason(error), self.hide)}")
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes, path: str) -> Exception:
         """Return what to raise for an answer that is none."""
@@ -221,55 +226,54 @@ class Endpoint:
     def _redirect(self, location: str, path: str) -> str:
         """Say where a redirect leads, and what to write as base_url where that can be told."""
         found = leads_to(location, self.address.url(path))
-        if found is None:
+        if found is None or len(found.shown) > answers.SHOWN:
             return "it redirects to another address; look at base_url"
-        shown = self._hide(found.shown)
+        shown = self.hide(found.shown)
         base = shown.removesuffix(path)
-        if base in (shown, self.address.shown):
+        if base in (shown, self.address.shown) or shown != found.shown:
             return f"it redirects to {shown}; look at base_url"
         return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
 
-    def _exchange(self, path: str, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
+    def _exchange(self, path: str, content: bytes, most: int) -> Received:
         """Send a request and read the answer to its end."""
-        import httpx2
-
-        end, body = time.monotonic() + self._timeout, bytearray()
         with self._lock:
-            client = self._client
-        with client.stream("POST", self.address.url(path), content=content) as response:
-            for chunk in response.iter_bytes():
-                body += chunk
-                if time.monotonic() > end:
-                    raise httpx2.ReadTimeout("too slow")
-                if len(body) > LARGEST:
-                    raise self.error("the answer does not end", response.status_code)
-            return response.status_code, response.headers, bytes(body)
-
-    def _json(self, status: int, body: bytes) -> Any:
+            # Begun under the lock: what is begun is cancelled by close(), and nothing waits for a loop that has ended.
+            exchange = self._connections.post(self.address.url(path), content, most)
         try:
-            return json.loads(body)
-        except (ValueError, RecursionError):
+            return exchange.result()
+        except CancelledError:
+            raise self.error("the connections were closed") from None
+
+    def _json(self, received: Received, limit: AnswerLimit) -> Any:
+        status, body = received.status, received.body
+        if encoding := unknown_encoding(received.headers):
+            encoding = answers.one_line(encoding, self.hide)
+            raise self.error(f"the answer has the content encoding {encoding!r}; only gzip is read", status)
+        if received.too_long:
+            longest = f"{limit.what} should take at most {limit.size:,} bytes"
+            raise self.error(f"the answer is too long: {longest}, and {received.length} came", status)
+        if (values := count_values(body, limit.values)) > limit.values:
+            most = f"{limit.what} should have at most {limit.values:,} values"
+            raise self.error(f"the answer is too large: {most}, and about {values:,} came", status)
+        try:
+            return json.loads(body.decode("utf-8-sig", "surrogatepass"))
+        except RecursionError:
+            raise self.error("its JSON is nested too deeply", status) from None
+        except ValueError:
             if body.lstrip()[:1] in (b"{", b"["):
                 error = self.error("its JSON is damaged or cut short", status, body)
                 raise PassingError(error, spent=True) from None
             raise self.error("that is no JSON; look at base_url", status, body) from None
 
     @cached_property
-    def _client(self) -> Any:
-        import httpx2
-
+    def _connections(self) -> Connections:
         headers = {"content-type": "application/json", "user-agent": f"embassay/{__version__}"}
         if token := self._token:
             headers["authorization"] = token
         # What goes to this machine itself takes no way round a proxy.
-        client = httpx2.Client(
-            headers=headers,
-            timeout=httpx2.Timeout(self._timeout, connect=min(self._timeout, CONNECT)),
-            follow_redirects=False,
-            trust_env=not self.address.loopback,
-        )
-        weakref.finalize(self, client.close).atexit = False
-        return client
+        connections = Connections(headers, self._timeout, trust_env=not self.address.loopback)
+        weakref.finalize(self, connections.close).atexit = False
+        return connections
 
     @property
     def _token(self) -> str:
@@ -279,5 +283,7 @@ class Endpoint:
         return f"Bearer {self._key}" if self._key else ""
 
     @cached_property
-    def _hide(self) -> Callable[[str], str]:
-        return answers.hider([self._key, self._token.partition(" ")[2], *self.address.secrets])
+    def hide(self) -> Callable[[str], str]:
+        """Takes a text of the service, and returns it without any part of a secret."""
+        token = self._token.partition(" ")[2]
+        return hider([self._key, token, *self.address.secrets], whole=[self.address.query])

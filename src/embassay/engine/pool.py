@@ -1,15 +1,17 @@
 """Each distinct text once: one pool of texts for an encoder, read from the cache where it is there.
 
 Texts are worked off by length, so that a batch holds texts of like length, and in blocks, so that what is
-finished is kept when a run is interrupted.
+finished is kept when a run is interrupted. Where a vector depends on the batch in its last bits, texts are cut into
+chunks that are the same after every restart: see ``store.ledger``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,10 +21,12 @@ from scipy.sparse import issparse, vstack
 from embassay.errors import EncoderError
 from embassay.samples import Text
 from embassay.types import Encoder
-from embassay.vectors import Vectors, as_array, as_float32, check_finite
+from embassay.vectors import Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
 BLOCK = 128
 """Texts encoded together, where an encoder does not batch by itself, and kept together."""
+CHUNK = 1_024
+"""Texts that are encoded anew together after a kill, where a vector depends on its batch in the last bits."""
 Rows = Sequence[NDArray[np.float32] | None]
 
 
@@ -35,6 +39,22 @@ class Cache(Protocol):
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
         """Keep the (n, d) vectors of the texts."""
+        ...
+
+
+class Ledger(Protocol):
+    """Remembers from one start of a run to the next what was encoded together."""
+
+    def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return (n,) which texts had a vector when the run first started; ``now`` if that is now."""
+        ...
+
+    def holds(self, chunk: int, rows: Rows) -> bool:
+        """Say whether these are the vectors that an earlier start has made of a chunk, all of them."""
+        ...
+
+    def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
+        """Remember the vectors of a chunk."""
         ...
 
 
@@ -63,7 +83,11 @@ class Effort:
 
 
 def encode(
-    encoder: Encoder, texts: Sequence[Text], cache: Cache | None, advance: Callable[[int], None]
+    encoder: Encoder,
+    texts: Sequence[Text],
+    cache: Cache | None,
+    advance: Callable[[int], None],
+    ledger: Callable[[], Ledger] | None = None,
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
 
@@ -75,6 +99,8 @@ def encode(
         Where vectors are looked up and kept, or None.
     advance
         Called with the number of texts that have become ready.
+    ledger
+        Opens what earlier starts of the same run have encoded; asked only where it matters.
 
     Returns
     -------
@@ -89,26 +115,93 @@ def encode(
         If the encoder fails, or returns something that is not one finite vector for each text.
     """
     cache = cache if encoder.card.cached else None
-    ready = dict(zip(texts, cache.get(encoder.fingerprint, texts), strict=True)) if cache else {}
-    todo = sorted((t for t in texts if ready.get(t) is None), key=lambda t: (t[0], len(t[1]), t[1]))
-    advance(len(texts) - len(todo))
-    done, blocks, keeper = list[Text](), list[Any](), _Keeper(encoder.fingerprint if cache else "", cache)
-    seconds, timed, start = 0.0, 0, time.perf_counter()
-    try:
-        for block, rows in _encoded(encoder, todo):
-            # A model may be loaded for the first texts: they are not on the clock.
-            if blocks:
-                seconds, timed = seconds + time.perf_counter() - start, timed + len(block)
-            done += block
-            blocks.append(rows)
-            keeper.add(block, rows)
-            advance(len(block))
-            start = time.perf_counter()
-    finally:
-        keeper.flush()  # what is finished is kept, whatever has happened
-    matrix = _assemble(texts, done, blocks, ready)
+    cached = cache.get(encoder.fingerprint, texts) if cache else [None] * len(texts)
+    ready = {text: row for text, row in zip(texts, cached, strict=True) if row is not None}
+    chunks = _chunks(encoder, texts, ready, ledger() if ledger and cache else None)
+    todo = sum(len(chunk.texts) for chunk in chunks)
+    advance(len(texts) - todo)
+    work = _Work(encoder, cache, advance)
+    for chunk in chunks:
+        work.encode(chunk)
+    matrix = _assemble(texts, work.done, work.blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(matrix, row, encoder.card.similarity), Effort(len(texts), len(todo), timed, seconds)
+    effort = Effort(len(texts), todo, work.timed, work.seconds)
+    return Vectors(matrix, row, encoder.card.similarity), effort
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Texts that are encoded in one go; ``finish`` is told their vectors when they are in the cache."""
+
+    texts: list[Text]
+    finish: Callable[[Sequence[NDArray[np.float32]]], None] | None = None
+
+
+def _chunks(
+    encoder: Encoder, texts: Sequence[Text], ready: dict[Text, NDArray[np.float32]], ledger: Ledger | None
+) -> list[_Chunk]:
+    """Return what has to be encoded; vectors that must be made again are taken out of ``ready``."""
+    missing = _by_length(text for text in texts if text not in ready)
+    if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
+        # What a service answers is paid for: it is never asked twice. What no batch changes may come in any.
+        return [_Chunk(missing)] if missing else []
+    had = ledger.had_vectors(np.array([text in ready for text in texts], dtype=bool))
+    chunks = []
+    for number, chunk in enumerate(_cut(_by_length(text for text, there in zip(texts, had, strict=True) if not there))):
+        if ledger.holds(number, [ready.get(text) for text in chunk]):
+            continue
+        for text in chunk:
+            ready.pop(text, None)
+        chunks.append(_Chunk(chunk, partial(ledger.finish, number)))
+    # Vectors that were there at first and are gone by now: the cache was cleared, or made room.
+    lost = _by_length(text for text, there in zip(texts, had, strict=True) if there and text not in ready)
+    return chunks + ([_Chunk(lost)] if lost else [])
+
+
+def _is_batch_invariant(encoder: Encoder) -> bool:
+    with _failing():
+        return bool(getattr(encoder, "batch_invariant", False))
+
+
+def _by_length(texts: Iterable[Text]) -> list[Text]:
+    return sorted(texts, key=lambda text: (text[0], len(text[1]), text[1]))
+
+
+def _cut(texts: Sequence[Text]) -> Iterator[list[Text]]:
+    for start in range(0, len(texts), CHUNK):
+        yield list(texts[start : start + CHUNK])
+
+
+class _Work:
+    """Encodes chunk after chunk, on the clock, and keeps what is finished whatever happens."""
+
+    def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
+        self._encoder, self._cache, self._advance = encoder, cache, advance
+        self.done, self.blocks = list[Text](), list[Any]()
+        self.seconds, self.timed = 0.0, 0
+
+    def encode(self, chunk: _Chunk) -> None:
+        """Encode the texts of a chunk."""
+        keeper = _Keeper(self._encoder.fingerprint if self._cache else "", self._cache)
+        vectors: dict[Text, NDArray[np.float32]] = {}
+        start = time.perf_counter()
+        try:
+            for block, rows in _encoded(self._encoder, chunk.texts):
+                # A model may be loaded for the first texts: they are not on the clock.
+                if self.blocks:
+                    self.seconds += time.perf_counter() - start
+                    self.timed += len(block)
+                self.done += block
+                self.blocks.append(rows)
+                keeper.add(block, rows)
+                if chunk.finish and not issparse(rows):
+                    vectors.update(zip(block, rows, strict=True))
+                self._advance(len(block))
+                start = time.perf_counter()
+        finally:
+            keeper.flush()
+        if chunk.finish and len(vectors) == len(chunk.texts):
+            chunk.finish([vectors[text] for text in chunk.texts])
 
 
 class _Keeper:
@@ -204,17 +297,16 @@ def _number(count: int, what: str) -> str:
 
 def _assemble(texts: Sequence[Text], done: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:
     """Put the encoded blocks and the cached rows into one matrix, in the order of ``texts``."""
-    width = {block.shape[1] for block in blocks} | {len(r) for r in ready.values() if r is not None}
+    width = {block.shape[1] for block in blocks} | {len(row) for row in ready.values()}
     if len(width) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(width)))}")
     if blocks and issparse(blocks[0]):
         place = {text: row for row, text in enumerate(done)}
-        return vstack(blocks, format="csr")[[place[text] for text in texts]]
+        return with_narrow_indices(vstack(blocks, format="csr")[[place[text] for text in texts]])
     matrix = np.empty((len(texts), width.pop() if width else 0), dtype=np.float32)
     place = {text: row for row, text in enumerate(texts)}
     if blocks:
         matrix[[place[text] for text in done]] = np.concatenate(blocks)
     for text, row in ready.items():
-        if row is not None:
-            matrix[place[text]] = row
+        matrix[place[text]] = row
     return matrix

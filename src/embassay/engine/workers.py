@@ -7,7 +7,10 @@ would depend on who comes first.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -16,6 +19,8 @@ from embassay.cores import cores
 from embassay.pending import at_once
 
 T = TypeVar("T")
+WATCH = 2
+"""Seconds between two looks whether the process that started a worker is still there."""
 IDLE = 60
 """Seconds after which processes without work end; a run that comes before finds them ready."""
 _ready: dict[tuple[object, ...], Any] = {}
@@ -59,8 +64,21 @@ def _executor(count: int) -> Any:
         for other in _ready.values():
             other.shutdown(wait=False)
         _ready.clear()
-        found = _ready[key] = ProcessPoolExecutor(count, timeout=IDLE)
+        found = _ready[key] = ProcessPoolExecutor(
+            count, timeout=IDLE, initializer=_end_with_parent, initargs=(os.getpid(),)
+        )
     return found
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process soon after the one that started it has been killed, which can no longer tell it to."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _end(executor: Any) -> None:

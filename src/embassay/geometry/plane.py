@@ -16,6 +16,8 @@ from embassay.geometry.closeness import Floats, dense_blocks, paired_dot
 
 PARALLEL = 1e-6
 """Nearer than this to 0 or π (radians), two vectors span no plane."""
+ROUNDING = 1e-14
+"""A share of a vector's length that is rounding."""
 VANISHED = 1e-6
 """A projection shorter than this share of its vector has no direction."""
 
@@ -66,6 +68,22 @@ def project(a: Any, b: Any, t: Any) -> Plane:
             for name, values in zip(names, _placed(*_from_vectors(*blocks)), strict=True):
                 found[name][rows] = values
     return Plane(**found)
+
+
+def project_by_products(
+    angle: Floats, along_a: Floats, along_b: Floats, norm_a: Floats, norm_b: Floats, norm_t: Floats
+) -> Plane:
+    """Project t on the planes of a and b, given θ(a, b), the products t·a and t·b and the three norms, (n,) each.
+
+    As :func:`project` up to the rounding of float64, and much faster for many t on the same planes.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = along_a / norm_a
+        above = along_b / norm_b - np.cos(angle) * x
+        # What is rounding would otherwise decide on which side a vector opposite to a lies.
+        above = np.where(np.abs(above) <= ROUNDING * norm_t, 0.0, above)
+        y = above / np.sin(angle)
+        return Plane(*_placed(angle, x, y, norm_a, norm_b, norm_t))
 
 
 def _from_vectors(a: Floats, b: Floats, t: Floats) -> tuple[Floats, ...]:

@@ -22,29 +22,38 @@ NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True)
 class Transform:
-    """A fitted transform: rows are scaled to unit length, ``mean`` is taken off, they are multiplied by ``matrix``.
+    """A fitted transform: rows are scaled to unit length, centred by ``mean``, transformed and scaled again.
 
     Attributes
     ----------
     mean
         (d,).
     matrix
-        (d,) to multiply dimension by dimension, or (d, k).
+        (d,) factors of the dimensions (``standardize``); (d, k) to multiply by (``whiten``); or, where ``removes``,
+        (d, k) orthonormal axes whose parts are subtracted (``remove_pcs``).
     rank
         How many directions are left.
     fitted_on
         How many vectors it was fitted on.
+    removes
+        Whether the axes in ``matrix`` are removed rather than multiplied by.
     """
 
     mean: Floats
     matrix: Floats
     rank: int
     fitted_on: int
+    removes: bool = False
 
     def apply(self, vectors: Any) -> Floats:
         """Return the (n, k) transformed rows at unit length; NaN for a row that is zero before or after."""
         centred = unit_rows(np.asarray(vectors, dtype=np.float64)) - self.mean
-        return unit_rows(centred * self.matrix if self.matrix.ndim == 1 else centred @ self.matrix)
+        if self.removes:
+            # Two thin products; a (d, d) projection would cost d² whatever n is.
+            return unit_rows(centred - (centred @ self.matrix) @ self.matrix.T)
+        if self.matrix.ndim == 1:
+            return unit_rows(centred * self.matrix)
+        return unit_rows(centred @ self.matrix)
 
 
 def fit(name: Name, vectors: Any) -> Transform:
@@ -70,7 +79,7 @@ def fit(name: Name, vectors: Any) -> Transform:
     matrix, rank = _FITTED[name](centred)
     if rank < 1:
         raise ValueError(f"{name} leaves no direction")
-    return Transform(mean, matrix, rank, len(rows))
+    return Transform(mean, matrix, rank, len(rows), removes=name == "remove_pcs")
 
 
 def _standardize(centred: Floats) -> tuple[Floats, int]:
@@ -91,13 +100,24 @@ def _remove_pcs(centred: Floats) -> tuple[Floats, int]:
     values, axes = _principal(centred)
     top = axes[:, : max(1, centred.shape[1] // 100)]
     left = int((values > NEGLIGIBLE * values[0]).sum()) - top.shape[1]
-    return np.eye(centred.shape[1]) - top @ top.T, max(left, 0)
+    return top, max(left, 0)
 
 
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
-    """Return the eigenvalues of the covariance, largest first, and their (d, d) unit vectors."""
-    values, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-    return values[::-1], axes[:, ::-1]
+    """Return the k eigenvalues of the covariance, largest first, and their (d, k) unit vectors, k at most min(n, d).
+
+    With fewer rows than dimensions they come from the (n, n) matrix of the rows' products, which has the same
+    eigenvalues: an eigenvector u of it belongs to the axis Xᵀu / ‖Xᵀu‖. Directions without variance are left out then.
+    """
+    rows, width = centred.shape
+    if rows >= width:
+        values, axes = np.linalg.eigh(centred.T @ centred / rows)
+        return values[::-1], axes[:, ::-1]
+    values, sides = np.linalg.eigh(centred @ centred.T / rows)
+    values, sides = values[::-1], sides[:, ::-1]
+    used = values > NEGLIGIBLE * values[0]
+    axes = centred.T @ sides[:, used]
+    return values[used], axes / np.linalg.norm(axes, axis=0)
 
 
 _FITTED = {"standardize": _standardize, "whiten": _whiten, "remove_pcs": _remove_pcs}

@@ -1,4 +1,4 @@
-"""Documents of your own: a folder of .txt and .md files, a table, a file in SQuAD's form, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's form, or one text.
 
 In a folder a document's id is its path without the suffix. A table (CSV, TSV, JSON lines, Parquet) has an id and a
 text, and perhaps a title. In SQuAD's form the paragraphs of an article are documents that belong together.
@@ -6,21 +6,24 @@ text, and perhaps a title. In SQuAD's form the paragraphs of an article are docu
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import SourceError, SpecError
-from embassay.reading.folders import Once, entries
+from embassay.errors import SourceError, SpecError, quoted
+from embassay.paths import unreadable
+from embassay.reading.folders import Listing, Once, entries
 from embassay.reading.jsonl import counted, key_field, listed, text_field
-from embassay.reading.records import read_table
+from embassay.reading.markup import html_text, rst_text
+from embassay.reading.records import is_parquet, read_table
 from embassay.reading.squad import is_squad, paragraphs
+from embassay.reading.texts import open_decoded, read_text
 
-SUFFIXES = (".txt", ".md")
+HTML = (".html", ".htm")
+SUFFIXES = (".txt", ".md", ".rst", *HTML)
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body")
 """Columns that are known by name, tried in this order."""
@@ -61,6 +64,7 @@ def read_documents(
     id: str = "",  # noqa: A002 - the option's name
     text: str = "",
     aside: Sequence[Path] = (),
+    follow_links: bool = False,
 ) -> tuple[tuple[SourceDocument, ...], Notes]:
     """Read documents from whatever a path is, and say in notes what it was read as.
 
@@ -70,6 +74,8 @@ def read_documents(
         The names of a table's columns, where they are not known ones; without a column of ids rows are numbered.
     aside
         Files in the folder that are no documents.
+    follow_links
+        Whether what symbolic links in the folder lead to is read.
 
     Raises
     ------
@@ -78,11 +84,16 @@ def read_documents(
     SpecError
         If columns are named and there is no table.
     """
+    if not path.exists():
+        raise SourceError("no such file or folder", path)
     if path.is_dir():
-        found, notes = read_folder(path, aside)
+        found, notes = read_folder(path, aside, follow_links)
     elif path.suffix.lower() in SUFFIXES:
-        found, notes = (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
-    elif is_squad(_head(path)):
+        text_of_file = _text(path)
+        if not text_of_file:
+            raise SourceError("no text in it", path)
+        found, notes = (SourceDocument(path.stem, text_of_file),), ("the file is one document",)
+    elif path.suffix.lower() != ".parquet" and not is_parquet(path) and is_squad(_head(path)):
         found = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
         notes = (f"SQuAD's form: {counted(len(found), 'paragraph')}",)
     else:
@@ -92,40 +103,83 @@ def read_documents(
     return found, notes
 
 
-def documents_in(path: Path, aside: Sequence[Path] = ()) -> Iterator[Path]:
+def looks_like_documents(path: Path) -> bool:
+    """Say whether a folder, or one in it, has a file with the name of a text, be it a link."""
+    listing = Listing()
+    return any(_is_document(file) for file in listing.files(path)) or (
+        listing.links > 0 and any(_is_document(entry) for entry in entries(path))
+    )
+
+
+def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
     """Yield the texts of a folder, and of those in it, sorted, without the files that are set aside."""
-    return (file for file in _walk(path, aside) if file.suffix.lower() in SUFFIXES)
+    return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
 
 
-def read_folder(path: Path, aside: Sequence[Path] = ()) -> tuple[tuple[SourceDocument, ...], Notes]:
+def read_folder(
+    path: Path, aside: Sequence[Path] = (), follow_links: bool = False
+) -> tuple[tuple[SourceDocument, ...], Notes]:
     """Read the texts of a folder, sorted by id.
 
     Parameters
     ----------
     aside
         Files that may lie in the folder and are no documents.
+    follow_links
+        Whether what symbolic links in the folder lead to is read.
 
     Raises
     ------
     SourceError
-        With the file, for what cannot be read or is blank, two files of one id, and no file at all.
+        With the file, for what cannot be read, two files of one id, and no text at all.
     """
-    texts, files, others = dict[str, str](), dict[str, Path](), Counter[str]()
-    for file in _walk(path, aside):
-        if file.suffix.lower() not in SUFFIXES:
+    listing, others = Listing(follow_links), Counter[str]()
+    found = list[Path]()
+    for file in _files(path, aside, listing):
+        if _is_document(file):
+            found.append(file)
+        else:
             others[file.suffix.lower() or "no suffix"] += 1
-            continue
-        name = text_field(file.relative_to(path).with_suffix("").as_posix(), path, None, "name of a file")
-        if name in files:
-            raise SourceError(f"{files[name].name} and {file.name} have the same id {name!r}; rename one", path)
-        files[name], texts[name] = file, _text(file)
-    if not texts:
-        raise SourceError("no .txt or .md file in this folder", path)
-    notes = [f"files: {counted(len(texts), 'document')}"]
+    files, rendered = _by_id(path, found)
+    if not files:
+        raise SourceError(f"no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in this folder{listing.hint()}", path)
+    texts = {name: _text(file) for name, file in files.items()}
+    empty = sorted(name for name, text in texts.items() if not text)
+    if len(empty) == len(texts):
+        raise SourceError(f"no text in its {counted(len(empty), 'document')}{listing.hint()}", path)
+    notes = [f"files: {counted(len(texts) - len(empty), 'document')}"]
+    if empty:
+        first = files[empty[0]].relative_to(path)
+        notes.append(f"{counted(len(empty), 'file')} left out: no text (the first: {first})")
+    if rendered:
+        notes.append(f"{counted(rendered, 'file')} left out: HTML of a text that lies beside it")
     if left := sum(others.values()):
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{left:,} other {'files' if left > 1 else 'file'} left out: {kinds}")
-    return tuple(SourceDocument(name, text) for name, text in sorted(texts.items())), tuple(notes)
+    notes += listing.notes()
+    return tuple(SourceDocument(name, text) for name, text in sorted(texts.items()) if text), tuple(notes)
+
+
+def _by_id(path: Path, found: Iterable[Path]) -> tuple[dict[str, Path], int]:
+    """Return the files by their ids, and how many pages of HTML were left out that were made from another file."""
+    files, pages = dict[str, Path](), list[tuple[str, Path]]()
+    for file in found:
+        name = text_field(file.relative_to(path).with_suffix("").as_posix(), path, None, "name of a file")
+        if file.suffix.lower() in HTML:
+            pages.append((name, file))
+        else:
+            _add(files, name, file, path)
+    others = [(name, file) for name, file in pages if name not in files]
+    for name, file in others:
+        _add(files, name, file, path)
+    return files, len(pages) - len(others)
+
+
+def _add(files: dict[str, Path], name: str, file: Path, path: Path) -> None:
+    """Add a file by its id, or raise SourceError where there is one of this id."""
+    if name in files:
+        raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one", path)
+    files[name] = file
 
 
 def read_records(
@@ -177,21 +231,19 @@ def read_records(
 
 def _head(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
+        with open_decoded(path, errors="replace") as file:
             return file.read(HEAD)
-    except FileNotFoundError:
-        raise SourceError("no such file or folder", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
-def _walk(path: Path, aside: Sequence[Path] = ()) -> Iterator[Path]:
+def _files(path: Path, aside: Sequence[Path], listing: Listing) -> Iterator[Path]:
     """Yield the files of a folder and of those in it, sorted, without what is hidden or set aside."""
-    entries(path)
-    for place, folders, files in os.walk(path):
-        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
-        found = (Path(place, file) for file in sorted(files) if not file.startswith("."))
-        yield from (file for file in found if not any(_same(file, other) for other in aside))
+    return (file for file in listing.files(path) if not any(_same(file, other) for other in aside))
+
+
+def _is_document(file: Path) -> bool:
+    return file.suffix.lower() in SUFFIXES
 
 
 def _same(file: Path, other: Path) -> bool:
@@ -199,18 +251,15 @@ def _same(file: Path, other: Path) -> bool:
 
 
 def _text(file: Path) -> str:
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SourceError("not UTF-8 text", file, line) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", file) from None
-    if file.suffix.lower() == ".md":
+    """Return the text of a file without markup that is no text, empty where there is none."""
+    text, suffix = read_text(file), file.suffix.lower()
+    if suffix == ".md":
         text = _without_front_matter(text.replace("\r\n", "\n"))
-    if not text.strip():
-        raise SourceError("no text in it; fill it or take it out of the folder", file)
-    return text
+    elif suffix == ".rst":
+        text = rst_text(text)
+    elif suffix in HTML:
+        text = html_text(text)
+    return text if text.strip() else ""
 
 
 def _without_front_matter(text: str) -> str:

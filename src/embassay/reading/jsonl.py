@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import SourceError
+from embassay.checks import text_problem
+from embassay.errors import SourceError, quoted
+from embassay.paths import unreadable
+from embassay.reading.texts import not_utf8, open_text
 
 LONGEST = 200
 """Characters that a message repeats of a file, at most."""
@@ -22,7 +24,6 @@ KINDS = {
     dict: "an object",
 }
 """What values are called in messages, by their type in JSON."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -34,14 +35,12 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         With file and line, for what is not UTF-8, not JSON, or no object.
     """
     try:
-        with path.open("rb") as file:
+        with open_text(path) as file:
             for number, line in enumerate(file, 1):
                 if line.removeprefix(b"\xef\xbb\xbf").strip():
                     yield number, _parse(line, path, number)
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def first_fields(head: str) -> frozenset[str]:
@@ -61,8 +60,8 @@ def require(row: dict[str, Any], names: Sequence[str], path: Path, line: int) ->
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list for a message, cut where it becomes long."""
-    text = ", ".join(names)
+    """Return names as a list for a message, on one line, cut where it becomes long."""
+    text = " ".join(", ".join(names).split())
     return (text if len(text) <= LONGEST else f"{text[:LONGEST]}…") or "nothing"
 
 
@@ -93,7 +92,7 @@ class Ids:
     def add(self, name: str, line: int) -> str:
         """Return the id, or raise SourceError where it stands on an earlier line."""
         if name in self._lines:
-            told = f"{name!r} stands on line {self._lines[name]} already (lines without one are numbered from 0)"
+            told = f"{quoted(name)} stands on line {self._lines[name]} already (lines without one are numbered from 0)"
             raise SourceError(told, self._path, line, self._field)
         self._lines[name] = line
         return name
@@ -103,18 +102,16 @@ def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text, or say what is wrong with it."""
     if not isinstance(value, str):
         raise SourceError(f"must be a text, is {KINDS[type(value)]}", path, line, field)
-    if not value.strip():
-        raise SourceError("an empty text", path, line, field)
-    if _SURROGATE.search(value):
-        raise SourceError("half of a surrogate pair: not a character of Unicode", path, line, field)
+    if problem := text_problem(value):
+        raise SourceError(problem, path, line, field)
     return value
 
 
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise SourceError(f"not UTF-8 text ({error.reason} at byte {error.start} of the line)", path, number) from None
+    except UnicodeDecodeError:
+        raise not_utf8(path, number, line) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not JSON: {error}", path, number) from None
     if not isinstance(row, dict):

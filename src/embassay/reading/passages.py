@@ -6,9 +6,14 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from embassay.errors import SpecError
+from embassay.errors import SpecError, quoted
 
 Cut = Callable[[str], tuple[str, ...]]
+WINDOW = 10_000
+"""Characters of a paragraph that are divided into sentences at once, at most."""
+OVERLAP = 2_000
+"""Characters at the end of a window in which no sentence is taken to be whole."""
+_EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _SPACE = re.compile(r"[^\S\t\n\r ]")
 
@@ -40,22 +45,62 @@ def cutter(passages: str, language: str = "en") -> Cut:
         return known[wanted]
     if not re.fullmatch(r"[1-9][0-9]{0,8}", wanted):
         told = f"{', '.join(known)} or a number of words, 1 or more"
-        raise SpecError(f"passages must be {told}; it is {passages!r}")
+        raise SpecError(f"passages must be {told}; it is {quoted(passages)}")
     return partial(_windows, size=int(wanted))
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
     """Return (where it starts in the text, sentence) of every sentence, white space inside made single spaces."""
-    import sentencex
-
     # sentencex 1.0 breaks at white space of more than one byte; one space for each keeps all places.
     plain = _SPACE.sub(" ", text)
-    found, place = [], 0
-    for part in sentencex.segment(language, plain):
+    found = []
+    start = 0
+    # Blank lines end sentences whatever stands around them, so each paragraph is divided for itself.
+    for gap in (*_EMPTY_LINES.finditer(plain), None):
+        end = gap.start() if gap else len(plain)
+        found += _sentences_between(plain, start, end, language)
+        start = gap.end() if gap else end
+    return found
+
+
+def _sentences_between(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
+    """Return the sentences of a paragraph, which is shown to the library a window at a time.
+
+    The library takes a time that grows with the square of the length of what it is given, where many quotation marks
+    open and none closes. The last sentences of a window are looked at again in the next one, as they may be
+    cut, or be inside a quotation that ends beyond the window.
+    """
+    found = list[tuple[int, str]]()
+    while end - start > WINDOW:
+        parts = _parts(text, start, start + WINDOW, language)
+        sure = [(place, part) for place, part in parts if place + len(part) <= start + WINDOW - OVERLAP]
+        if len(parts) > 1:
+            sure = sure or parts[:1]
+        if sure:
+            found += sure
+            place, part = sure[-1]
+            start = place + len(part)
+        else:
+            # No sentence ends here: it is no text of sentences, and is cut between two words.
+            space = text.rfind(" ", start + 1, start + WINDOW)
+            middle = space if space > start else start + WINDOW
+            if part := text[start:middle].strip():
+                found.append((text.index(part, start), part))
+            start = middle
+    found += _parts(text, start, end, language)
+    return [(place, collapsed(part)) for place, part in found]
+
+
+def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
+    """Return (where it starts in the whole text, sentence as it stands there) of a part of a text."""
+    import sentencex
+
+    found, place = [], start
+    for part in sentencex.segment(language, text[start:end]):
         if core := part.strip():
             # Looked for, not counted: it leaves line ends out here and there.
-            place = plain.index(core, place)
-            found.append((place, collapsed(core)))
+            place = text.index(core, place)
+            found.append((place, core))
             place += len(core)
     return found
 

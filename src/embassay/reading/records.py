@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from embassay.errors import SourceError
+from embassay.paths import open_file, unreadable
 from embassay.reading.jsonl import first_fields, json_lines, listed
 from embassay.reading.tables import even, first_line, header, table_rows
+from embassay.reading.texts import open_decoded
 
-PARQUET = "PAR1"
+PARQUET = b"PAR1"
 """What a Parquet file begins with."""
 PEEK = 1_048_576
 Row = tuple[int, Mapping[str, Any]]
@@ -62,9 +67,9 @@ def read_table(path: Path) -> Table:
     SourceError
         With the file, and the line where there is one, for what is no table.
     """
-    head = _head(path)
-    if head.startswith(PARQUET) or path.suffix.lower() == ".parquet":
+    if is_parquet(path):
         return _parquet(path)
+    head = _head(path)
     if fields := first_fields(head):
         return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -75,14 +80,27 @@ def read_table(path: Path) -> Table:
     return _delimited(path, "\t" if "\t" in line else ";" if ";" in line and "," not in line else ",")
 
 
+def is_parquet(path: Path) -> bool:
+    """Say whether a file is a Parquet file, by its name or its first bytes.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read.
+    """
+    try:
+        with open_file(path) as file:
+            return path.suffix.lower() == ".parquet" or file.read(len(PARQUET)) == PARQUET
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
 def _head(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
+        with open_decoded(path, errors="replace") as file:
             return file.read(PEEK)
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def _delimited(path: Path, delimiter: str) -> Table:
@@ -103,6 +121,7 @@ def _parquet(path: Path) -> Table:
 
     # A panic of its reader is no Exception.
     failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    refuse_fatal_parquet(path)
     try:
         schema = pl.read_parquet_schema(path)
     except failures as error:
@@ -119,6 +138,36 @@ def _parquet(path: Path) -> Table:
         yield from enumerate(frame.iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
+
+
+def refuse_fatal_parquet(path: Path) -> None:
+    """Read a Parquet file in another process first.
+
+    Of a damaged file, polars may ask for more memory than there can be, which ends the process without an exception.
+
+    Raises
+    ------
+    SourceError
+        If that process was ended.
+    """
+    state = path.stat()
+    if not _survives(path, state.st_size, state.st_mtime_ns):
+        raise SourceError("a damaged Parquet file: reading it would end this program; write the file again", path)
+
+
+@lru_cache(maxsize=64)
+def _survives(path: Path, size: int, changed: int) -> bool:
+    """Say whether a process that reads a file ends by itself; size and time of change are what it is remembered by."""
+    reading = "import sys, polars; polars.read_parquet(sys.argv[1])"
+    ended = subprocess.run(  # noqa: S603 - our own interpreter, and a path as an argument
+        [sys.executable, "-c", reading, str(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    # 0: it was read; 1: an exception, which is reported where the file is read here.
+    return ended.returncode in (0, 1)
 
 
 def _plain(kind: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from embassay.errors import SourceError
 from embassay.reading.jsonl import KINDS, listed, text_field
+from embassay.reading.texts import read_text
 
 HEAD = 65_536
 _DATA = re.compile(r'"data"\s*:\s*\[')
@@ -70,14 +71,7 @@ def json_object(path: Path) -> Any:
         With file and line, for what cannot be read or is no JSON.
     """
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"not UTF-8 text ({error.reason})", path, line) from None
+        return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         empty = error.pos >= len(error.doc) and not error.doc.strip()
         raise SourceError("the file is empty" if empty else f"not JSON: {error.msg}", path, error.lineno) from None

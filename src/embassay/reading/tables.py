@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from embassay.errors import SourceError
+from embassay.paths import unreadable
 from embassay.reading.jsonl import LONGEST, counted
+from embassay.reading.texts import not_utf8, open_decoded, open_text
 
 Row = tuple[int, list[str]]
 
@@ -26,20 +28,18 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         With file and line, for what cannot be read or is not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_decoded(path, newline="") as file:
             quoted = {"quoting": csv.QUOTE_NONE} if delimiter == "\t" else {}
             reader = csv.reader(file, delimiter=delimiter, strict=True, **quoted)  # type: ignore[arg-type]
             for cells in iter(lambda: _next(reader), None):
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, cells
-    except FileNotFoundError:
-        raise SourceError("no such file", path) from None
     except UnicodeDecodeError:
-        raise SourceError("not UTF-8 text", path, _undecodable(path)) from None
+        raise _undecodable(path) from None
     except csv.Error as error:
         raise SourceError(f"not a table: {error}", path, reader.line_num) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
+        raise unreadable(error, path) from None
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:
@@ -81,12 +81,12 @@ def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
     return names
 
 
-def _undecodable(path: Path) -> int:
-    """Return the first line that is not UTF-8."""
-    with path.open("rb") as file:
+def _undecodable(path: Path) -> SourceError:
+    """Return the error of the first line that is not UTF-8."""
+    with open_text(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError:
-                return number
-    return 1
+                return not_utf8(path, number, line)
+    return SourceError("not UTF-8 text; save it as UTF-8", path)

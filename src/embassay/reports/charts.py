@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from embassay.layout import Column, Curves, GroupedBars, Histograms, IntervalChart, PointsChart, ShareBars
+from embassay.layout import (
+    Column,
+    CountBars,
+    Curves,
+    GroupedBars,
+    Histograms,
+    IntervalChart,
+    PointsChart,
+    ShareBars,
+    SizeChart,
+)
 from embassay.reports.tables import Scope
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
@@ -103,7 +113,7 @@ def points_chart(scope: Scope, part: PointsChart) -> dict[str, Any] | None:
     """Draw the published points of each group, and the reader's own as labelled lines."""
     import altair as alt
 
-    data = scope.series(part.series)
+    data = scope.series(part.series, "points")
     if not data:
         return None
     field = data["value"]
@@ -159,9 +169,75 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> dict[str, Any] | None:
     return _finished(alt.layer(bars, rules), part.title, height)
 
 
+def count_bars(scope: Scope, part: CountBars) -> dict[str, Any] | None:
+    """Draw a column of a table as bars, side by side where another column names groups of them."""
+    import altair as alt
+
+    data = scope.series(part.series, "table")
+    if not data or not data["rows"]:
+        return None
+    place = {name: number for number, name in enumerate(data["columns"])}
+    values = [
+        {"x": row[place[part.x]], "y": row[place[part.y]], "by": row[place[part.by]] if part.by else ""}
+        for row in data["rows"]
+    ]
+    style = ".0%" if data["formats"][place[part.y]] == "percent" else ",.0f"
+    chart = (
+        alt.Chart(alt.Data(values=values))
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("x:O", title=part.x, sort=sorted({v["x"] for v in values}), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("y:Q", title=part.y, axis=alt.Axis(format=style)),
+            tooltip=[alt.Tooltip("x:O", title=part.x), alt.Tooltip("y:Q", title=part.y, format=style)],
+        )
+    )
+    if part.by:
+        names = list(dict.fromkeys(v["by"] for v in values))
+        colours = alt.Scale(domain=names, range=[LINES[number % len(LINES)] for number in range(len(names))])
+        legend = alt.Legend(orient="bottom", labelLimit=250)
+        chart = chart.encode(
+            xOffset=alt.XOffset("by:N", sort=names),
+            color=alt.Color("by:N", title=None, sort=names, scale=colours, legend=legend),
+        )
+    return _finished(chart, part.title, 180)
+
+
+def size_chart(scope: Scope, part: SizeChart) -> dict[str, Any] | None:
+    """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
+    import altair as alt
+
+    figures = [(c.heading, e, scope.figure(e, c)) for e in scope.sizes for c in part.columns]
+    values = [
+        {"column": heading, "encoder": e, "size": scope.sizes[e], "value": r.value, "low": r.low, "high": r.high}
+        for heading, e, r in figures
+        if r is not None and r.value is not None
+    ]
+    if len({v["encoder"] for v in values}) < 2:
+        return None
+    names = [column.heading for column in part.columns]
+    colours = alt.Scale(domain=names, range=[LINES[place % len(LINES)] for place in range(len(names))])
+    style, fine = (".2f", ".3f") if part.columns[0].format == "number" else (".0%", ".1%")
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("size:Q", title="parameters", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+        color=alt.Color("column:N", title=None, sort=names, scale=colours, legend=alt.Legend(orient="bottom")),
+        tooltip=[
+            alt.Tooltip("encoder:N"),
+            alt.Tooltip("column:N"),
+            alt.Tooltip("size:Q", title="parameters", format=",.0f"),
+            *(alt.Tooltip(f"{name}:Q", format=fine) for name in ("value", "low", "high")),
+        ],
+    )
+    y = alt.Y("value:Q", title=", ".join(names), axis=alt.Axis(format=style), scale=alt.Scale(zero=False))
+    dots = base.mark_circle(size=80, opacity=1).encode(y=y)
+    if not any(v["low"] is not None for v in values):
+        return _finished(dots, part.title, 220)
+    rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=", ".join(names)), y2="high:Q")
+    return _finished(alt.layer(rules, dots), part.title, 220)
+
+
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, dict[str, Any]]]:
     """Draw lines over a common axis: one picture for each encoder asked for, or all in one."""
-    data = scope.series(part.series)
+    data = scope.series(part.series, "curve")
     if not data:
         return
     if not part.split:
@@ -207,7 +283,7 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, dict[str, 
     """Draw one picture for each encoder asked for: its histograms over each other."""
     import altair as alt
 
-    data = scope.series(part.series)
+    data = scope.series(part.series, "histogram")
     for encoder in _pictured(scope) if data else ():
         panels = [panel for panel in data["panels"] if panel["encoder"] == encoder]
         if not panels:

@@ -15,6 +15,7 @@ from embassay.layout import (
     AcrossTable,
     ComparisonTable,
     CorpusTable,
+    CountBars,
     Curves,
     EncoderTable,
     Examples,
@@ -27,6 +28,8 @@ from embassay.layout import (
     PointsChart,
     SeriesTable,
     ShareBars,
+    SizeChart,
+    SizeTable,
     SubsetTable,
 )
 from embassay.reports import charts, tables
@@ -38,6 +41,7 @@ TABLES: dict[type, Any] = {
     EncoderTable: tables.encoder_table,
     CorpusTable: tables.corpus_table,
     AcrossTable: tables.across_table,
+    SizeTable: tables.size_table,
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
     SeriesTable: tables.series_table,
@@ -48,6 +52,8 @@ CHARTS: dict[type, Any] = {
     ShareBars: charts.share_bars,
     PointsChart: charts.points_chart,
     GroupedBars: charts.grouped_bars,
+    CountBars: charts.count_bars,
+    SizeChart: charts.size_chart,
 }
 SPLIT: dict[type, Any] = {Curves: charts.curves, Histograms: charts.histograms}
 """Parts that may be several pictures, each with a caption."""

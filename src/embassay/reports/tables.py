@@ -16,9 +16,10 @@ from embassay.layout import (
     Examples,
     Matrix,
     SeriesTable,
+    SizeTable,
     SubsetTable,
 )
-from embassay.reports.words import DASH, interval, number, p_value, remark
+from embassay.reports.words import ALPHA, DASH, interval, number, p_value, remark
 from embassay.result import Example, Result, Row
 
 BASELINE = "baseline"
@@ -50,7 +51,9 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether a column holds numbers, and so lines up on the right."""
+        """Whether a column holds numbers, and so lines up on the right; none does in a table without rows."""
+        if not self.rows:
+            return (False,) * len(self.head)
         columns = zip(*([cell.text for cell in row] for row in self.rows), strict=True)
         return tuple(all(t[:1] in DIGITS for t in column) for column in columns)
 
@@ -80,14 +83,20 @@ class Scope:
         """Return an encoder's row of a column, if there is one."""
         return self._index.get((encoder, column.quantity, column.subset, column.condition, column.measure))
 
-    def series(self, name: str) -> Any:
-        """Return the data of a series, or None."""
-        wanted = (self.diagnostic, self.corpus, name)
-        return next((s.data for s in self.result.series if (s.diagnostic, s.corpus, s.name) == wanted), None)
+    def series(self, name: str, kind: str) -> Any:
+        """Return the data of a series, or None where there is none of that name and kind."""
+        wanted = (self.diagnostic, self.corpus, name, kind)
+        return next((s.data for s in self.result.series if (s.diagnostic, s.corpus, s.name, s.kind) == wanted), None)
 
     def baseline(self, encoder: str) -> bool:
         """Say whether an encoder joined as a baseline."""
         return any(e.name == encoder and e.baseline for e in self.result.encoders)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The number of parameters of each encoder of this scope that is known to have some, the smallest first."""
+        known = {e.name: e.parameters for e in self.result.encoders if e.name in self.encoders and e.parameters}
+        return dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
 
     @cached_property
     def _index(self) -> dict[tuple[str, ...], Row]:
@@ -161,6 +170,20 @@ def across_table(scope: Scope, part: AcrossTable) -> Table | None:
     return Table(part.title, head, rows, part.note, _signatures([r for a, b in found.values() for r in (*a, *b)]))
 
 
+def size_table(scope: Scope, part: SizeTable) -> Table | None:
+    """Lay out one line for each encoder of known size, the smallest first; None for fewer than two of them."""
+    found = {e: [scope.figure(e, c) for c in part.columns] for e in scope.sizes}
+    found = {e: figures for e, figures in found.items() if any(figures)}
+    if len(found) < 2:
+        return None
+    rows = tuple(
+        (_name(scope, e), Cell(f"{scope.sizes[e]:,}"), *map(_figure, figures, part.columns))
+        for e, figures in found.items()
+    )
+    head = ("encoder", "parameters", *map(_heading, part.columns))
+    return Table(part.title, head, rows, part.note, _signatures([r for of in found.values() for r in of]), part.folded)
+
+
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     """Lay out one line for each subset, one column for each encoder; None when there are no such subsets."""
     wanted = [r for r in scope.rows if r.quantity == part.quantity and not r.condition and _matches(r.subset, part)]
@@ -181,8 +204,12 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     return Table(part.title, ("subset", "items", *scope.encoders), rows, part.note, _signatures(wanted), part.folded)
 
 
+FAMILIES = {"reference": "reference", "baseline": "lexical baseline", "all": "all pairs"}
+"""What the families of comparisons are called."""
+
+
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
-    """Lay out one line for each pair of encoders; None when there is nothing to compare."""
+    """Lay out one line for each comparison, family by family; None when there is nothing to compare."""
     column = part.column
     key = (scope.diagnostic, scope.corpus, column.quantity, column.subset, column.condition)
     found = [
@@ -195,24 +222,27 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     rows = tuple(
         (
             Cell(f"{c.a} − {c.b}"),
+            Cell(FAMILIES[c.family]),
             Cell(
                 number(c.difference, "points" if column.format == "percent" else column.format, signed=True),
                 interval(c.low, c.high, column.format, signed=True),
             ),
             Cell(p_value(c.p)),
-            Cell(p_value(c.p_holm), strong=c.p_holm is not None and c.p_holm < 0.05),
+            Cell(p_value(c.p_holm), strong=c.p_holm is not None and c.p_holm <= ALPHA),
             Cell(f"{c.items:,}"),
         )
         for c in found
     )
     encoders = {name for c in found for name in (c.a, c.b)}
     figures = [scope.figure(e, column) for e in scope.encoders if e in encoders]
-    return Table(part.title, ("pair", "difference", "p", "p (Holm)", "items"), rows, part.note, _signatures(figures))
+    return Table(
+        part.title, ("pair", "question", "difference", "p", "p (Holm)", "items"), rows, part.note, _signatures(figures)
+    )
 
 
 def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     """Lay out a series of kind ``table``; None when the result has none, or an empty one."""
-    data = scope.series(part.series)
+    data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
     rows = tuple(tuple(map(_formatted, row, data["formats"])) for row in data["rows"])
@@ -225,7 +255,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
 
 def matrix_table(scope: Scope, part: Matrix) -> Table | None:
     """Lay out a series of kind ``matrix``, the encoder with the highest headline figure first; None without pairs."""
-    data = scope.series(part.series)
+    data = scope.series(part.series, "matrix")
     if not data or len(data["names"]) < 2:
         return None
     place = {name: number for number, name in enumerate(data["names"])}
@@ -249,12 +279,14 @@ def _fraction(numerator: int, denominator: int) -> Cell:
 
 
 def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
-    """Lay out each example: its texts, and each encoder's value of each; the highest stands out."""
+    """Lay out each example that has a value: its texts, and each encoder's value of each; the highest stands out."""
     items: dict[str, list[Example]] = {}
     for example in scope.result.examples:
         if (example.diagnostic, example.corpus, example.kind) == (scope.diagnostic, scope.corpus, part.kind):
             items.setdefault(example.item, []).append(example)
-    return tuple(_example(found, part) for found in items.values())
+    tables = (_example(found, part) for found in items.values())
+    # Of vectors that are all zero there is nothing to show.
+    return tuple(table for table in tables if table.rows)
 
 
 def _example(found: Sequence[Example], part: Examples) -> Table:

@@ -7,8 +7,7 @@ of the midranks, weighted by c. Sorted once; a resample is cumulative sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Literal
 
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.compare import Difference, compare, corrected
 from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
 from embassay.stats.units import LEVEL, Floats
 from embassay.types import Draws
@@ -42,8 +40,8 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
     """Return (n,) values whose mean is the coefficient and whose spread is about that of its estimate.
 
     With z the standardised values (ranks, for Spearman): z_x·z_y − (r/2)(z_x² + z_y²) + r, the influence function of a
-    correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r. What two encoders are compared by: plain products
-    z_x·z_y vary far more than the coefficient does when r is large.
+    correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r. The standard error of a difference of two
+    coefficients is that of the difference of their influences.
 
     Returns
     -------
@@ -59,52 +57,6 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
     a, b = ((v - v.mean()) / v.std() for v in (a, b))
     found[both] = np.round(a * b - r / 2 * (a * a + b * b) + r, DIGITS)
     return found
-
-
-def compare_correlations(
-    x: Floats, ys: Mapping[str, Floats], unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str
-) -> tuple[Difference, ...]:
-    """Compare the correlations of all pairs of encoders with x; one call is one family.
-
-    Each pair on the items defined for both: the difference of the coefficients, the percentile interval of it over
-    units (both resampled with the same counts), and the p of flipping the signs of whole units' influences.
-    """
-    scores = {name: influences(x, y, kind) for name, y in ys.items()}
-    found = compare(scores, unit, draws, *purpose)
-    kept: dict[tuple[str, bytes], Floats] = {}
-
-    def replicates(name: str, mask: NDArray[np.bool_]) -> Floats:
-        key = (name, np.packbits(mask).tobytes())
-        if key not in kept:
-            kept[key] = bootstrap(np.where(mask, x, np.nan), ys[name], unit, kind, draws, *purpose)
-        return kept[key]
-
-    return corrected([_exactly(d, x, ys, scores, unit, kind, replicates) for d in found])
-
-
-def _exactly(
-    d: Difference,
-    x: Floats,
-    ys: Mapping[str, Floats],
-    scores: Mapping[str, Floats],
-    unit: NDArray[np.int64],
-    kind: Kind,
-    replicates: Callable[[str, NDArray[np.bool_]], Floats],
-) -> Difference:
-    """Return a difference with the coefficients' own difference, interval and error in the place of the influences'."""
-    if d.difference is None:
-        return d
-    mask = ~(np.isnan(scores[d.a]) | np.isnan(scores[d.b]))
-    common = np.where(mask, x, np.nan)
-    difference = round(correlation(common, ys[d.a], kind) - correlation(common, ys[d.b], kind), DIGITS)
-    if np.isnan(difference) or mask.sum() < MIN_ITEMS:
-        return replace(d, difference=None, low=None, high=None, p=None, p_holm=None, error=None)
-    gaps = np.round(replicates(d.a, mask) - replicates(d.b, mask), DIGITS)
-    (low,), (high,) = percentiles(gaps[:, None], np.array([tail(np.bincount(unit[mask]).astype(np.float64))]))
-    ends = (None, None) if d.low is None or np.isnan(low) else (float(low), float(high))
-    gaps = gaps[~np.isnan(gaps)]
-    error = None if d.error is None or len(gaps) < 2 else float(gaps.std(ddof=1))
-    return replace(d, difference=difference, low=ends[0], high=ends[1], error=error)
 
 
 def correlate(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str) -> Estimate:

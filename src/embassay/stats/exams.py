@@ -78,48 +78,10 @@ class Answers:
     own: Floats
     success: Floats
 
-    def right_at(self, threshold: Floats | float) -> Floats:
+    def right_at(self, threshold: float) -> Floats:
         """Return (Q,) the success that is left when documents below the threshold are dropped."""
         return np.where(self.own >= threshold, self.success, 0.0)
 
-    def kept_at(self, threshold: Floats | float) -> Floats:
+    def kept_at(self, threshold: float) -> Floats:
         """Return (Q,) the share of the retrieved documents that are not dropped."""
-        return np.asarray((self.top >= np.reshape(threshold, (-1, 1))).mean(axis=1))
-
-    def part(self, inside: NDArray[np.bool_]) -> Answers:
-        """Return some of the questions."""
-        return Answers(self.top[inside], self.own[inside], self.success[inside])
-
-    def recommended(self, loss: float, grid: tuple[int, ...] = GRID) -> tuple[int, float] | None:
-        """Return the largest ψ, and its threshold, that loses no more success than ``loss``, and drops something.
-
-        None where there is none.
-
-        The threshold is the ψ-th percentile of all top-K similarities.
-        """
-        if not len(self.top):
-            return None
-        before = self.success.mean()
-        for psi in sorted(grid, reverse=True):
-            threshold = float(np.percentile(self.top, psi))
-            if before - self.right_at(threshold).mean() <= loss + 1e-12:
-                # A threshold that drops nothing is none.
-                return (psi, threshold) if (self.top < threshold).any() else None
-        return None
-
-
-def halves(unit: Ints, draws: Draws, *purpose: str) -> NDArray[np.bool_]:
-    """Divide questions into two halves of about equal size, whole units each; (Q,) true for the first half."""
-    names, sizes = np.unique(unit, return_counts=True)
-    order = generator(draws.seed, "halves of questions", *purpose).permutation(len(names))
-    filled, side = [0, 0], np.zeros(len(names), dtype=bool)
-    for place in order:
-        side[place] = filled[0] <= filled[1]
-        filled[0 if side[place] else 1] += int(sizes[place])
-    return np.asarray(side[np.searchsorted(names, unit)])
-
-
-def crossed(answers: Answers, first: NDArray[np.bool_], loss: float) -> tuple[float | None, float | None]:
-    """Return the thresholds for the first half and for the second, each as the other half recommends it, if it does."""
-    one, two = (answers.part(inside).recommended(loss) for inside in (~first, first))
-    return one and one[1], two and two[1]
+        return np.asarray((self.top >= threshold).mean(axis=1))

@@ -91,11 +91,11 @@ def cells(first: Floats, second: Floats) -> Floats:
     Parameters
     ----------
     first, second
-        (n,) F₁ and F₂ of each sample, or 1 and 0 for a single pair of tolerances.
+        (n,) F₁ and F₂ of each sample, or 1 and 0 for a single pair of tolerances; or (draws, n).
 
     Returns
     -------
-    (n, 4) for TT, TF, FT, FF, adding up to 1; NaN where either is.
+    (n, 4) for TT, TF, FT, FF, adding up to 1; NaN where either is; or (draws, 4, n).
     """
     return np.stack(
         [first * second, first * (1 - second), (1 - first) * second, (1 - first) * (1 - second)],

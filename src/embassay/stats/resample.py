@@ -4,6 +4,9 @@ Every statistic here is a ratio of sums over units, Σ c·sum_u / Σ c·n_u with
 bootstrap is one matrix product, and all quantities and all models share the same counts: what is resampled
 together is paired (Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison &
 Hinkley 1997, section 3.8).
+
+So a stream is named by diagnostic and corpus alone. With the quantity in its name, two quantities that are equal item
+by item (RR and AP with one right document) would get different intervals.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.units import LEVEL, Floats, effective_units, unit_sums, worth
+from embassay.stats.units import LEVEL, Floats, effective_sample_size, effective_units, unit_sums
 from embassay.types import Draws
 
 BLOCK = 4_000_000
@@ -34,16 +37,6 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64
     for size in _blocks(draws.resamples, units):
         drawn = stream.integers(0, units, size=(size, units), dtype=np.int32)
         yield np.stack([np.bincount(row, minlength=units) for row in drawn])
-
-
-def signs(units: int, number: int, draws: Draws, *purpose: str) -> Iterator[Floats]:
-    """Yield random signs in blocks: (b, units) of ±1 each, b adding up to ``number``."""
-    stream = generator(draws.seed, "signs", *purpose)
-    for size in _blocks(number, units):
-        # One bit for each sign; whole words for each row, so that the blocks' size moves nothing.
-        words = stream.integers(0, 2**64, size=(size, -(-units // 64)), dtype=np.uint64).astype("<u8")
-        bits = np.unpackbits(words.view(np.uint8), axis=1)[:, :units]
-        yield 2 * bits.astype(np.float64) - 1
 
 
 def bootstrap_means(
@@ -235,7 +228,7 @@ def pseudo_items(gaps: Floats, unit: NDArray[np.int64]) -> float:
     half = sizes.mean() / 2
     if len(sizes) < 2:
         return float(half)
-    independent = worth(sums, sizes, float(((differ - differ.mean()) ** 2).sum()))
+    independent = effective_sample_size(sums, sizes, np.asarray(((differ - differ.mean()) ** 2).sum()))
     return float(min(max(sizes.sum() / independent, 0.5), half))
 
 
@@ -249,8 +242,8 @@ def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
     return np.concatenate(blocks)
 
 
-def tail(sizes: Floats) -> float:
-    """Return the share of the replicates beyond each end of a 95 % interval.
+def tail(sizes: Floats, level: float = LEVEL) -> float:
+    """Return the share of the replicates beyond each end of an interval, by default a 95 % one.
 
     Φ(−√(U/(U − 1)) · t₀.₉₇₅) with t on one degree of freedom less than the effective units: the expanded
     percentiles of Hesterberg (2015), which repair what the plain bootstrap lacks for few units, here for unequal ones
@@ -265,9 +258,9 @@ def tail(sizes: Floats) -> float:
 
     units = np.count_nonzero(sizes)
     if units < 2:
-        return (1 - LEVEL) / 2
+        return (1 - level) / 2
     freedom = max(effective_units(sizes) - 1, 1.0)
-    return float(ndtr(-((units / (units - 1)) ** 0.5) * stdtrit(freedom, (1 + LEVEL) / 2)))
+    return float(ndtr(-((units / (units - 1)) ** 0.5) * stdtrit(freedom, (1 + level) / 2)))
 
 
 def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:

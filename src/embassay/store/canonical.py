@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from embassay.errors import OutputError
+from embassay.partial_files import partial_file
 
 DIGITS = 10
 
@@ -35,7 +37,7 @@ def write(path: Path, content: bytes) -> None:
     OutputError
         If the place cannot be written to.
     """
-    temporary = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.part")
+    temporary = partial_file(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -52,6 +54,8 @@ def write(path: Path, content: bytes) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if is_dataclass(value) and not isinstance(value, type):

@@ -8,16 +8,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from embassay.errors import OutputError
+from embassay.paths import output_path
+
 PLACE, DATA, LOCK, STAMP = "vectors", "data.mdb", "lock.mdb", "checked"
 HASHES, PROBES = "hashes.json", "probes.json"
 LOCK_SIZE = 1 << 14
 
 
 def default_folder() -> Path:
-    """Return ``$EMBASSAY_CACHE``, else ``$XDG_CACHE_HOME/embassay``, else ``~/.cache/embassay``."""
+    """Return ``$EMBASSAY_CACHE``, else ``$XDG_CACHE_HOME/embassay``, else ``~/.cache/embassay``.
+
+    Raises
+    ------
+    OutputError
+        If that is no usable path, or no home folder is known.
+    """
     if own := os.environ.get("EMBASSAY_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "embassay"
+        return output_path(own)
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return output_path(base) / "embassay"
+    try:
+        return Path.home() / ".cache" / "embassay"
+    except RuntimeError:
+        raise OutputError("no home folder is known for the cache; name one with EMBASSAY_CACHE") from None
 
 
 @contextmanager

@@ -1,0 +1,241 @@
+"""What every corpus must be, whoever made it: a loader, a builder, or a few lines of Python.
+
+Loaders refuse a file with the line of the mistake; here the same is refused with the number of the sample.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, get_args
+
+from embassay.errors import SpecError, nearest
+from embassay.samples import (
+    ALL_EDITS,
+    OPERATORS,
+    Choice,
+    Composition,
+    Document,
+    Grouped,
+    Member,
+    MinimalPairs,
+    Pair,
+    Question,
+    Role,
+    Side,
+)
+
+LIKERT = (0.0, 4.0)
+"""The lowest and the highest rating."""
+RESERVED = frozenset({"all", "negation"})
+"""Names of other subsets, which a part of speech cannot have."""
+_WORD = re.compile(r"[a-z]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequence[Any]) -> None:
+    """Refuse samples and documents that nothing can be measured with.
+
+    Parameters
+    ----------
+    name
+        The corpus's, for the message.
+
+    Raises
+    ------
+    SpecError
+        For the first thing that is wrong, with the number of the sample or document, from 0.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise SpecError(f"the name of a corpus must be a text that is not empty, is {name!r}")
+    # Documents alone are enough for diagnostics that ask nothing of them.
+    if not samples and not documents:
+        raise SpecError(f"corpus {name!r} has no samples")
+    if shape == "retrieval" and not documents:
+        raise SpecError(f"corpus {name!r} has questions and no documents: give it documents=")
+    _check_each(f"corpus {name!r}, document", documents, _check_document)
+    known = frozenset(document.id for document in documents)
+    _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, known))
+
+
+def text_problem(value: object) -> str:
+    """Return what is wrong with a text that is to be encoded; empty where nothing is."""
+    if not isinstance(value, str):
+        return f"must be a text, is {_kind(value)}"
+    if not value.strip():
+        return "an empty text"
+    if _SURROGATE.search(value):
+        return "half of a surrogate pair: not a character of Unicode"
+    return ""
+
+
+def is_rating(value: object) -> bool:
+    """Say whether a value is a rating that a person may give."""
+    return _is_number(value) and LIKERT[0] <= value <= LIKERT[1]  # type: ignore[operator]
+
+
+def is_part_of_speech(value: object) -> bool:
+    """Say whether a value can name what a replaced word is: one word in small letters."""
+    return isinstance(value, str) and bool(_WORD.fullmatch(value)) and value not in RESERVED
+
+
+def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) -> None:
+    """Check things one by one, and that no two have the same id."""
+    places: dict[str, int] = {}
+    for place, thing in enumerate(things):
+        try:
+            check(thing)
+            if thing.id in places:
+                raise ValueError(f"the id {thing.id!r} is that of {places[thing.id]} already")
+        except ValueError as problem:
+            raise SpecError(f"{what} {place}: {problem}") from None
+        places[thing.id] = place
+
+
+def _check_document(document: Any) -> None:
+    if not isinstance(document, Document):
+        raise ValueError(f"is {_kind(document)}, where a Document is needed")
+    _check_key("id", document.id)
+    if not _is_list(document.passages) or not document.passages:
+        raise ValueError(f"passages must be a tuple of texts, one at least, is {_kind(document.passages)}")
+    for number, passage in enumerate(document.passages):
+        _check_text(f"passages[{number}]", passage)
+
+
+def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
+    wanted, check = SAMPLES.get(shape, (None, None))
+    if wanted is not None and not isinstance(sample, wanted):
+        raise ValueError(f"is {_kind(sample)}, where a corpus of shape {shape!r} has {wanted.__name__}")
+    if missing := [name for name in ("id", "unit", "texts", "fields") if not hasattr(sample, name)]:
+        raise ValueError(f"{type(sample).__name__} has no {missing[0]!r}, which every sample needs")
+    _check_key("id", sample.id)
+    if check is not None:
+        check(sample)
+    if isinstance(sample, Question):
+        _check_right(sample, documents)
+    _check_key("unit", sample.unit)
+    roles = get_args(Role)
+    for role, text in sample.texts():
+        if role not in roles:
+            raise ValueError(f"the role of a text must be one of {', '.join(roles)}, is {role!r}")
+        _check_text("a text of it", text)
+
+
+def _check_choice(sample: Choice) -> None:
+    for field in ("input", "antonym", "polarity", "paraphrase"):
+        _check_text(field, getattr(sample, field))
+    if not is_part_of_speech(sample.part_of_speech):
+        raise ValueError(f"part_of_speech must be a word such as verb, is {sample.part_of_speech!r}")
+    _check_key("pair", sample.pair)
+    _check_label("negation", sample.negation)
+
+
+def _check_edits(sample: MinimalPairs) -> None:
+    _check_text("original", sample.original)
+    _check_label("group", sample.group)
+    edits = sample.edits
+    if not _is_list(edits) or not edits or not all(_is_list(edit) and len(edit) == 2 for edit in edits):
+        raise ValueError("edits must be a tuple of (name, text), one at least")
+    for name, text in edits:
+        if name not in ALL_EDITS:
+            guess = f"; did you mean {near!r}?" if (near := nearest(str(name), ALL_EDITS)) else ""
+            raise ValueError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}")
+        _check_text(f"the edit {name}", text)
+    names = [name for name, _ in edits]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"the edit {repeated[0]} is given twice")
+
+
+def _check_composition(sample: Composition) -> None:
+    if sample.operator not in OPERATORS:
+        raise ValueError(f"operator must be one of {', '.join(OPERATORS)}, is {sample.operator!r}")
+    for field in ("a", "b", "target"):
+        _check_text(field, getattr(sample, field))
+    _check_label("group", sample.group)
+    if not isinstance(sample.mirrored, bool) or (sample.mirrored and sample.operator != "difference"):
+        raise ValueError("mirrored must be True or False, and True for a difference only")
+    if not _is_list(sample.ratings) or not all(map(is_rating, sample.ratings)):
+        raise ValueError(f"ratings must be numbers from {LIKERT[0]:g} to {LIKERT[1]:g}, are {sample.ratings!r}")
+
+
+def _check_pair(sample: Pair) -> None:
+    _check_text("first", sample.first)
+    _check_text("second", sample.second)
+    if sample.score is not None and not _is_number(sample.score):
+        raise ValueError(f"score must be a number or None, is {sample.score!r}")
+    _check_label("subset", sample.subset)
+
+
+def _check_question(sample: Question) -> None:
+    _check_text("question", sample.question)
+    for field in ("right", "gains", "units"):
+        if not _is_list(getattr(sample, field)):
+            raise ValueError(f"{field} must be a tuple, is {_kind(getattr(sample, field))}")
+    for unit in sample.units:
+        _check_key("a unit of it", unit)
+    if sample.gains and len(sample.gains) != len(sample.right):
+        raise ValueError(f"gains must be as many as right documents, {len(sample.right)}; they are {len(sample.gains)}")
+    if not all(isinstance(gain, int) and not isinstance(gain, bool) and gain >= 1 for gain in sample.gains):
+        raise ValueError(f"gains must be whole numbers of 1 or more, are {sample.gains!r}")
+
+
+def _check_right(sample: Question, documents: Iterable[str]) -> None:
+    for name in sample.right:
+        if not isinstance(name, str) or name not in documents:
+            raise ValueError(f"the right document {name!r} is none of the corpus's documents")
+    if len(set(sample.right)) < len(sample.right):
+        raise ValueError("a right document is named twice")
+
+
+def _check_member(sample: Member) -> None:
+    if sample.side not in get_args(Side):
+        raise ValueError(f"side must be one of {', '.join(get_args(Side))}, is {sample.side!r}")
+    _check_label("group", sample.group)
+
+
+def _check_grouped(sample: Grouped) -> None:
+    _check_text("text", sample.text)
+    _check_key("group", sample.group)
+
+
+SAMPLES: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
+    "choice": (Choice, _check_choice),
+    "minimal_pairs": (MinimalPairs, _check_edits),
+    "composition": (Composition, _check_composition),
+    "pairs": (Pair, _check_pair),
+    "retrieval": (Question, _check_question),
+    "groups": (Grouped, _check_grouped),
+    "two": (Member, _check_member),
+}
+"""What the samples of each shape are, and how one is checked; a diagnostic of another package may have a shape more."""
+
+
+def _check_text(field: str, value: object) -> None:
+    if problem := text_problem(value):
+        raise ValueError(f"{field}: {problem}")
+
+
+def _check_key(field: str, value: object) -> None:
+    """Refuse what cannot name something."""
+    _check_text(field, value)
+
+
+def _check_label(field: str, value: object) -> None:
+    """Refuse a name that is no text; it may be empty."""
+    if not isinstance(value, str):
+        raise ValueError(f"{field}: must be a text, is {_kind(value)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (tuple, list))
+
+
+def _kind(value: object) -> str:
+    """Say what a value is: of a plain one its form, of another its class."""
+    names = {type(None): "None", bool: "True or False", int: "a number", float: "a number", str: "a text"}
+    return names.get(type(value)) or f"of type {type(value).__name__}"

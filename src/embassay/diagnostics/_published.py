@@ -1,0 +1,43 @@
+"""Figures that papers print, from the data files, and tables that hold them beside measured ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from embassay.result import Series
+
+
+def published(name: str) -> Mapping[str, Any]:
+    """Return what a paper prints, with its ``source``: the file ``published_{name}.json``."""
+    text = files("embassay.data").joinpath(f"published_{name}.json").read_text(encoding="utf-8")
+    data: Mapping[str, Any] = json.loads(text)
+    return data
+
+
+def published_name(spec: str) -> str:
+    """Return a spec as papers name a model of sentence-transformers; one with options is another model."""
+    return spec.removeprefix("st:").removeprefix("sentence-transformers/")
+
+
+def table(
+    diagnostic: str,
+    corpus: str,
+    name: str,
+    columns: Mapping[str, str],
+    rows: Sequence[Sequence[Any]],
+    source: str = "",
+) -> Series:
+    """Return a series that is drawn as a table.
+
+    Parameters
+    ----------
+    columns
+        The format of each column by its heading.
+    source
+        Where published figures in it come from; empty where there are none.
+    """
+    data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": [list(row) for row in rows]}
+    return Series(diagnostic, corpus, name, "table", {**data, "source": source} if source else data)

@@ -1,0 +1,178 @@
+"""The connections to a service: an exchange ends at its deadline, and no more is read than an answer can have.
+
+Exchanges run in an event loop, in a thread of its own. The timeouts of a socket begin again with every byte that comes;
+a deadline of an event loop ends an exchange wherever it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from embassay.endpoint.answers import LONGEST_REFUSAL
+
+CONNECT = 15.0
+"""Seconds that connecting may take."""
+ENCODINGS = frozenset({"", "identity", "gzip"})
+"""The content encodings that are read. Encodings upon encodings unpack without any limit."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """What came back.
+
+    Attributes
+    ----------
+    body
+        The answer, unpacked; of one that is too long, what was read of it; empty where its encoding is unknown.
+    length
+        How long the answer is, in words.
+    too_long
+        Whether there was more than ``body``.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    length: str = ""
+    too_long: bool = False
+
+
+class Connections:
+    """Connections that are kept open from one request to the next."""
+
+    def __init__(self, headers: Mapping[str, str], seconds: float, *, trust_env: bool):
+        """Connect to nothing yet.
+
+        Parameters
+        ----------
+        headers
+            Sent with each request.
+        seconds
+            How long an exchange may take, from connecting to the answer's end.
+        trust_env
+            Whether proxies are taken from the environment.
+        """
+        import httpx2
+
+        self._seconds = seconds
+        self._client: Any = httpx2.AsyncClient(
+            headers={**headers, "accept-encoding": "gzip"},
+            timeout=httpx2.Timeout(None, connect=CONNECT),
+            follow_redirects=False,
+            trust_env=trust_env,
+        )
+        self._loop, self._closed = asyncio.new_event_loop(), asyncio.Event()
+        # The thread keeps neither the process from ending, nor this object from being collected.
+        run = (self._loop, self._client, self._closed)
+        Thread(target=_run, args=run, daemon=True, name="embassay-http").start()
+
+    def post(self, url: str, content: bytes, most: int) -> Future[Received]:
+        """Begin to send a request; at most so many bytes of the answer are read.
+
+        The result is an exception of httpx2 where there is no answer: one of connecting if nothing has been sent.
+        """
+        return asyncio.run_coroutine_threadsafe(self._exchange(url, content, most), self._loop)
+
+    def close(self) -> None:
+        """Close all connections; the requests under way are cancelled."""
+        with suppress(RuntimeError):  # closed before
+            self._loop.call_soon_threadsafe(self._closed.set)
+
+    async def _exchange(self, url: str, content: bytes, most: int) -> Received:
+        import httpx2
+
+        progress = _Progress()
+        # The library writes each request's address to its log: the query goes out apart from it.
+        extensions = {"trace": progress.notice, "target": httpx2.URL(url).raw_path}
+        request = self._client.stream("POST", url.partition("?")[0], content=content, extensions=extensions)
+        try:
+            async with asyncio.timeout(self._seconds), request as response:
+                return await _read(response, most)
+        except BaseException as error:
+            # The library itself forgets a connection that is interrupted while it is encrypted.
+            await progress.close()
+            if not isinstance(error, TimeoutError):
+                raise
+            timed_out = httpx2.ReadTimeout if progress.sent else httpx2.ConnectTimeout
+            raise timed_out("") from None
+
+
+class _Progress:
+    """How far an exchange has come, as the library reports it."""
+
+    def __init__(self) -> None:
+        self.sent = False
+        self._opened: Any = None
+
+    async def notice(self, event: str, details: Mapping[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            self._opened = details["return_value"]
+        elif event == "http11.send_request_headers.started":
+            self.sent = True
+
+    async def close(self) -> None:
+        """Close the connection that was opened for it, if any."""
+        if self._opened is not None:
+            await self._opened.aclose()
+
+
+async def _read(response: Any, most: int) -> Received:
+    """Read an answer, or the beginning of one that is too long."""
+    status, headers, body = response.status_code, response.headers, bytearray()
+    if unknown_encoding(headers):
+        return Received(status, headers, b"")
+    if not response.is_success:
+        most = LONGEST_REFUSAL
+    elif (announced := int(headers.get("content-length", 0))) > most:
+        return Received(status, headers, b"", f"{announced:,}", too_long=True)
+    async with aclosing(response.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > most:
+                return Received(status, headers, bytes(body), f"at least {len(body):,}", too_long=True)
+    return Received(status, headers, bytes(body))
+
+
+def unknown_encoding(headers: Mapping[str, str]) -> str:
+    """Return the content encoding of an answer that cannot be read; empty for one that can."""
+    encoding = headers.get("content-encoding", "").strip().lower()
+    return "" if encoding in ENCODINGS else encoding
+
+
+def _run(loop: asyncio.AbstractEventLoop, client: Any, closed: asyncio.Event) -> None:
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(_serve(client, closed))
+
+
+async def _serve(client: Any, closed: asyncio.Event) -> None:
+    """Let exchanges run until the connections are to be closed, then cancel those that are under way."""
+    await closed.wait()
+    under_way = asyncio.all_tasks() - {asyncio.current_task()}
+    for exchange in under_way:
+        exchange.cancel()
+    await asyncio.gather(*under_way, return_exceptions=True)
+    await client.aclose()
+    # Sockets are closed one turn of the loop later.
+    await asyncio.sleep(0)
+
+
+def reason(error: BaseException) -> str:
+    """Say why a connection failed: in the words of the system where it has some, else in the library's."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, BaseExceptionGroup):
+            # One failure for each address of a host.
+            cause = cause.exceptions[0]
+        if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ssl.SSLError | socket.gaierror):
+            return os.strerror(cause.errno)
+        cause = cause.__cause__ or cause.__context__
+    return str(error) or type(error).__name__

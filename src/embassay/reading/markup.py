@@ -1,0 +1,153 @@
+"""HTML and reStructuredText as plain paragraphs: what a reader sees, without tags, directives and marks."""
+
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+
+UNREAD = frozenset({"script", "style", "template", "title", "svg"})
+"""Elements of HTML whose content is no text of the page."""
+BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section select summary "
+    "table tbody tfoot thead tr ul".split()
+)
+"""Elements of HTML that begin and end a paragraph."""
+SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
+"""Elements of HTML that divide words without ending a paragraph."""
+
+
+def html_text(source: str) -> str:
+    """Return the paragraphs of an HTML page, blank lines between them and single spaces inside."""
+    page = _Page()
+    place = 0
+    while place < len(source):
+        # The parser reads a tag that is not finished from its start again. Feeding at least as much as waits
+        # doubles the waiting text each time, so that all of it is read a few times at most, not once for each piece.
+        piece = max(PIECE, len(page.rawdata))
+        page.feed(source[place : place + piece])
+        place += piece
+    return page.text()
+
+
+PIECE = 65_536
+"""Characters that the parser is given at once, at least."""
+
+
+class _Page(HTMLParser):
+    """Gathers the text of a page, block by block."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._paragraphs: list[str] = []
+        self._current: list[str] = []
+        self._unread: list[str] = []
+
+    def text(self) -> str:
+        """Return the paragraphs; a tag that the page ends in is left out, as browsers do."""
+        if self.rawdata and not self.rawdata.startswith("<"):
+            self.handle_data(html.unescape(self.rawdata))
+        self._end_paragraph()
+        return "\n\n".join(self._paragraphs)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in UNREAD:
+            self._unread.append(tag)
+        elif tag in BLOCKS:
+            self._end_paragraph()
+        elif tag in SPACES:
+            self._current.append(" ")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # <svg/> and <script/> have no content that could be left out.
+        if tag not in UNREAD:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._unread and tag == self._unread[-1]:
+            self._unread.pop()
+        elif tag in BLOCKS:
+            self._end_paragraph()
+        elif tag in SPACES:
+            self._current.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._unread:
+            self._current.append(data)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Skip ``<![…]>`` as browsers do; the standard library stops at those that it does not know."""
+        return self.parse_bogus_comment(i)
+
+    def _end_paragraph(self) -> None:
+        text = " ".join("".join(self._current).split())
+        if text:
+            self._paragraphs.append(text)
+        self._current = []
+
+
+SILENT = frozenset(
+    "code code-block contents csv-table figure highlight image include index literalinclude math only parsed-literal "
+    "raw sourcecode tabularcolumns tags toctree".split()
+)
+"""Directives of reStructuredText whose content is no running text."""
+_DIRECTIVE = re.compile(r"\.\.\s+(?:\|[^|]+\|\s+)?([A-Za-z][\w:.+-]*?)::(?:\s+(.*))?$")
+_FOOTNOTE = re.compile(r"\.\.\s+\[[^\]]+\]\s+(.*)$")
+_OPTION = re.compile(r":[\w -]+:(?:\s|$)")
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1\1+$")
+_RULE = re.compile(r"[-=+| ]{3,}$")
+_ROLE = re.compile(r"(?::[\w+.:-]{1,60}:)?`([^`<]{0,500}?)\s{0,9}(?:<[^`<>]{0,2000}>)?`_{0,2}")
+_LITERAL = re.compile(r"``([^`]{1,2000})``")
+_STRONG = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s])?)\*\*")
+_EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])")
+
+
+def rst_text(source: str) -> str:
+    """Return a text in reStructuredText without underlines, directives, comments, targets and roles.
+
+    What stands in a note or another directive of running text stays; code, images and tables of contents do not.
+    """
+    kept = list[str]()
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        body, indent = line.strip(), _indent(line)
+        if _ADORNMENT.match(body) or (_RULE.match(body) and not body.isspace()):
+            continue
+        if not (body == ".." or body.startswith(".. ")):
+            kept.append(line)
+            continue
+        text, number = _explicit(body, indent, lines, number)
+        if text:
+            kept += ["", text]
+    return _without_marks("\n".join(kept))
+
+
+def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:
+    """Return the text of what begins with two dots, and the number of the line that is read next."""
+    if footnote := _FOOTNOTE.match(body):
+        return footnote[1], number
+    directive = _DIRECTIVE.match(body)
+    if directive and directive[1].lower() not in SILENT:
+        while number < len(lines) and _indent(lines[number]) > indent and _OPTION.match(lines[number].strip()):
+            number += 1
+        return directive[2] or "", number
+    # A comment, a target or a directive without running text goes with all that is indented below it.
+    while number < len(lines) and (not lines[number].strip() or _indent(lines[number]) > indent):
+        number += 1
+    return "", number
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _without_marks(text: str) -> str:
+    """Return a text without the marks inside its lines: roles, references, literals, strong text and emphasis."""
+    text = re.sub(r"::[^\S\n]*$", ":", text, flags=re.MULTILINE)
+    for pattern in (_LITERAL, _ROLE, _STRONG, _EMPHASIS):
+        text = pattern.sub(r"\1", text)
+    return text

@@ -1,0 +1,313 @@
+"""Comparisons of encoders as families of questions, each corrected for its own number of tests.
+
+``reference``
+    each candidate against the reference encoder;
+``baseline``
+    each candidate against the best lexical baseline;
+``chance``
+    each candidate against the random encoder;
+``all``
+    every pair of candidates, only on request.
+
+Holm's correction is applied within a family. So what is added to one question weakens no answer to another, and the
+number of tests grows with the number of encoders, not with its square. Baselines that joined by themselves and the
+random encoder are no candidates. Which candidates may be the best is the subject of :mod:`embassay.stats.best`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.result import MIN_UNITS, Estimate
+from embassay.stats.holm import holm
+from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, p_values
+from embassay.stats.resample import means
+from embassay.stats.units import Floats, ratio_variance, unit_sums
+from embassay.types import Draws
+
+Family = Literal["reference", "baseline", "chance", "all"]
+Pair = tuple[str, str]
+JUST_ABOVE_0 = sys.float_info.min
+"""Where an interval ends that excludes 0 by nothing else."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each encoder of a run is compared as.
+
+    Attributes
+    ----------
+    candidates
+        The encoders that were asked for, in their order.
+    reference
+        The candidate that the others are compared with; the first one by default.
+    lexical
+        The lexical baselines, bm25 before tfidf. One of them may be a candidate as well.
+    chance
+        The encoder that stands for chance.
+    all_pairs
+        Whether every pair of candidates is compared, too.
+    """
+
+    candidates: tuple[str, ...]
+    reference: str | None = None
+    lexical: tuple[str, ...] = ()
+    chance: str | None = None
+    all_pairs: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that the reference is a candidate, and that no name stands twice."""
+        if self.reference is not None and self.reference not in self.candidates:
+            raise ValueError(f"the reference {self.reference!r} is none of the candidates {list(self.candidates)}")
+        for names in (self.candidates, self.lexical):
+            if len(set(names)) < len(names):
+                raise ValueError(f"a name stands twice in {list(names)}")
+
+    def questions(self, level: Mapping[str, float]) -> tuple[Question, ...]:
+        """Return the pairs to compare, family by family.
+
+        Parameters
+        ----------
+        level
+            The value of each encoder, NaN where it has none; higher is better. It decides which lexical baseline is
+            the best one; of two that are level, the one named first.
+        """
+        reference = self.reference or next(iter(self.candidates), None)
+        lexical = [name for name in self.lexical if not np.isnan(level.get(name, np.nan))]
+        best_lexical = max(lexical, key=lambda name: level[name], default=None)
+        opponents: list[tuple[Family, str | None]] = [
+            ("reference", reference),
+            ("baseline", best_lexical),
+            ("chance", self.chance),
+        ]
+        questions = [
+            Question(family, name, opponent)
+            for family, opponent in opponents
+            for name in self.candidates
+            if opponent is not None and name != opponent
+        ]
+        if self.all_pairs:
+            for a, b in combinations(self.candidates, 2):
+                # The same way round as in the first family, so that the pair is tested once.
+                questions.append(Question("all", b, a) if a == reference else Question("all", a, b))
+        return tuple(questions)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is a better or worse than b? One test of one family."""
+
+    family: Family
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The value of a minus that of b on the items defined for both: the answer to one question.
+
+    Attributes
+    ----------
+    difference, low, high
+        None where no item is defined for both; no interval under ``MIN_UNITS`` units. The interval contains 0 exactly
+        where p is above 0.05.
+    p, p_adjusted
+        Two-sided permutation p, as it is and after Holm over its family; never 0. None under ``MIN_UNITS`` units:
+        nothing is called better or worse.
+    p_method, p_error
+        ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p.
+    tests
+        How many p-values the family has.
+    items, units
+        Those defined for both.
+    error
+        The standard error of the difference over units; None for fewer than two units.
+    """
+
+    family: Family
+    a: str
+    b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    p_method: Method | None
+    p_error: float | None
+    tests: int
+    items: int
+    units: int
+    error: float | None
+
+    @property
+    def significant(self) -> bool:
+        """Whether a is significantly better or worse than b."""
+        return self.p_adjusted is not None and self.p_adjusted <= ALPHA
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The difference of one pair, before any test.
+
+    Attributes
+    ----------
+    estimate
+        The difference with its bootstrap interval.
+    error
+        Its standard error over units.
+    testable
+        Whether it may have a p-value, should it rest on units enough.
+    """
+
+    estimate: Estimate
+    error: float | None
+    testable: bool = True
+
+
+def compare_means(
+    values: Mapping[str, Floats],
+    unit: NDArray[np.int64],
+    roles: Roles,
+    draws: Draws,
+    *purpose: str,
+    of_shares: bool = False,
+) -> tuple[PairedDifference, ...]:
+    """Compare the means of encoders: one row for each question, family by family.
+
+    Each pair is compared on the items defined for both: the difference, its bootstrap interval over units, and the
+    p-value of exchanging the two in whole units.
+
+    Parameters
+    ----------
+    values
+        The (n,) item values of each encoder, all in the same order of items; NaN is undefined, higher is better.
+    unit
+        (n,) unit codes from 0.
+    purpose
+        Names the random streams; every pair sees the same resamples and patterns.
+    of_shares
+        Whether the values are yes and no, or shares of them; see :func:`~embassay.stats.resample.means`.
+
+    Returns
+    -------
+    Nothing for encoders that are missing from ``values``.
+    """
+    questions = roles.questions({name: mean_of(items) for name, items in values.items()})
+    pairs = pairs_of(questions, values)
+    if not pairs or len(unit) == 0:
+        return ()
+    columns = [(values[a] - values[b])[:, None] for a, b in pairs]
+    shares = np.array([of_shares])
+    estimates = [row[0] for row in means(columns, unit, draws, *purpose, differences=shares)]
+    gaps = [Gap(e, _error(column[:, 0], unit)) for e, column in zip(estimates, columns, strict=True)]
+    sums = np.concatenate([unit_sums(column, unit)[0] for column in columns], axis=1)
+    return answer(
+        questions, dict(zip(pairs, gaps, strict=True)), lambda kept: SignFlips(sums[:, kept]), draws, *purpose
+    )
+
+
+def mean_of(items: Floats) -> float:
+    """Return the mean of the defined items; NaN where there is none."""
+    defined = items[~np.isnan(items)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
+
+def pairs_of(questions: Sequence[Question], values: Mapping[str, Floats]) -> list[Pair]:
+    """Return the pairs that occur in any family, each once: a pair that two families ask about is tested once."""
+    return list(dict.fromkeys((q.a, q.b) for q in questions if q.a in values and q.b in values))
+
+
+def answer(
+    questions: Sequence[Question],
+    gaps: Mapping[Pair, Gap],
+    exchange: Callable[[list[int]], Exchange],
+    draws: Draws,
+    *purpose: str,
+) -> tuple[PairedDifference, ...]:
+    """Test the differences of pairs, and put them together for the questions of every family.
+
+    Parameters
+    ----------
+    gaps
+        The difference of each pair; questions about other pairs are left out.
+    exchange
+        Makes the permutation tests of the pairs at these places of ``gaps``.
+    """
+    asked = [q for q in questions if (q.a, q.b) in gaps]
+    tested = [pair for pair, gap in gaps.items() if _may_be_tested(gap)]
+    place = {pair: i for i, pair in enumerate(tested)}
+    members = {
+        family: [place[q.a, q.b] for q in asked if q.family == family and (q.a, q.b) in place]
+        for family in dict.fromkeys(q.family for q in asked)
+    }
+    kept = [i for i, pair in enumerate(gaps) if pair in place]
+    p = p_values(exchange(kept), list(members.values()), draws, *purpose) if kept else ()
+    rows = []
+    for family, places in members.items():
+        adjusted = dict(zip(places, holm([p[i].p for i in places]), strict=True))
+        for question in asked:
+            if question.family == family:
+                i = place.get((question.a, question.b))
+                test = None if i is None else (p[i], adjusted[i])
+                rows.append(_row(question, gaps[question.a, question.b], test, len(places)))
+    return tuple(rows)
+
+
+def consistent_interval(low: float, high: float, difference: float, p: float) -> tuple[float, float]:
+    """Return the interval of a difference, moved as little as needed for it to contain 0 exactly where p > 0.05.
+
+    Above 0.05 an end is moved to 0, which the interval then contains. At 0.05 or below, an interval that contains 0
+    ends at 0 on that side, and 0 is left out: the end is the smallest number beyond it.
+    """
+    if p > ALPHA:
+        return min(low, 0.0), max(high, 0.0)
+    if low <= 0 <= high:
+        return (JUST_ABOVE_0, max(high, difference)) if difference > 0 else (min(low, difference), -JUST_ABOVE_0)
+    return low, high
+
+
+def _may_be_tested(gap: Gap) -> bool:
+    return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
+
+
+def _row(question: Question, gap: Gap, test: tuple[PValue, float] | None, tests: int) -> PairedDifference:
+    estimate = gap.estimate
+    row = PairedDifference(
+        question.family,
+        question.a,
+        question.b,
+        difference=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        p=None,
+        p_adjusted=None,
+        p_method=None,
+        p_error=None,
+        tests=tests,
+        items=estimate.items,
+        units=estimate.units,
+        error=gap.error,
+    )
+    if test is None:
+        return row
+    p, adjusted = test
+    row = replace(row, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
+    if row.difference is None or row.low is None or row.high is None:
+        return row
+    low, high = consistent_interval(row.low, row.high, row.difference, p.p)
+    return replace(row, low=low, high=high)
+
+
+def _error(gap: Floats, unit: NDArray[np.int64]) -> float | None:
+    """Return the standard error of a mean over units; None for fewer than two units."""
+    defined = ~np.isnan(gap)
+    if len(np.unique(unit[defined])) < 2:
+        return None
+    return float(ratio_variance(gap[defined], unit[defined]) ** 0.5)

@@ -1,0 +1,171 @@
+"""A small reader of JSON Schema: as much of it as ``data/result.schema.json`` uses, with the place of the first fault.
+
+The schema ships with the package and is the only definition of what ``result.json`` may hold; tests compare this reader
+with jsonschema's. It differs in one thing: a whole number must be written as one, and fit into 64 bits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+KINDS = {
+    type(None): "null",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}
+NAMES = {
+    "null": "null",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+}
+"""What the types of a schema are called in messages."""
+LARGEST = 2**63
+"""Whole numbers are smaller than this, as they are kept in 64 bits."""
+SHOWN = 60
+"""Characters that a message repeats of a value."""
+
+
+class SchemaError(ValueError):
+    """A value is not what a schema says; ``place`` is where it stands: ``rows[3].value``."""
+
+    def __init__(self, place: str, problem: str):
+        super().__init__(problem)
+        self.place = place.removeprefix(".")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema, or a part of one.
+
+    Attributes
+    ----------
+    rules
+        The part.
+    root
+        The whole, which references go by.
+    """
+
+    rules: Mapping[str, Any]
+    root: Mapping[str, Any]
+
+    def part(self, rules: Mapping[str, Any]) -> Schema:
+        """Return a part of the same whole; a reference is followed."""
+        while "$ref" in rules:
+            name = rules["$ref"].removeprefix("#/$defs/")
+            rules = self.root["$defs"][name]
+        return Schema(rules, self.root)
+
+    def check(self, value: Any, place: str = "") -> None:
+        """Raise SchemaError for the first thing in a value that is not as the schema says."""
+        rules = self.rules
+        if "const" in rules and (type(value) is not type(rules["const"]) or value != rules["const"]):
+            raise SchemaError(place, f"must be {rules['const']!r}, is {shown(value)}")
+        if "enum" in rules and value not in rules["enum"]:
+            raise SchemaError(place, f"must be one of {', '.join(map(str, rules['enum']))}, is {shown(value)}")
+        if "type" in rules:
+            _check_type(value, rules["type"], place)
+        if isinstance(value, str):
+            self._check_text(value, place)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            self._check_number(value, place)
+        elif isinstance(value, list):
+            self._check_list(value, place)
+        elif isinstance(value, dict):
+            self._check_object(value, place)
+
+    def _check_text(self, value: str, place: str) -> None:
+        if len(value) < self.rules.get("minLength", 0):
+            raise SchemaError(place, "must not be empty")
+        if "pattern" in self.rules and not re.search(self.rules["pattern"], value):
+            raise SchemaError(place, f"must match {self.rules['pattern']}, is {shown(value)}")
+
+    def _check_number(self, value: float, place: str) -> None:
+        rules = self.rules
+        for name, wrong, words in (
+            ("minimum", value < rules.get("minimum", -math.inf), "or more"),
+            ("exclusiveMinimum", value <= rules.get("exclusiveMinimum", -math.inf), "at least, and not that itself"),
+            ("maximum", value > rules.get("maximum", math.inf), "or less"),
+        ):
+            if name in rules and wrong:
+                raise SchemaError(place, f"must be {rules[name]} {words}, is {shown(value)}")
+
+    def _check_list(self, values: list[Any], place: str) -> None:
+        if "items" in self.rules:
+            items = self.part(self.rules["items"])
+            for number, value in enumerate(values):
+                items.check(value, f"{place}[{number}]")
+
+    def _check_object(self, values: dict[str, Any], place: str) -> None:
+        rules = self.rules
+        known, others = rules.get("properties", {}), rules.get("additionalProperties", True)
+        for name in rules.get("required", ()):
+            if name not in values:
+                raise SchemaError(place, f"has no {name!r}")
+        for name, value in values.items():
+            if name in known:
+                self.part(known[name]).check(value, f"{place}.{name}")
+            elif others is False:
+                raise SchemaError(f"{place}.{name}", "is not known in this version")
+            elif others is not True:
+                self.part(others).check(value, f"{place}.{name}")
+        if "oneOf" in rules:
+            self._chosen(values, place).check(values, place)
+
+    def _chosen(self, values: dict[str, Any], place: str) -> Schema:
+        """Return the one alternative whose ``kind`` is the object's."""
+        parts = [self.part(alternative) for alternative in self.rules["oneOf"]]
+        kinds = {part.rules["properties"]["kind"]["const"]: part for part in parts}
+        kind = values.get("kind")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise SchemaError(f"{place}.kind", f"must be one of {', '.join(kinds)}, is {shown(kind)}")
+        return kinds[kind]
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message: a plain one cut where it is long, another by its kind."""
+    if isinstance(value, (list, dict)):
+        return KINDS[type(value)]
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a very large number"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def _check_type(value: Any, wanted: str | list[str], place: str) -> None:
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not any(_is(value, name) for name in names):
+        raise SchemaError(place, f"must be {' or '.join(NAMES[name] for name in names)}, is {KINDS[type(value)]}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SchemaError(place, f"must be finite, is {value}")
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        raise SchemaError(place, "is too large a number")
+
+
+def _is(value: Any, name: str) -> bool:
+    match name:
+        case "null":
+            return value is None
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case "array":
+            return isinstance(value, list)
+    return isinstance(value, dict)

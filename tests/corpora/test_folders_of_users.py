@@ -1,0 +1,197 @@
+"""Folders as users have them: symbolic links, named pipes, empty files, pages of HTML and reStructuredText."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import embassay as ea
+from embassay.cli import _guarded
+from embassay.errors import SourceError
+from embassay.reading.documents import read_documents
+from embassay.reading.folders import Listing
+from embassay.resolve import load_corpus
+
+SKIPPED = "{} left out (--follow-links or follow_links=true reads what links lead to)"
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A file outside of the folder, as a key or the environment of a process is."""
+    path = tmp_path / "secret.txt"
+    path.write_text("KEY=sk-123456\n")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, secret):
+    folder = tmp_path / "docs"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text("It rained.\n")
+    (folder / "linked.txt").symlink_to(secret)
+    (folder / "sub" / "linked.md").symlink_to("/proc/self/environ")
+    (folder / "more").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.txt").write_text("We ran.\n")
+    (tmp_path / "elsewhere" / "back").symlink_to(folder)
+    os.mkfifo(folder / "pipe.txt")
+    return folder
+
+
+@pytest.fixture
+def asked(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("question,document\nDid it rain?,a\n")
+    return path
+
+
+def texts(corpus):
+    return {document.id: " ".join(document.passages) for document in corpus.documents}
+
+
+def test_links_and_named_pipes_in_a_folder_are_left_out_and_said(folder, asked):
+    corpus = load_corpus(f"{folder},questions={asked}")
+    assert texts(corpus) == {"a": "It rained."}
+    assert SKIPPED.format("3 symbolic links") in corpus.notes
+    assert "1 special file left out (named pipes, sockets, devices)" in corpus.notes
+
+
+def test_links_are_followed_where_that_is_asked_for(folder, asked):
+    (folder / "sub" / "linked.md").unlink()
+    for corpus in (
+        ea.load(f"{folder},questions={asked}", follow_links=True),
+        ea.load(f"{folder},questions={asked},follow_links=true"),
+    ):
+        assert texts(corpus) == {"a": "It rained.", "linked": "KEY=sk-123456", "more/b": "We ran."}
+        assert not any("symbolic" in note for note in corpus.notes)
+        assert "1 special file left out (named pipes, sockets, devices)" in corpus.notes
+    spec = f"{folder},questions={asked},follow_links=false"
+    assert texts(ea.load(spec, follow_links=True)) == {"a": "It rained."}
+
+
+def test_links_that_lead_in_circles_or_nowhere_end(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "a" / "self").symlink_to("self")
+    (tmp_path / "a" / "none.txt").symlink_to("nowhere.txt")
+    (tmp_path / "a" / "x.txt").write_text("x")
+    listing = Listing(follow_links=True)
+    assert [file.name for file in listing.files(tmp_path)] == ["x.txt"]
+    assert listing.links == 2
+
+
+@pytest.mark.parametrize("command", ["look", "run"])
+def test_the_flag_of_the_command_line(command, folder, asked, tmp_path, capsys):
+    (folder / "sub" / "linked.md").unlink()
+    arguments = [command, "-c", f"{folder},questions={asked}"]
+    if command == "run":
+        arguments += [
+            "-e",
+            "bow",
+            "-d",
+            "isotropy",
+            "--no-baselines",
+            "--no-cache",
+            "--resamples",
+            "10",
+            "-o",
+            str(tmp_path / "run"),
+        ]
+    assert _guarded([*arguments]) == 0
+    written = capsys.readouterr()
+    assert SKIPPED.format("2 symbolic links") in written.out + written.err
+    assert _guarded([*arguments, "--follow-links", *(["--overwrite"] if command == "run" else [])]) == 0
+    written = capsys.readouterr()
+    assert "symbolic" not in written.out + written.err
+    assert "3 documents" in written.out + written.err
+
+
+def test_a_test_set_is_built_from_links_only_where_that_is_asked_for(tmp_path, capsys):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    text = "# How to clean the {} filter\n\nPull the {} filter out of the door and rinse it with {} water.\n"
+    (folder / "a.md").write_text(text.format("lint", "lint", "warm"))
+    outside = tmp_path / "b.md"
+    outside.write_text(text.format("pump", "pump", "cold"))
+    (folder / "b.md").symlink_to(outside)
+    built = ea.build("retrieval", folder, unanswerable=0)
+    assert [document.id for document in built.documents] == ["a"]
+    built = ea.build("retrieval", folder, unanswerable=0, follow_links=True)
+    assert [document.id for document in built.documents] == ["a", "b"]
+    for flags, count in (([], "1 document"), (["--follow-links"], "2 documents")):
+        out = tmp_path / f"set{len(flags)}.jsonl"
+        arguments = ["build", "retrieval", "--from", str(folder), "-o", str(out), "--unanswerable", "0", *flags]
+        assert _guarded(arguments) == 0
+        assert f"files: {count}" in capsys.readouterr().err
+
+
+FORMS = {
+    "beir": {
+        "corpus.jsonl": '{"_id": "d", "text": "It rained."}\n',
+        "queries.jsonl": '{"_id": "q", "text": "Did it rain?"}\n',
+        "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq\td\t1\n",
+    },
+    "trec": {"topics.tsv": "q\tDid it rain?\n", "qrels.txt": "q 0 d 1\n", "docs.tsv": "d\tIt rained.\n"},
+    "opinosis": {
+        "phrases.txt": "a\nb\nc\n",
+        "phrase_groups.csv": "phrase_index,paraphrase_group_index\n0,0\n1,0\n2,0\n",
+    },
+    "msrp": dict.fromkeys(
+        ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt"),
+        "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\ta\tb\n1\t1\t3\ta\tc\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_folder_form_reads_through_links_unasked(form, tmp_path):
+    """Collections in the cache of a hub are folders of links: the message says how they are read."""
+    real, linked = tmp_path / "real", tmp_path / "linked"
+    for name, content in FORMS[form].items():
+        (real / name).parent.mkdir(parents=True, exist_ok=True)
+        (real / name).write_text(content)
+        (linked / name).parent.mkdir(parents=True, exist_ok=True)
+        (linked / name).symlink_to(real / name)
+    with pytest.raises(SourceError, match=r"no .*; .* symbolic links? left out .*--follow-links"):
+        load_corpus(str(linked))
+    assert load_corpus(str(linked), follow_links=True).samples == load_corpus(str(real)).samples
+
+
+def test_empty_files_are_left_out_and_said(tmp_path, asked):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name, content in {"a.txt": "It rained.", "b.txt": " \n", "c.md": "---\na: 1\n---\n", "d.html": "<p>"}.items():
+        (folder / name).write_text(content)
+    corpus = load_corpus(f"{folder},questions={asked}")
+    assert texts(corpus) == {"a": "It rained."}
+    assert corpus.notes[:2] == ("files: 1 document", "3 files left out: no text (the first: b.txt)")
+    (folder / "a.txt").write_text("")
+    with pytest.raises(SourceError, match=r"docs: no text in its 4 documents$"):
+        load_corpus(f"{folder},questions={asked}")
+
+
+def test_pages_of_html_and_restructured_text_are_documents(tmp_path, asked):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.html").write_text(
+        "<!DOCTYPE html><html><head><title>T</title><style>p {}</style></head><body><h1>Tea &amp; milk</h1>"
+        "<p>It is <b>hot</b>.<br>Very&nbsp;hot.<p>5 < 6<script>var a = '<p>no</p>';</script>"
+        "<ul><li>one<li>two</ul><table><tr><td>a<td>b</table><![if x]>in<!-- no --></body></html>"
+    )
+    (folder / "b.htm").write_text("<p>We ran.")
+    (folder / "c.rst").write_text(
+        "Tea\n===\n\n.. _target: http://x\n.. note:: Mind *the* **gap**, see :ref:`here <there>`.\n\n"
+        ".. code-block:: python\n   :linenos:\n\n   print()\n\n   x = 1\n\nTea is ``hot``.\n\n.. A comment\n   goes.\n"
+    )
+    (folder / "c.html").write_text("<p>Made from c.rst.")
+    corpus = load_corpus(f"{folder},questions={asked}")
+    assert {document.id: document.passages for document in corpus.documents} == {
+        "a": ("Tea & milk", "It is hot. Very hot.", "5 < 6", "one", "two", "a b", "in"),
+        "b": ("We ran.",),
+        "c": ("Tea", "Mind the gap, see here.", "Tea is hot."),
+    }
+    assert corpus.notes[:2] == ("files: 3 documents", "1 file left out: HTML of a text that lies beside it")
+    documents, _ = read_documents(folder)
+    assert [document.id for document in documents] == ["a", "b", "c"]
+    assert read_documents(folder / "c.rst")[0][0].text.startswith("Tea")

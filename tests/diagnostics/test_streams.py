@@ -1,0 +1,68 @@
+"""All quantities of a diagnostic on a corpus share their resamples, so equal items have equal figures."""
+
+import pytest
+
+from embassay.api import assay
+from embassay.samples import Document, Pair, Question
+from embassay.stats import resample
+from embassay.types import Corpus
+
+
+def questions():
+    """Thirty questions, each about a word of one of twenty documents."""
+    documents = tuple(Document(f"d{n}", (f"document {n} about subject {n} and matter {n % 3}",)) for n in range(20))
+    samples = tuple(Question(f"q{n}", f"what of subject {n % 20}, case {n}", (f"d{n % 20}",)) for n in range(30))
+    return Corpus("questions", "retrieval", samples, documents=documents)
+
+
+def pairs():
+    """Thirty pairs of sentences with scores, of two kinds."""
+    samples = (Pair(f"{n}", f"sentence {n} of one", f"sentence {n % 7} of two", float(n % 5)) for n in range(30))
+    return Corpus("pairs", "pairs", tuple(samples))
+
+
+RUNS = {
+    "similarity": (pairs(), ""),
+    "negated_antonyms": ("opposites", "compare=all"),
+    "minimal_pairs": ("edits", "compare=all"),
+    "composition": ("vignettes", "compare=all"),
+    "localization": ("paraphrases", "compare=all"),
+    "retrieval": (questions(), "compare=all"),
+}
+
+
+def run(diagnostic):
+    corpus, options = RUNS[diagnostic]
+    encoders = ["a=hashing,dim=32", "b=hashing,dim=64"]
+    return assay(
+        encoders, [corpus], [",".join(filter(None, (diagnostic, options)))], resamples=50, cache=None, baselines=False
+    )
+
+
+@pytest.mark.parametrize("diagnostic", RUNS)
+def test_resamples_of_a_corpus_are_named_by_diagnostic_and_corpus_alone(diagnostic, monkeypatch):
+    names = set()
+    original = resample.generator
+
+    def spy(seed, *purpose):
+        names.add(purpose[1:])
+        return original(seed, *purpose)
+
+    monkeypatch.setattr(resample, "generator", spy)
+    run(diagnostic)
+    ((name, fingerprint),) = names
+    assert name == diagnostic
+    assert len(fingerprint) == 16
+
+
+def test_rr_and_ap_of_one_right_document_have_the_same_interval_and_p():
+    result = run("retrieval")
+    for encoder in "ab":
+        rr, ap = (
+            next(r for r in result.rows if (r.encoder, r.quantity, r.subset) == (encoder, quantity, "all"))
+            for quantity in ("RR", "AP")
+        )
+        assert (rr.value, rr.low, rr.high) == (ap.value, ap.low, ap.high)
+        assert rr.low < rr.value < rr.high
+    rr, ap = (next(c for c in result.comparisons if c.quantity == quantity) for quantity in ("RR", "AP"))
+    assert (rr.difference, rr.low, rr.high, rr.p) == (ap.difference, ap.low, ap.high, ap.p)

@@ -1,0 +1,131 @@
+"""A diagnostic that fails is named with its reason, and everything else finishes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.diagnostics.localization import Localization
+from embassay.diagnostics.negated_antonyms import NegatedAntonyms
+from embassay.errors import EncoderError
+from embassay.plan import prepare
+from embassay.run import execute
+from embassay.types import Draws, Runtime
+
+
+def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagnostics=()):
+    plan = prepare(list(encoders), list(corpora), list(diagnostics), runtime=Runtime(), baselines=False)
+    return execute(plan, Draws(resamples=50), workers=1)
+
+
+def failing_for(name, method, monkeypatch, diagnostic):
+    """Make a diagnostic's method raise, for one encoder or for all."""
+    real = getattr(diagnostic, method)
+
+    def broken(self, *arguments):
+        if name is None or name in {getattr(a, "encoder", None) for a in arguments}:
+            raise np.linalg.LinAlgError("eigenvalues\n did not converge")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(diagnostic, method, broken)
+
+
+@pytest.mark.parametrize(("diagnostic", "method", "corpus"), [
+    (NegatedAntonyms, "score", "opposites"),
+    (Localization, "begin", "paraphrases"),
+])  # fmt: skip
+def test_one_that_fails_on_one_encoder_is_recorded_and_the_others_finish(monkeypatch, diagnostic, method, corpus):
+    failing_for("bow", method, monkeypatch, diagnostic)
+    outcome = run()
+    (failure,) = outcome.result.failures
+    assert (failure.encoder, failure.corpus) == ("bow", corpus)
+    assert failure.reason == "LinAlgError: eigenvalues did not converge"
+    scored = {(row.encoder, row.corpus) for row in outcome.result.rows if row.diagnostic == failure.diagnostic}
+    assert ("hashing", corpus) in scored
+    assert ("bow", corpus) not in scored
+    assert {row.corpus for row in outcome.result.rows if row.encoder == "bow"} == {"opposites", "paraphrases"}
+
+
+@pytest.mark.parametrize("returned", [None, "exception"])
+def test_one_whose_summary_fails_leaves_all_others(monkeypatch, returned):
+    if returned is None:
+        monkeypatch.setattr(NegatedAntonyms, "summarise", lambda *_: None)
+    else:
+        failing_for(None, "summarise", monkeypatch, NegatedAntonyms)
+    outcome = run()
+    (failure,) = outcome.result.failures
+    assert (failure.encoder, failure.diagnostic, failure.corpus) == ("", "negated_antonyms", "opposites")
+    assert {row.diagnostic for row in outcome.result.rows} == {"localization", "isotropy"}
+
+
+def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys):
+    from embassay.cli import _guarded
+
+    failing_for("bow", "score", monkeypatch, NegatedAntonyms)
+    folder = tmp_path / "RUN"
+    arguments = ["run", "-e", "bow", "-e", "hashing", "-c", "opposites", "-o", str(folder), "--no-cache"]
+    assert _guarded(arguments) == 3
+    err = capsys.readouterr().err
+    sentence = "bow, negated_antonyms on opposites: LinAlgError: eigenvalues did not converge"
+    assert err.count(f"failed: {sentence}") == 1
+    failure = json.loads((folder / "result.json").read_text())["failures"]
+    assert [f["diagnostic"] for f in failure] == ["negated_antonyms"]
+    assert sentence in (folder / "report.html").read_text()
+    # What did not fail is kept; the same command tries the rest again.
+    monkeypatch.undo()
+    assert _guarded(arguments) == 0
+    assert json.loads((folder / "result.json").read_text())["failures"] == []
+
+
+def test_from_python_it_is_a_warning_and_only_a_failure_of_everything_is_raised(monkeypatch):
+    failing_for("bow", "score", monkeypatch, NegatedAntonyms)
+    with pytest.warns(UserWarning, match="failed: bow, negated_antonyms on opposites: LinAlgError"):
+        result = ea.assay(["bow"], ["opposites"], resamples=20, baselines=False, cache=None)
+    assert [f.encoder for f in result.failures] == ["bow"]
+    assert {row.diagnostic for row in result.rows} == {"isotropy"}
+    with pytest.raises(EncoderError, match="negated_antonyms on opposites: LinAlgError"):
+        ea.assay(["bow"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)
+
+
+class Partly:
+    """Gives zero vectors to some texts: none, half, all but one, or all of them."""
+
+    def __init__(self, zeros):
+        self._zeros = zeros
+
+    def encode(self, texts):
+        rows = [np.random.default_rng(list(text.encode())).standard_normal(24) for text in texts]
+        return np.array([row * (not self._zeros(text)) for row, text in zip(rows, texts, strict=True)], np.float32)
+
+
+ONLY = next(iter(ea.load("paraphrases").texts()))[1]
+
+
+@pytest.mark.parametrize("zeros", [
+    lambda text: True,
+    lambda text: len(text) % 2 == 0,
+    lambda text: text != ONLY,
+], ids=["all", "half", "all-but-one"])  # fmt: skip
+@pytest.mark.parametrize("others", [(), ("hashing",)])
+def test_zero_vectors_on_every_shape_make_a_report(zeros, others, tmp_path):
+    encoder = ea.encoder(Partly(zeros), name="partly", version="1")
+    result = ea.assay([encoder, *others], resamples=50, baselines=False, cache=None)
+    assert result.failures == ()
+    page = ea.report(result, tmp_path / "report.html").read_text()
+    assert "partly" in page
+
+
+def test_sparse_vectors_with_wide_indices_are_vectors_as_any(tmp_path):
+    from scipy.sparse import csr_array
+
+    class Wide:
+        def encode(self, texts):
+            rows = csr_array(Partly(lambda text: False).encode(texts))
+            indices, starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+            return csr_array((rows.data, indices, starts), shape=rows.shape)
+
+    result = ea.assay([ea.encoder(Wide(), name="wide", version="1")], resamples=50, baselines=False, cache=None)
+    assert result.failures == ()

@@ -1,0 +1,342 @@
+"""Files of a run that somebody has damaged: a report is drawn of what is left, or one message says what is wrong."""
+
+import copy
+import json
+import random
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from importlib.resources import files
+
+import jsonschema
+import pytest
+
+from embassay import folder
+from embassay.api import assay, read
+from embassay.diagnostics._published_antonyms import beside_published
+from embassay.errors import LONGEST, InputError, SourceError
+from embassay.folder import PluginWarning
+from embassay.session import draw_again
+from embassay.store.results import from_bytes, to_bytes
+from embassay.store.runs import RunFolder
+from embassay.store.schema import Schema, SchemaError
+
+SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+RUNS = {
+    "negated_antonyms": ["opposites"],
+    "minimal_pairs": ["edits"],
+    "composition": ["vignettes"],
+    "localization": ["paraphrases"],
+    "retrieval": ["handbook"],
+    "isotropy": ["handbook"],
+}
+QUICK = ("localization", "isotropy") * 4
+"""Pages that are drawn soon, and so are tried more often."""
+FAST, SLOW = 30, 250
+VALUES = [
+    None, True, False, 0, 1, -1, 3.5, -1e-9, 1e300, 10**30, 2**63, "", "x", "-", "bow", "nan", "\ud800", "\x00\n",
+    "x" * 3_000, [], [None], [1], ["a", "b"], [[1]], {}, {"kind": "curve"}, {"a": None},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results():
+    """A small result of each diagnostic, as JSON."""
+    contents = {}
+    for name, corpora in RUNS.items():
+        limit = 24 if name != "localization" else 6
+        made = assay(["hashing,dim=32", "bow"], corpora, [name], cache=None, resamples=20, limit=limit, baselines=False)
+        if name == "negated_antonyms":
+            # These stand beside the figures of the released corpus only.
+            published = beside_published(name, "opposites", {"hashing": ("hashing", 0.3)})
+            made = replace(made, series=(*made.series, *published))
+        contents[name] = json.loads(to_bytes(made))
+    return contents
+
+
+def chance(seed):
+    return random.Random(seed)  # noqa: S311 - which changes are tried, the same ones each time
+
+
+def record():
+    """What ``run.json`` holds of such a run, with everything in it that a report shows."""
+    badges = {"sampled": 9, "drift": 1e-7, "half_ties": 0.1, "reason": None, "notes": ["read this"]}
+    badges["prompts"] = {"query": {"cosine": 0.9, "same_nearest": 0.8}}
+    known = {"texts": 4, "texts_per_second": 31.5, "route": {"backend": "packed"}, "badges": badges}
+    encoders = {"hashing": known, "bow": {**known, "badges": None}}
+    settings = {"encoders": [["hashing", "hashing", "f", False]], "diagnostics": [], "seed": 0}
+    return {
+        "key": "k", "settings": settings, "state": "failed in part",
+        "failures": [{"encoder": "worse", "reason": "no room"}],
+        "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
+    }  # fmt: skip
+
+
+def places(value, path=()):
+    """Yield the path of everything inside a JSON value."""
+    if path:
+        yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inside:
+        yield from places(part, (*path, key))
+
+
+def mutated(content, draw):
+    """Return a copy with one to three changes, and what they were."""
+    changed, told = copy.deepcopy(content), []
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        paths = list(places(changed))
+        # Every depth is as likely as any other: most of what there is lies deep.
+        depth = draw.choice(sorted({len(path) for path in paths}))
+        path = draw.choice([p for p in paths if len(p) == depth])
+        told.append((path, _change(changed, path, draw)))
+    return changed, told
+
+
+def _change(content, path, draw):
+    *outer, last = path
+    for key in outer:
+        content = content[key]
+    how = draw.choice(("replace", "alter", "alter", "alter", "exchange", "remove", "double", "rename"))
+    if how == "remove":
+        del content[last]
+    elif how == "double" and isinstance(content, list):
+        content.insert(last, copy.deepcopy(content[last]))
+    elif how == "rename" and isinstance(content, dict):
+        content[draw.choice(("x", "kind", "name", "at", ""))] = content.pop(last)
+    elif how == "exchange" and len(content) > 1:
+        keys = list(content) if isinstance(content, dict) else range(len(content))
+        other = draw.choice(keys)
+        content[last], content[other] = content[other], content[last]
+    elif how == "alter" and isinstance(content[last], (str, int, float, type(None))):
+        content[last] = altered(content[last], draw)
+    else:
+        content[last] = copy.deepcopy(draw.choice(VALUES))
+    return how
+
+
+def altered(value, draw):
+    """Return another value of the same type: what a schema cannot tell from the right one."""
+    if value is None or isinstance(value, bool):
+        return draw.choice((None, True, False, 0.5))
+    if isinstance(value, str):
+        return draw.choice(("", value[:-1], f"{value} ", "all", "bow", "hashing", "<script>", "a:b[c].d\n"))
+    if isinstance(value, int):
+        return draw.choice((0, 1, value + 1, 10 * value, 10**18))
+    return draw.choice((0.0, -value, 1.0, 1e300 * value, 1e-300))
+
+
+def write(run, result, kept):
+    run.mkdir(exist_ok=True)
+    (run / "result.json").write_text(json.dumps(result))
+    (run / "run.json").write_text(json.dumps(kept))
+
+
+def drawn(run):
+    """Draw the report, and return the message where it is refused."""
+    (run / "report.html").unlink(missing_ok=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PluginWarning)  # a diagnostic's name may be changed
+            draw_again(run)
+    except InputError as error:
+        assert str(error).isprintable()
+        assert len(str(error)) <= LONGEST
+        assert not (run / "report.html").exists()
+        return str(error)
+    assert "</html>" in (run / "report.html").read_text(encoding="utf-8")
+    return None
+
+
+def try_results(results, run, number, seed):
+    refused = 0
+    for attempt in range(number):
+        draw = chance(f"{seed} {attempt}")
+        name = draw.choice([*sorted(results), *QUICK])
+        content, told = mutated(results[name], draw)
+        write(run, content, record())
+        try:
+            message = drawn(run)
+        except Exception as error:
+            raise AssertionError(f"seed {seed} {attempt}, {name}: {told}") from error
+        refused += message is not None
+    folder.warn_once.cache_clear()
+    return refused
+
+
+def try_records(results, run, number, seed):
+    for attempt in range(number):
+        draw = chance(f"{seed} {attempt}")
+        kept, told = mutated(record(), draw)
+        write(run, results["negated_antonyms"], kept)
+        try:
+            drawn(run)
+            # And a run goes on, or is refused with one message.
+            with suppress(InputError):
+                RunFolder(run).open(record()["settings"] | {"seed": 1}, overwrite=not attempt % 2)
+        except Exception as error:
+            raise AssertionError(f"seed {seed} {attempt}: {told}") from error
+
+
+def test_sound_files_are_drawn_whole(results, tmp_path):
+    for content in results.values():
+        write(tmp_path / "run", content, record())
+        assert drawn(tmp_path / "run") is None
+        page = (tmp_path / "run" / "report.html").read_text()
+        assert "read this" in page
+
+
+def test_damaged_results_give_a_report_or_one_message(results, tmp_path):
+    refused = try_results(results, tmp_path / "run", FAST, "fast")
+    assert FAST // 4 < refused < FAST
+
+
+@pytest.mark.slow
+def test_many_damaged_results_give_a_report_or_one_message(results, tmp_path):
+    assert SLOW // 4 < try_results(results, tmp_path / "run", SLOW, "slow") < SLOW
+
+
+def test_damaged_records_give_a_report_or_one_message(results, tmp_path):
+    try_records(results, tmp_path / "run", 15, "fast")
+
+
+@pytest.mark.slow
+def test_many_damaged_records_give_a_report_or_one_message(results, tmp_path):
+    try_records(results, tmp_path / "run", 200, "slow")
+
+
+def test_damaged_bytes_give_a_result_or_one_message(results, tmp_path):
+    path = tmp_path / "result.json"
+    content = json.dumps(results["negated_antonyms"]).encode()
+    for attempt in range(100):
+        draw = chance(attempt)
+        changed = bytearray(content)
+        if attempt % 3:
+            for _ in range(draw.randint(1, 4)):
+                changed[draw.randrange(len(changed))] = draw.randrange(256)
+        else:
+            del changed[draw.randrange(len(changed)) :]
+        path.write_bytes(changed)
+        try:
+            read(path)
+        except SourceError as error:
+            assert str(error).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 200_000,
+        b'{"schema": ' + b"[" * 200_000,
+        b'{"schema": ' + b"9" * 5_000 + b"}",
+        b'{"schema": 1, "seed": NaN}',
+        b'{"schema": true}',
+        b'{"schema": "1"}',
+        b'{"schema": null}',
+        b'{"schema": {}}',
+        b"7",
+        b"\xff",
+    ],
+)
+def test_what_is_no_result_at_all_is_one_message(tmp_path, content):
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        read(path)
+    assert len(str(caught.value)) <= LONGEST
+
+
+def damaged(content, path, value):
+    content = copy.deepcopy(content)
+    inner = content
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "place", "problem"),
+    [
+        (("rows", 3, "value"), "high", "rows[3].value", "must be a number or null, is a text"),
+        (("rows", 3, "value"), 10**30, "rows[3].value", "is too large a number"),
+        (("rows", 3, "items"), -1, "rows[3].items", "must be 0 or more, is -1"),
+        (("rows", 3, "items"), 2.0, "rows[3].items", "must be a whole number, is a number"),
+        (("rows", 3, "low"), 1e9, "rows[3]", "low must not be above high"),
+        (("rows", 3, "encoder"), "gone", "rows[3].encoder", "'gone' is not among those of the result"),
+        (("rows", 3, "corpus"), "gone", "rows[3].corpus", "'gone' is not among those of the result"),
+        (("rows", 3, "new"), 1, "rows[3].new", "is not known in this version"),
+        (("encoders", 1, "name"), "hashing", "encoders[1].name", "'hashing' stands there twice"),
+        (("encoders", 0, "similarity"), "l2", "encoders[0].similarity", "must be one of cosine, dot, is 'l2'"),
+        (("comparisons", 0, "p"), 0, "comparisons[0].p", "must be 0 at least, and not that itself, is 0"),
+        (("comparisons", 0, "a"), "gone", "comparisons[0].a", "'gone' is not among those of the result"),
+        (("verdicts", 0, "diagnostic"), "other", "verdicts[0]", "there is no row of its diagnostic and corpus"),
+        (("verdicts", 0, "notes"), [1], "verdicts[0].notes[0]", "must be a text, is a whole number"),
+        (("series", 0, "kind"), "pie", "series[0].kind", "must be one of curve, histogram, matrix, points, table"),
+        (("rows",), {}, "rows", "must be a list, is an object"),
+        (("seed",), -1, "seed", "must be 0 or more, is -1"),
+    ],
+)
+def test_the_place_of_a_fault_is_said(results, tmp_path, path, value, place, problem):
+    file = tmp_path / "result.json"
+    content = damaged(results["negated_antonyms"], path, value)
+    with pytest.raises(SourceError) as caught:
+        from_bytes(json.dumps(content).encode(), file)
+    assert str(caught.value).startswith(f"{file}, field {place!r}: not a result of embassay: ")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "place"),
+    [
+        ("curve", ("lines", 0, "y"), [1], r"\.lines\[0\]\.y"),
+        ("curve", ("lines", 0, "encoder"), None, r"\.lines\[0\]\.encoder"),
+        ("curve", ("at",), ["x"], r"\.at\[0\]"),
+        ("histogram", ("panels", 0, "shares"), [], r"\.panels\[0\]\.shares"),
+        ("histogram", ("edges", 0), None, r"\.edges\[0\]"),
+        ("matrix", ("numerator", 0), [1], r"\.numerator\[0\]"),
+        ("matrix", ("denominator",), [], r"\.denominator"),
+        ("points", ("value",), "no field", r"\.value"),
+        ("points", ("groups",), None, r"\.groups"),
+        ("table", ("rows", 0), [], r"\.rows\[0\]"),
+        ("table", ("rows", 0, 0), {}, r"\.rows\[0\]\[0\]"),
+        ("table", ("formats",), [], r"\.formats"),
+    ],
+)
+def test_the_data_of_a_series_is_what_its_kind_needs(results, tmp_path, kind, path, value, place):
+    name, number = next((n, i) for n, c in results.items() for i, s in enumerate(c["series"]) if s["kind"] == kind)
+    content = damaged(results[name], ("series", number, *path), value)
+    with pytest.raises(SourceError, match=rf"field 'series\[{number}\]{place}': "):
+        from_bytes(json.dumps(content).encode(), tmp_path / "result.json")
+
+
+def test_our_reader_of_the_schema_agrees_with_jsonschema(results):
+    # Two differences are meant: a whole number is written as such, and fits into 64 bits.
+    whole_number = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, v: type(v) is int)
+    strict = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=whole_number)
+    whole, oracle = Schema(SCHEMA, SCHEMA), strict(SCHEMA)
+    agreed = {True: 0, False: 0}
+    for attempt in range(80):
+        draw = chance(f"schema {attempt}")
+        content, told = mutated(results[draw.choice(["negated_antonyms", "localization"])], draw)
+        if re.search(r"\b[0-9]{19}", json.dumps(content)):
+            continue
+        try:
+            whole.check(content)
+            ours = True
+        except SchemaError:
+            ours = False
+        assert ours is oracle.is_valid(content), told
+        agreed[ours] += 1
+    assert min(agreed.values()) > 20
+
+
+def test_a_series_of_another_kind_than_the_page_wants_is_left_out(results, tmp_path):
+    content = copy.deepcopy(results["negated_antonyms"])
+    (table,) = (s for s in content["series"] if s["name"] == "wrong_by_all")
+    points = next(s for s in content["series"] if s["kind"] == "points")
+    table.clear()
+    table.update({**points, "name": "wrong_by_all"})
+    write(tmp_path / "run", content, record())
+    assert drawn(tmp_path / "run") is None

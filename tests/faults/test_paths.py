@@ -1,0 +1,218 @@
+"""Every place where a user names a file or folder: an unusable path is one line for a person, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+import pytest
+
+import embassay as ea
+from embassay.cli import _guarded
+from embassay.config import read
+from embassay.errors import InputError
+from embassay.exporting import make as export
+from embassay.session import Request, draw_again
+from embassay.store.files import default_folder
+
+UNUSABLE = {
+    "256 characters": "./" + "a" * 256,
+    "5,000 characters": "./" + "a/" * 2_500,
+    "NUL": "./a\0b",
+    "unknown user": "~p.",
+    "unknown user's file": "~no-such-user/a.csv",
+    "half a surrogate pair": "./\ud800",
+    "a link to itself": "LOOP",
+}
+"""Paths that nothing can be read from or written to."""
+NOT_THERE = {"a file as a folder": "/etc/passwd/a/b"}
+"""Paths that nothing can be read from; that nothing can be written there is known when it is tried."""
+OF_PROGRAMS = [name for name in UNUSABLE if name not in ("NUL", "half a surrogate pair")]
+"""Those that an argument of a program or a variable of its environment can hold."""
+SPECIAL = ("fifo", "socket", "/dev/null", "/dev/zero", "/dev/tty")
+
+
+@pytest.fixture
+def path_of(tmp_path):
+    def path(name):
+        loop = tmp_path / "loop"
+        loop.symlink_to(loop)
+        return {**UNUSABLE, **NOT_THERE}[name].replace("LOOP", str(loop))
+
+    return path
+
+
+@pytest.fixture
+def docs(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("It rained.\n")
+    return folder
+
+
+def message_of(call):
+    with pytest.raises(InputError) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "\0" not in message
+    return message
+
+
+READ = {
+    "corpus": lambda path, docs: ea.load(path),
+    "corpus with a loader": lambda path, docs: ea.load(f"{path},loader=pairs"),
+    "questions": lambda path, docs: ea.load(f"{docs},questions={path}"),
+    "config": lambda path, docs: read(f"{path}.toml" if not path.endswith("loop") else path),
+    "report of a run": lambda path, docs: draw_again(path),
+    "result": lambda path, docs: ea.read(path),
+    "source of a build": lambda path, docs: ea.build("minimal-pairs", docs.parent / path),
+    "documents of a build": lambda path, docs: ea.build("retrieval", docs.parent / path),
+    "misspellings": lambda path, docs: ea.build("minimal-pairs", ["It rained all day."], misspellings=path),
+    "masked model": lambda path, docs: ea.build("minimal-pairs", ["It rained all day."], mlm=path),
+    "sheet": lambda path, docs: ea.rate([path]),
+    **{
+        scheme: lambda path, docs, scheme=scheme: ea.encoder(f"{scheme}:{path}")
+        for scheme in ("st", "hf", "onnx", "openvino", "words", "paragraphs", "urae", "vectors", "use")
+    },
+    "vectors of InferSent": lambda path, docs: ea.encoder(f"infersent:/etc/passwd,vectors={path}"),
+    "weights of InferSent": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),
+    "texts of vectors": lambda path, docs: ea.encoder(f"vectors:{docs.parent / 'v.jsonl'},texts={path}"),
+}
+WRITTEN = {
+    "cache": lambda path, docs: ea.assay("bow", "opposites", cache=path),
+    "run": lambda path, docs: Request.of(None, out=path),
+    "config's run": lambda path, docs: Request.of(config_of(path, docs)),
+    "cache of a run": lambda path, docs: Request.of(None, cache=path).cache_folder,
+    "test set": lambda path, docs: ea.build("groups", ["It rained."], path),
+    "exported model": lambda path, docs: export("all-MiniLM-L6-v2", path, "onnx"),
+    "adapted models": lambda path, docs: ea.adapt_encoder("all-MiniLM-L6-v2", "handbook", path),
+}
+
+
+def config_of(path, docs):
+    config = docs.parent / "run.toml"
+    escaped = path.replace("\0", "\\u0000")
+    if "\ud800" in path:
+        raise InputError("TOML cannot hold half of a surrogate pair")
+    config.write_text(f'out = "{escaped}"\n')
+    return config
+
+
+@pytest.mark.parametrize("name", [*UNUSABLE, *NOT_THERE])
+@pytest.mark.parametrize("what", READ)
+def test_what_is_read_from_an_unusable_path(what, name, path_of, docs):
+    (docs.parent / "v.jsonl").write_text('{"id": "a", "vector": [1.0, 2.0]}\n')
+    path = path_of(name)
+    message_of(lambda: READ[what](path, docs))
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("what", WRITTEN)
+def test_what_is_written_to_an_unusable_path(what, name, path_of, docs):
+    path = path_of(name)
+    message_of(lambda: WRITTEN[what](path, docs))
+
+
+@pytest.mark.parametrize("name", OF_PROGRAMS)
+def test_the_cache_that_the_environment_names(name, path_of, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", path_of(name))
+    message_of(default_folder)
+
+
+def test_no_home_folder_is_known(monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("EMBASSAY_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("embassay.store.files.Path.home", no_home)
+    assert message_of(default_folder) == "no home folder is known for the cache; name one with EMBASSAY_CACHE"
+
+
+def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "pairs.csv").write_text("sentence1,sentence2\nIt rained.,It poured.\n")
+    (tmp_path / "run.toml").write_text('out = "~/here"\n')
+    assert ea.load("~/pairs.csv").name == "pairs"
+    assert Request.of(tmp_path / "run.toml").out == tmp_path / "here"
+    monkeypatch.setenv("EMBASSAY_CACHE", "~/cache")
+    assert default_folder() == tmp_path / "cache"
+
+
+@pytest.mark.parametrize("name", OF_PROGRAMS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "-c", "{}"],
+        ["run", "-e", "bow", "-c", "opposites", "-o", "{}"],
+        ["run", "-e", "bow", "-c", "opposites", "--cache", "{}"],
+        ["run", "{}.toml"],
+        ["look", "-c", "{}"],
+        ["report", "{}"],
+        ["cache", "info", "--cache", "{}"],
+        ["build", "retrieval", "--from", "{}", "-o", "set.jsonl"],
+        ["build", "minimal-pairs", "--from", "sentences.txt", "-o", "{}"],
+        ["build", "composition", "--from", "sentences.txt", "-o", "set.jsonl", "--prompt", "{}"],
+        ["build", "negated-antonyms", "--from", "sentences.txt", "-o", "set.jsonl", "--review", "{}"],
+        ["rate", "{}"],
+        ["train", "words", "--text", "{}", "--out", "model"],
+        ["train", "words", "--text", "sentences.txt", "--out", "{}"],
+    ],
+)
+def test_the_command_line_says_it_in_one_line(arguments, name, path_of, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sentences.txt").write_text("It rained all day.\nThe water was hot.\n")
+    path = path_of(name)
+    code = _guarded([argument.format(path) for argument in arguments])
+    written = capsys.readouterr().err.strip().splitlines()
+    assert code == 2
+    assert len(written) == 1
+    assert written[0].startswith("embassay: ")
+
+
+@pytest.fixture(params=SPECIAL)
+def special(request, tmp_path):
+    path = tmp_path / "special.csv"
+    if request.param == "fifo":
+        os.mkfifo(path)
+    elif request.param == "socket":
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(str(path))
+    else:
+        path.symlink_to(request.param)
+    return str(path)
+
+
+@pytest.mark.parametrize("what", READ)
+def test_a_special_file_is_never_opened(what, special, docs, monkeypatch):
+    """Opening a named pipe would block forever, and reading /dev/zero never ends."""
+    (docs.parent / "v.jsonl").write_text('{"id": "a", "vector": [1.0, 2.0]}\n')
+    (docs.parent / "special.csv.toml").symlink_to(special)
+    opened = []
+    real_open = os.open
+
+    def watched(path, *arguments, **options):
+        opened.append(str(path))
+        return real_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", watched)
+    message_of(lambda: READ[what](special, docs))
+    assert special not in opened
+
+
+@pytest.mark.parametrize("name", ["sentences.txt", "sentences.csv", "sentences.dat"])
+def test_a_named_pipe_is_said_to_be_one(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    for call in (lambda: ea.load(str(path)), lambda: ea.build("minimal-pairs", path)):
+        assert message_of(call) == (
+            f"{path}: a named pipe (FIFO), where a regular file is needed; write its content to a file first"
+        )
+
+
+def test_a_link_that_the_user_names_is_read(tmp_path):
+    (tmp_path / "pairs.csv").write_text("sentence1,sentence2\nIt rained.,It poured.\n")
+    link = tmp_path / "link.csv"
+    link.symlink_to("pairs.csv")
+    assert ea.load(str(link)).samples == ea.load(str(tmp_path / "pairs.csv")).samples

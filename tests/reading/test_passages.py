@@ -1,0 +1,92 @@
+"""Sentences of long paragraphs: found a window at a time, the same as at once, in a time that grows with the length."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import sentencex
+
+from embassay.reading import passages
+from embassay.reading.passages import OVERLAP, WINDOW, collapsed, sentences
+
+
+def at_once(text, language="en"):
+    """Return what the library finds when it is given the whole text."""
+    found, place = [], 0
+    for part in sentencex.segment(language, text):
+        if core := part.strip():
+            place = text.index(core, place)
+            found.append((place, collapsed(core)))
+            place += len(core)
+    return found
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """The lengths of what the library is given."""
+    lengths = []
+    real = sentencex.segment
+
+    def watched(language, text):
+        lengths.append(len(text))
+        return real(language, text)
+
+    monkeypatch.setattr(sentencex, "segment", watched)
+    return lengths
+
+
+@pytest.mark.parametrize(
+    "piece", ["( ", "“ ", "« ", "' ", "a", "One two. ", "“One. ", "a\n", "\n\n", " ", "a " * 5_000 + "b. "]
+)
+def test_the_library_is_given_little_at_once_and_no_text_many_times(piece, given):
+    text = piece * (200_000 // len(piece))
+    found = sentences(text)
+    assert max(given, default=0) <= WINDOW
+    assert sum(given) <= 3 * len(text) + WINDOW
+    assert "".join(sentence for _, sentence in found).replace(" ", "") == "".join(text.split())
+
+
+@pytest.mark.parametrize("end", [" ", "\n"])
+def test_a_long_paragraph_has_the_sentences_that_it_has_at_once(end, given):
+    parts = [f"Sentence {n} of Dr. Who (see p. {n}. And on) said “No. {n} is it.” loudly." for n in range(2_000)]
+    text = end.join(parts)
+    assert len(text) > 10 * WINDOW
+    assert sentences(text) == at_once(text)
+    assert max(given[:-1]) <= WINDOW
+
+
+def test_places_are_those_in_the_text():
+    text = "\n\n  " + "It rained.  We\tran. " * 2_000 + "\n\n\nShe sang."
+    found = sentences(text)
+    assert len(found) == 4_001
+    for place, sentence in found:
+        assert collapsed(text[place : place + len(sentence) + 1]).startswith(sentence)
+
+
+@pytest.mark.parametrize("length", [WINDOW - OVERLAP - 5, WINDOW - 100, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW])
+def test_one_long_sentence_between_short_ones(length):
+    long = ("word " * length)[: length - 1].strip() + "."
+    found = [sentence for _, sentence in sentences(f"It rained. {long} We ran. " + "She sang. " * 2_000)]
+    assert found[0] == "It rained."
+    assert found[-2_001] == "We ran."
+    assert "".join(found[1:-2_001]).replace(" ", "") == long.replace(" ", "")
+    if length < WINDOW - 1:
+        assert len(found) == 2_003
+
+
+@pytest.mark.parametrize(
+    ("file", "language"),
+    [("xquad_en/xquad.en.json", "en"), ("xquad_multi/xquad.de.json", "de"), ("xquad_multi/xquad.zh.json", "zh")],
+)
+def test_real_documents_have_the_same_sentences(file, language, data):
+    articles = json.loads((data / file).read_text(encoding="utf-8"))["data"]
+    contexts = [paragraph["context"] for article in articles for paragraph in article["paragraphs"]]
+    plain = [passages._SPACE.sub(" ", context) for context in contexts]
+    assert [sentences(text, language) for text in plain] == [at_once(text, language) for text in plain]
+    document = "\n\n".join(plain)
+    assert sentences(document, language) == at_once(document, language)
+    if language == "en":
+        paragraph = " ".join(plain)
+        assert len(paragraph) > 10 * WINDOW
+        assert sentences(paragraph) == at_once(paragraph)

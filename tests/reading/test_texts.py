@@ -1,0 +1,139 @@
+"""Files that are no UTF-8 text: the message names what they are and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+import pytest
+
+import embassay as ea
+from embassay.config import read as read_config
+from embassay.errors import SourceError
+
+
+def archive(*names):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        for name in names:
+            file.writestr(name, "x")
+    return content.getvalue()
+
+
+TABLE = "sentence1,sentence2,score\nIt rained.,It poured.,4\n"
+EXPORT = "export the table as CSV (UTF-8) and give that file"
+SAVE = "save its text as .txt (UTF-8) and give that file"
+UNPACK = "unpack it and give the file inside"
+OTHERS = {
+    "a.xlsx": (archive("[Content_Types].xml", "xl/workbook.xml"), f"an Excel workbook, not a text; {EXPORT}"),
+    "a.docx": (archive("[Content_Types].xml", "word/document.xml"), f"a Word document, not a text; {SAVE}"),
+    "a.pptx": (archive("ppt/presentation.xml"), f"a PowerPoint file, not a text; {SAVE}"),
+    "a.ods": (archive("mimetype", "META-INF/manifest.xml"), "an OpenDocument file, not a text; "),
+    "a.epub": (archive("mimetype", "META-INF/container.xml"), f"an EPUB book, not a text; {SAVE}"),
+    "a.zip": (archive("a.csv"), f"a ZIP archive, not a text; {UNPACK}"),
+    "broken.zip": (archive("a.csv")[:20], f"a ZIP archive, not a text; {UNPACK}"),
+    "a.csv.gz": (gzip.compress(TABLE.encode()), f"a gzip file, not a text; {UNPACK}"),
+    "a.bz2": (b"BZh91AY&SY", f"a bzip2 file, not a text; {UNPACK}"),
+    "a.xz": (b"\xfd7zXZ\x00\x00", f"an xz file, not a text; {UNPACK}"),
+    "a.zst": (b"\x28\xb5\x2f\xfd\x00", f"a Zstandard file, not a text; {UNPACK}"),
+    "a.7z": (b"7z\xbc\xaf\x27\x1c\x00", f"a 7-Zip archive, not a text; {UNPACK}"),
+    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", f"a PDF document, not a text; {SAVE}"),
+    "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", f"an old Office file (.xls, .doc), not a text; {EXPORT}"),
+    "a.rtf": (b"{\\rtf1\\ansi It rained.}", f"an RTF document, not a text; {SAVE}"),
+    "a.sqlite": (b"SQLite format 3\x00\x10", f"an SQLite database, not a text; {EXPORT}"),
+    "utf16.csv": (
+        TABLE.encode("utf-16"),
+        "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv",
+    ),
+    "utf32.csv": (TABLE.encode("utf-32"), "UTF-32 text, not UTF-8; convert it with: iconv -f UTF-32 -t UTF-8 "),
+}
+
+
+@pytest.fixture(params=OTHERS)
+def other(request, tmp_path):
+    content, message = OTHERS[request.param]
+    path = tmp_path / request.param
+    path.write_bytes(content)
+    return path, message
+
+
+@pytest.fixture
+def docs(tmp_path):
+    path = tmp_path / "docs.csv"
+    path.write_text("id,text\na,It rained.\n")
+    return path
+
+
+READERS = {
+    "corpus": lambda path, docs: ea.load(str(path)),
+    "pairs": lambda path, docs: ea.load(f"{path},loader=pairs"),
+    "JSON lines": lambda path, docs: ea.load(f"{path},loader=composition"),
+    "JSON": lambda path, docs: ea.load(f"{path},loader=squad"),
+    "documents": lambda path, docs: ea.load(f"{path},questions={docs}"),
+    "questions": lambda path, docs: ea.load(f"{docs},questions={path}"),
+    "sentences": lambda path, docs: ea.build("minimal-pairs", path),
+    "sources": lambda path, docs: ea.build("retrieval", path),
+    "sheet": lambda path, docs: ea.rate([path]),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_another_form_is_named_with_its_remedy(reader, other, docs):
+    path, message = other
+    with pytest.raises(SourceError) as error:
+        READERS[reader](path, docs)
+    assert str(error.value).startswith(f"{path}: {message}")
+
+
+def test_another_form_in_a_folder_of_documents_is_named(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes(OTHERS["a.docx"][0])
+    with pytest.raises(SourceError, match=r"a\.txt: a Word document, not a text; save its text as \.txt"):
+        ea.build("retrieval", folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (
+            "sentence1,sentence2\nIl a plu.,Le café est fermé.\n".encode("cp1252"),
+            ", line 2: not UTF-8 text, probably Latin-1 or Windows-1252; "
+            "convert it with: iconv -f WINDOWS-1252 -t UTF-8 'my table.csv' > 'utf8-my table.csv'",
+        ),
+        ("sentence1,sentence2\nЭто дождь,Идёт дождь\n".encode("cp1251"), ", line 2: not UTF-8 text; save it as UTF-8"),
+        (b"sentence1,sentence2\na,b\n\x01\x01\xff\x01,b\n", ", line 3: not UTF-8 text; save it as UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("reader", ["corpus", "pairs", "sentences"])
+def test_another_encoding_is_guessed(content, says, reader, tmp_path, docs):
+    path = tmp_path / "my table.csv"
+    path.write_bytes(content)
+    with pytest.raises(SourceError) as error:
+        READERS[reader](path, docs)
+    assert str(error.value) == f"{path}{says}"
+
+
+def test_a_config_in_another_form_is_named(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_bytes('device = "cpu" # é\n'.encode("latin-1"))
+    with pytest.raises(SourceError, match="line 1: not UTF-8 text, probably Latin-1"):
+        read_config(path)
+    path.write_bytes(b"\xef\xbb\xbfdevice = 'cpu'\n")
+    assert read_config(path).device == "cpu"
+
+
+@pytest.mark.parametrize("reader", ["corpus", "pairs", "JSON lines", "JSON", "documents", "questions", "sentences"])
+@pytest.mark.parametrize("marks", [1, 2, 3])
+def test_marks_and_nothing_else_are_an_empty_file(reader, marks, tmp_path, docs):
+    path = tmp_path / "marks.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * marks)
+    with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples"):
+        READERS[reader](path, docs)
+
+
+def test_two_marks_before_a_table_change_nothing(tmp_path):
+    (tmp_path / "one.csv").write_text(TABLE)
+    (tmp_path / "two.csv").write_bytes(b"\xef\xbb\xbf" * 2 + TABLE.encode())
+    assert ea.load(str(tmp_path / "two.csv")).samples == ea.load(str(tmp_path / "one.csv")).samples

@@ -1,0 +1,276 @@
+"""Each sentence that states a finding is there where its test supports it, and nowhere else."""
+
+from dataclasses import replace
+
+import pytest
+
+from embassay.layout import Column
+from embassay.reports.words import verdict
+from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+
+ACCURACY = Column("accuracy", "accuracy")
+CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")
+"""Words of which each stands in some finding."""
+
+
+def found(**changes):
+    """The verdict on three candidates of which a and b may be the best, b the reference, bm25 the baseline."""
+    usual = {
+        "candidates": ("a", "b", "c"),
+        "best": "a",
+        "value": 0.8,
+        "low": 0.75,
+        "high": 0.85,
+        "best_set": ("a", "b"),
+        "rank_low": {"a": 1, "b": 1, "c": 3},
+        "rank_high": {"a": 2, "b": 2, "c": 3},
+    }
+    return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
+
+
+def gap(difference, low, high, p):
+    return {"difference": difference, "low": low, "high": high, "p": p}
+
+
+def result_of(given, rows=None, builtin=False, price=None):
+    """The result that a verdict is of: 100 items in 50 units, rows by encoder as (value, undefined items)."""
+    rows = rows or {"a": (0.8, 0), "b": (0.7, 0), "c": (0.5, 0), "bm25": (0.6, 0)}
+    written = tuple(
+        Row(
+            "d",
+            "c",
+            name,
+            "all",
+            "cosine",
+            "",
+            "accuracy",
+            v,
+            v - 0.05,
+            v + 0.05,
+            100 - missing,
+            50,
+            missing,
+            None,
+            "s",
+        )
+        for name, (v, missing) in rows.items()
+    )
+    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n == "bm25", price=price) for n in rows)
+    corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
+    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(given,))
+
+
+def lines(given, headline=ACCURACY, speed=None, **options):
+    """The sentences after the first one, which says what the figures rest on."""
+    return list(verdict(result_of(given, **options), given, speed or {}, headline))[1:]
+
+
+# --- the best set ----------------------------------------------------------------------------------------
+
+
+def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
+    assert lines(found()) == [
+        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
+        "Significantly worse than another candidate: c.",
+    ]
+
+
+def test_where_none_is_excluded_nothing_is_worse():
+    everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
+    assert lines(found(**everyone)) == [
+        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy), c (50.0% accuracy) (95% confidence)."
+    ]
+
+
+def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
+    # The p of two sides is between 5 and 10 %: rank 1 is still possible for c, and the families say the same.
+    gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
+    given = found(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
+    assert lines(given) == [
+        "May be the best, of 3: a (80.0% accuracy) (95% confidence).",
+        "Significantly worse than another candidate: c.",
+        "Unlikely to be the first, but not shown to be worse than any one candidate: b.",
+        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0], p (Holm) 0.090.",
+        "c is worse than a: −30.0 points [−40.0, −20.0], p (Holm) 0.001.",
+    ]
+
+
+def test_where_higher_is_not_better_it_may_be_the_highest():
+    assert lines(found(leader="Highest")) == [
+        "May be the highest, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
+        "Significantly lower than another candidate: c.",
+    ]
+
+
+def test_nothing_below_chance_may_be_the_best():
+    told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
+    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below the 90.0% of chance)")
+    assert told[1:] == ["Significantly lower than another candidate: c."]
+
+
+def test_a_value_whose_interval_holds_chance_is_not_below_it():
+    assert "below" not in lines(found(chance=0.85, best_set=("a",)))[0]
+
+
+def test_a_long_best_set_is_cut():
+    many = tuple(f"e{n}" for n in range(9))
+    told = lines(found(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
+    assert "e5 (80.0% accuracy) and 3 more (95% confidence)." in told[0]
+    assert "e6" not in told[0]
+
+
+# --- nobody is ranked ------------------------------------------------------------------------------------
+
+
+def test_under_ten_units_nothing_is_called_better_or_worse():
+    nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": (), "rank_low": {}, "rank_high": {}}
+    untested = {"a": gap(0.2, None, None, None), "c": gap(-0.2, None, None, None)}
+    given = found(
+        **nobody,
+        reason="that takes 10 independent units; there are 9",
+        reference="b",
+        against_reference=untested,
+        baseline="bm25",
+        against_baseline=untested,
+    )
+    assert lines(given) == ["No encoder is called best: that takes 10 independent units; there are 9."]
+
+
+def test_the_reason_of_no_ranking_is_said():
+    given = found(
+        best=None, value=None, low=None, high=None, best_set=(), reason="no item is defined for all candidates"
+    )
+    assert lines(given) == ["No encoder is called best: no item is defined for all candidates."]
+
+
+@pytest.mark.parametrize("builtin", [False, True])
+def test_a_diagnostic_that_ranks_nobody(builtin):
+    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
+    assert lines(given, builtin=builtin) == ["No encoder is put before another here."]
+
+
+def test_on_a_built_in_corpus_no_finding_names_an_encoder():
+    better = {"a": gap(0.2, 0.1, 0.3, 0.001)}
+    told = lines(found(baseline="bm25", against_baseline=better, reference="b", against_reference=better), builtin=True)
+    assert told == ["A built-in corpus, for trying things out: no best model is named on it."]
+
+
+def test_one_candidate_is_not_called_best():
+    (told,) = lines(found(candidates=("a",), best_set=("a",)))
+    assert told == "One candidate: a (80.0% accuracy); name a second one with -e to compare."
+
+
+def test_no_candidate():
+    nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
+    assert lines(found(**nobody)) == ["Only baselines took part; name an encoder with -e."]
+    assert lines(found(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
+
+
+# --- undefined items -------------------------------------------------------------------------------------
+
+
+def test_a_candidate_without_a_value_is_not_compared():
+    assert lines(found(undefined=("z",)))[0] == "Undefined for every item, so not compared: z."
+
+
+def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():
+    ranks = {"a": 1, "b": 2}
+    given = found(best_set=("a",), rank_low=ranks, left_out=("c",), undefined_as_wrong={"a": 0.8, "b": 0.7, "c": 0.4})
+    told = lines(given, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
+    assert told == [
+        "Undefined for more than 5% of the items, so not ranked: c.",
+        "c is undefined for 20 items; counted as wrong, it has 40.0%.",
+        "May be the best, of 2: a (80.0% accuracy) (95% confidence).",
+        "Significantly worse than another candidate: b.",
+    ]
+
+
+def test_a_candidate_that_does_not_vary_is_not_called_undefined():
+    told = lines(found(left_out=("c",)), rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 5)})
+    assert told[0] == "The same value for all items that are compared, so not ranked: c."
+
+
+def test_where_one_alone_can_be_ranked_it_is_not_called_best():
+    given = found(candidates=("b", "a"), best="b", best_set=("b",), left_out=("a",))
+    told = lines(given, rows={"a": (0.8, 30), "b": (0.7, 0)})
+    assert told[-1] == "Only b can be ranked (70.0% accuracy)."
+    assert not any("best" in line for line in told)
+
+
+def test_items_undefined_for_all_alike_are_no_finding():
+    given = found(undefined_as_wrong={"a": 0.7, "b": 0.6, "c": 0.4})
+    assert not any("counted as wrong" in line for line in lines(given, rows=dict.fromkeys("abc", (0.8, 3))))
+
+
+# --- against the baseline and the reference --------------------------------------------------------------
+
+
+def test_better_worse_and_neither_are_told_by_holm_s_p():
+    gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
+    assert lines(found(baseline="bm25", against_baseline=gaps))[2:] == [
+        "a is better than bm25: +20.0 points [+12.0, +28.0], p (Holm) 0.001.",
+        "b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0], p (Holm) 0.050.",
+        "c is worse than bm25: −10.0 points [−15.0, −2.0], p (Holm) 0.050.",
+    ]
+
+
+def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
+    (told,) = lines(found(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[2:]
+    assert told.startswith("a is not shown to be better or worse than bm25")
+
+
+def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
+    gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
+    told = lines(found(reference="b", against_reference=gaps))[2:]
+    assert [line.split(":")[0] for line in told] == ["a is better than b", "c is worse than b"]
+    both = found(reference="b", against_reference=gaps, baseline="b", against_baseline=gaps)
+    assert lines(both)[2:] == told
+
+
+def test_where_higher_is_not_better_it_is_higher_or_lower():
+    gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
+    told = lines(found(leader="Highest", reference="b", against_reference=gaps))[2:]
+    assert [line.split(":")[0] for line in told] == ["a is higher than b", "c is lower than b"]
+    neither = found(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
+    assert lines(neither)[2].startswith("a is not shown to be higher or lower than b: ")
+
+
+def test_those_of_the_best_set_come_first_and_no_more_than_six():
+    gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
+    given = found(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
+    told = [line.split(" ")[0] for line in lines(given) if "than bm25" in line]
+    assert told == ["e7", "e8", "e0", "e1", "e2", "e3"]
+
+
+def test_a_difference_without_common_items_is_not_told():
+    given = found(reference="b", against_reference={"a": gap(None, None, None, None)})
+    assert lines(given) == lines(found())
+
+
+# --- what could be seen, and at which cost ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("style", "written"), [("percent", "7.0 points"), ("points", "7.0 points"), ("number", "0.070")]
+)
+def test_the_minimum_detectable_difference(style, written):
+    given = found(smallest_difference=0.07, smallest_units=1048)
+    told = lines(given, headline=replace(ACCURACY, format=style))[-1]
+    assert told == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert not any("detectable" in line for line in lines(found()))
+
+
+def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
+    assert "Fastest of them: b (2,000 texts/s here)." in lines(found(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
+    for speed in ({"a": 10.0, "c": 9000.0}, {}):
+        assert not any("Fastest" in line for line in lines(found(), speed=speed))
+    assert not any("Fastest" in line for line in lines(found(best_set=("a",)), speed={"a": 10.0}))
+
+
+def test_prices_are_told_of_the_best_set():
+    assert "Price of a million tokens: a 0.02, b 0.02." in lines(found(), price=0.02)
+
+
+def test_a_verdict_without_findings_has_none_of_their_words():
+    bare = found(candidates=("a",), best_set=("a",))
+    assert not any(word in line for line in lines(bare) for word in CLAIMS)

@@ -1,0 +1,86 @@
+"""Simulations with a known truth: how often intervals hold it, and whatever else the statistics promise.
+
+A simulation is a function that yields rows; :func:`simulation` gives it a name and a title. Every module of this
+folder may hold some. ``tools/simulate_statistics.py`` runs them and writes ``docs/statistics.md``.
+
+The designs are drawn in :mod:`simulations.designs`, by code that shares nothing with the statistics under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from math import sqrt
+from pkgutil import iter_modules
+
+
+@dataclass(frozen=True)
+class Row:
+    """One simulated figure.
+
+    Attributes
+    ----------
+    design
+        What was drawn, in words.
+    figure
+        What was counted, such as "coverage".
+    wanted
+        The lowest and the highest value that is as it should be; a rate in [0, 1].
+    seen
+        The simulated rate.
+    error
+        The standard error of the simulation itself.
+    least
+        The lowest figure that a test accepts, but for the error of the simulation: below ``wanted[0]`` only for
+        designs that are known to fall short, which the page names.
+    """
+
+    design: str
+    figure: str
+    wanted: tuple[float, float]
+    seen: float
+    error: float
+    least: float
+
+    @property
+    def too_low(self) -> bool:
+        """Whether the figure is below what is accepted, beyond three standard errors of the simulation."""
+        return self.seen + 3 * self.error < self.least
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A named simulation; ``rows`` runs it."""
+
+    name: str
+    title: str
+    rows: Callable[[], Iterator[Row]]
+
+
+SIMULATIONS: dict[str, Simulation] = {}
+
+
+def simulation(name: str, title: str) -> Callable[[Callable[[], Iterator[Row]]], Callable[[], Iterator[Row]]]:
+    """Register a function that yields rows under a name; ``title`` heads its table."""
+
+    def register(rows: Callable[[], Iterator[Row]]) -> Callable[[], Iterator[Row]]:
+        SIMULATIONS[name] = Simulation(name, title, rows)
+        return rows
+
+    return register
+
+
+def every_simulation() -> dict[str, Simulation]:
+    """Return all simulations of this folder by name, in alphabetical order."""
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    return dict(sorted(SIMULATIONS.items()))
+
+
+def rate(hits: int, repeats: int) -> tuple[float, float]:
+    """Return a simulated rate with its standard error, which is never 0."""
+    seen = hits / repeats
+    # Agresti & Coull's centre: 2,000 of 2,000 is not known without error.
+    centre = (hits + 2) / (repeats + 4)
+    return seen, sqrt(centre * (1 - centre) / repeats)

@@ -1,0 +1,88 @@
+"""What is drawn: sizes of units, answers and numbers that hang together within units."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+UNITS = (28, 70, 155, 450)
+SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
+CORRELATIONS = (0.0, 0.3, 0.7)
+SIZES = ("equal", "Pareto")
+
+
+def stream(*name: object) -> np.random.Generator:
+    """Return the random numbers of a named purpose, the same in every run."""
+    return np.random.default_rng(zlib.crc32("|".join(map(str, name)).encode()))
+
+
+def unit_sizes(kind: str, units: int, rng: np.random.Generator) -> Ints:
+    """Return (units,) numbers of items: 4 each, or of Pareto's law with index 1.2 from 4 up, cut at 28."""
+    if kind == "equal":
+        return np.full(units, 4)
+    return np.minimum(28, np.floor(4 / rng.random(units) ** (1 / 1.2))).astype(np.int64)
+
+
+def counts_of_yes(rng: np.random.Generator, sizes: Ints, p: float, correlation: float, repeats: int) -> Floats:
+    """Draw (units, repeats) numbers of yes answers: beta-binomial, so that two items of a unit correlate as given."""
+    if correlation == 0:
+        return rng.binomial(sizes[:, None], p, (len(sizes), repeats)).astype(np.float64)
+    both = 1 / correlation - 1
+    chance = rng.beta(p * both, (1 - p) * both, (len(sizes), repeats))
+    return rng.binomial(sizes[:, None], chance).astype(np.float64)
+
+
+def copied_counts_of_yes(rng: np.random.Generator, sizes: Ints, p: float, correlation: float, repeats: int) -> Floats:
+    """Draw the same by another law: every item copies its unit's answer with probability √correlation, or is free."""
+    shape = (len(sizes), repeats)
+    copies = rng.binomial(sizes[:, None], np.sqrt(correlation), shape)
+    answer = rng.random(shape) < p
+    return (copies * answer + rng.binomial(sizes[:, None] - copies, p)).astype(np.float64)
+
+
+def yes_no(rng: np.random.Generator, unit: Ints, p: float, correlation: float, repeats: int) -> Floats:
+    """Draw (items, repeats) answers 0 or 1, beta-binomial within units."""
+    if correlation == 0:
+        return (rng.random((len(unit), repeats)) < p).astype(np.float64)
+    both = 1 / correlation - 1
+    chance = rng.beta(p * both, (1 - p) * both, (int(unit.max()) + 1, repeats))
+    return (rng.random((len(unit), repeats)) < chance[unit]).astype(np.float64)
+
+
+def tied_answers(
+    rng: np.random.Generator, unit: Ints, p: float, correlation: float, ties: float, repeats: int
+) -> tuple[Floats, float]:
+    """Draw (items, repeats) expected answers, a share ``ties`` of them 1/2 or 1/3, and return their true mean too.
+
+    An item is tied between two or three candidates: its expected value is 1/2 or 1/3 if the right one is among
+    them, else 0. Whether it is, and whether an item is tied at all, hang together within units.
+    """
+    right = yes_no(rng, unit, p, correlation, repeats)
+    tied = yes_no(rng, unit, ties, correlation, repeats)
+    of_how_many = rng.integers(2, 4, right.shape)
+    mean = p * (1 - ties) + p * ties * (1 / 2 + 1 / 3) / 2
+    return right * np.where(tied == 1, 1 / of_how_many, 1.0), mean
+
+
+def answers_tied_among_all(
+    rng: np.random.Generator, unit: Ints, p: float, correlation: float, ties: float, repeats: int
+) -> tuple[Floats, float]:
+    """Draw (items, repeats) expected answers as a nearly constant encoder gives them, and return their true mean too.
+
+    A share ``ties`` of the items is tied between all three candidates, with the expected value 1/3; the others are
+    right with probability p. Both hang together within units.
+    """
+    right = yes_no(rng, unit, p, correlation, repeats)
+    tied = yes_no(rng, unit, ties, correlation, repeats)
+    return np.where(tied == 1, 1 / 3, right), ties / 3 + (1 - ties) * p
+
+
+def normals(rng: np.random.Generator, unit: Ints, correlation: float, repeats: int) -> Floats:
+    """Draw (items, repeats) standard normal numbers of this correlation within units."""
+    of_unit = rng.standard_normal((int(unit.max()) + 1, repeats))[unit]
+    return np.sqrt(correlation) * of_unit + np.sqrt(1 - correlation) * rng.standard_normal((len(unit), repeats))

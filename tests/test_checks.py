@@ -1,0 +1,279 @@
+"""Corpora and results that were made in Python: what nothing can be measured with is refused, in one line."""
+
+import math
+import sys
+from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.checks import SAMPLES
+from embassay.errors import SpecError
+from embassay.folder import CORPORA, DIAGNOSTICS
+from embassay.plan import ANY, prepare
+from embassay.resolve import builtin_names, load_corpus
+from embassay.result import Comparison, Estimate, Row, Verdict
+from embassay.samples import Choice, Composition, Document, Grouped, Member, MinimalPairs, Pair, Question
+from embassay.types import Corpus, ItemScores, Origin, Runtime
+
+CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")
+EDITS = MinimalPairs("0", "a cat", (("typo", "a cta"), ("synonym", "a feline")))
+COMPOSED = Composition("0", "overlap", "a b", "b c", "b", ratings=(0, 4.0))
+PAIR = Pair("0", "a cat", "a dog", 2)
+QUESTION = Question("0", "Which cat?", ("d0", "d1"), (1, 2), ("article 1",))
+GROUPED = Grouped("0", "a cat", "cats")
+MEMBER = Member("0", "domain", "text", "a cat")
+DOCUMENTS = (Document("d0", ("one", "two")), Document("d1", ("three",)))
+GOOD = {
+    "choice": CHOICE,
+    "minimal_pairs": EDITS,
+    "composition": COMPOSED,
+    "pairs": PAIR,
+    "retrieval": QUESTION,
+    "groups": GROUPED,
+    "two": MEMBER,
+}
+
+
+def corpus(*samples, shape="", documents=DOCUMENTS, name="mine"):
+    shape = shape or next(s for s, (kind, _) in SAMPLES.items() if isinstance(samples[0], kind))
+    return Corpus(name, shape, samples, documents=documents if shape == "retrieval" else ())
+
+
+@pytest.mark.parametrize("shape", GOOD)
+def test_what_is_sound_is_taken(shape):
+    corpus(GOOD[shape]).check()
+    other = replace(GOOD[shape], id="1")
+    corpus(GOOD[shape], other).check()
+
+
+def test_every_shape_that_a_loader_or_a_diagnostic_has_is_known():
+    loaders = {CORPORA.module(name).SHAPE for name in CORPORA.own_names()}
+    diagnostics = {DIAGNOSTICS.module(name).create().shape for name in DIAGNOSTICS.own_names()} - {ANY}
+    assert loaders | diagnostics == set(SAMPLES) == set(GOOD)
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_built_in_corpora_are_sound(name):
+    load_corpus(name).check()
+
+
+WRONG = [
+    # ids and units
+    (replace(PAIR, id=""), "sample 0: id: an empty text"),
+    (replace(PAIR, id=7), "sample 0: id: must be a text, is a number"),
+    (replace(EDITS, group=None), "sample 0: group: must be a text, is None"),
+    (replace(GROUPED, group=""), "sample 0: group: an empty text"),
+    # texts
+    (replace(PAIR, second=""), "sample 0: second: an empty text"),
+    (replace(PAIR, first=" \n"), "sample 0: first: an empty text"),
+    (replace(PAIR, first=None), "sample 0: first: must be a text, is None"),
+    (replace(PAIR, first=b"bytes"), "sample 0: first: must be a text, is of type bytes"),
+    (replace(PAIR, first="half \ud800"), "sample 0: first: half of a surrogate pair"),
+    (replace(GROUPED, text=["a"]), "sample 0: text: must be a text, is of type list"),
+    (replace(MEMBER, text=""), "sample 0: a text of it: an empty text"),
+    # choices
+    (replace(CHOICE, paraphrase=""), "sample 0: paraphrase: an empty text"),
+    (replace(CHOICE, antonym=None), "sample 0: antonym: must be a text, is None"),
+    (replace(CHOICE, part_of_speech="Adj"), "part_of_speech must be a word such as verb, is 'Adj'"),
+    (replace(CHOICE, part_of_speech="all"), "part_of_speech must be a word such as verb, is 'all'"),
+    (replace(CHOICE, pair=""), "sample 0: pair: an empty text"),
+    (replace(CHOICE, negation=0), "sample 0: negation: must be a text, is a number"),
+    # minimal pairs
+    (replace(EDITS, edits=()), "edits must be a tuple of (name, text), one at least"),
+    (replace(EDITS, edits={"typo": "a cta"}), "edits must be a tuple of (name, text), one at least"),
+    (replace(EDITS, edits=("typo", "a cta")), "edits must be a tuple of (name, text), one at least"),
+    (replace(EDITS, edits=(("tpyo", "a cta"),)), "unknown edit 'tpyo'; known: synonym, antonym, typo"),
+    (replace(EDITS, edits=(("typo", ""),)), "sample 0: the edit typo: an empty text"),
+    (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo is given twice"),
+    # compositions
+    (replace(COMPOSED, operator="minus"), "operator must be one of overlap, difference, union, is 'minus'"),
+    (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and True for a difference only"),
+    (replace(COMPOSED, ratings=(5,)), "ratings must be numbers from 0 to 4, are (5,)"),
+    (replace(COMPOSED, ratings=(True,)), "ratings must be numbers from 0 to 4, are (True,)"),
+    (replace(COMPOSED, ratings=(math.nan,)), "ratings must be numbers from 0 to 4, are (nan,)"),
+    (replace(COMPOSED, ratings=3), "ratings must be numbers from 0 to 4, are 3"),
+    # pairs
+    (replace(PAIR, score="2"), "score must be a number or None, is '2'"),
+    (replace(PAIR, score=math.inf), "score must be a number or None, is inf"),
+    (replace(PAIR, score=True), "score must be a number or None, is True"),
+    (replace(PAIR, subset=None), "sample 0: subset: must be a text, is None"),
+    # questions
+    (replace(QUESTION, question=""), "sample 0: question: an empty text"),
+    (replace(QUESTION, right=("d0", "d7")), "the right document 'd7' is none of the corpus's documents"),
+    (replace(QUESTION, right="d0", gains=()), "right must be a tuple, is a text"),
+    (replace(QUESTION, right=("d0", "d0")), "a right document is named twice"),
+    (replace(QUESTION, gains=(1,)), "gains must be as many as right documents, 2; they are 1"),
+    (replace(QUESTION, gains=(1, 0)), "gains must be whole numbers of 1 or more, are (1, 0)"),
+    (replace(QUESTION, units=("",)), "sample 0: a unit of it: an empty text"),
+    (replace(QUESTION, units="article"), "units must be a tuple, is a text"),
+    # two sides
+    (replace(MEMBER, side="other"), "side must be one of domain, general, is 'other'"),
+    (replace(MEMBER, role="title"), "the role of a text must be one of text, query, document, is 'title'"),
+]
+
+
+@pytest.mark.parametrize(("sample", "told"), WRONG)
+def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
+    with pytest.raises(SpecError) as caught:
+        corpus(sample).check()
+    assert told in str(caught.value)
+    assert str(caught.value).startswith("corpus 'mine', sample 0: ")
+
+
+@pytest.mark.parametrize(
+    ("documents", "told"),
+    [
+        ((), "corpus 'mine' has questions and no documents: give it documents="),
+        ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is that of 0 already"),
+        ((Document("d0", ()),), "document 0: passages must be a tuple of texts, one at least"),
+        ((Document("d0", "whole"),), "document 0: passages must be a tuple of texts, one at least, is a text"),
+        ((Document("d0", ("a", " ")),), "document 0: passages[1]: an empty text"),
+        ((Document(0, ("a",)),), "document 0: id: must be a text, is a number"),
+        (("a document",), "document 0: is a text, where a Document is needed"),
+    ],
+)
+def test_documents_that_are_wrong_are_refused(documents, told):
+    with pytest.raises(SpecError) as caught:
+        corpus(replace(QUESTION, right=(), gains=()), documents=documents).check()
+    assert told in str(caught.value)
+
+
+def test_documents_without_questions_are_a_corpus():
+    Corpus("mine", "retrieval", (), documents=DOCUMENTS).check()
+
+
+def test_repeated_ids_are_refused():
+    with pytest.raises(SpecError, match=r"^corpus 'mine', sample 1: the id '0' is that of 0 already$"):
+        corpus(*[CHOICE] * 30).check()
+
+
+def test_samples_of_another_shape_are_refused():
+    with pytest.raises(SpecError, match="sample 1: is of type Pair, where a corpus of shape 'choice' has Choice"):
+        corpus(CHOICE, replace(PAIR, id="1")).check()
+
+
+@pytest.mark.parametrize("samples", [(), []])
+def test_a_corpus_without_samples_is_refused(samples):
+    with pytest.raises(SpecError, match="corpus 'mine' has no samples"):
+        Corpus("mine", "choice", samples).check()
+
+
+@pytest.mark.parametrize("name", ["", " ", None, 3])
+def test_a_corpus_without_a_name_is_refused(name):
+    with pytest.raises(SpecError, match="the name of a corpus must be a text"):
+        Corpus(name, "choice", (CHOICE,)).check()
+
+
+def test_a_shape_that_nothing_reads_is_refused_and_not_left_to_isotropy():
+    with pytest.raises(SpecError, match=r"is of shape 'chioce', which nothing here reads.*; did you mean 'choice'\?$"):
+        prepare(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], [], runtime=Runtime())
+
+
+@dataclass(frozen=True)
+class Own:
+    """A sample of somebody else's shape."""
+
+    id: str
+    unit: str
+    text: str
+
+    def texts(self):
+        return (("text", self.text),)
+
+    def fields(self):
+        return {"text": self.text}
+
+
+def test_another_package_s_shape_is_taken_where_its_diagnostic_is(monkeypatch):
+    class Theirs:
+        shape, options = "poems", ""
+
+        def score(self, corpus, vectors, origin): ...
+
+        def summarise(self, scores, draws): ...
+
+    poems = Corpus("mine", "poems", (Own("0", "0", "a rose"),))
+    point = EntryPoint("verse", "verse_of_another_package", "embassay.diagnostics")
+    module = ModuleType(point.module)
+    module.create = Theirs
+    monkeypatch.setitem(sys.modules, point.module, module)
+    points = {"embassay.diagnostics": [point]}
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.get(group, []))
+    plan = prepare(["hashing"], [poems], ["isotropy"], runtime=Runtime(), baselines=False)
+    assert [task.corpus.name for task in plan.tasks] == ["mine"]
+    with pytest.raises(SpecError, match="sample 0: unit: an empty text"):
+        Corpus("mine", "poems", (Own("0", "", "a rose"),)).check()
+    with pytest.raises(SpecError, match="sample 0: str has no 'id', which every sample needs"):
+        Corpus("mine", "poems", ("a rose",)).check()
+
+
+def test_assay_refuses_what_is_wrong_before_any_work():
+    with pytest.raises(SpecError, match="sample 1: the id '0' is that of 0 already"):
+        ea.assay(["no such encoder"], [corpus(CHOICE, CHOICE)], cache=None)
+
+
+# Figures
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"low": 0.9, "high": 0.1}, "low must not be above high"),
+        ({"low": None}, "low and high must both be given or both be None"),
+        ({"high": None}, "low and high must both be given or both be None"),
+        ({"value": math.nan}, "value must be finite or None"),
+        ({"value": np.float32(math.inf)}, "value must be finite or None"),
+        ({"value": "0.5"}, "value must be finite or None"),
+        ({"value": True}, "value must be finite or None"),
+        ({"items": -1}, "items must be a whole number of 0 or more"),
+        ({"units": 2.0}, "units must be a whole number of 0 or more"),
+        ({"undefined": True}, "undefined must be a whole number of 0 or more"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Estimate, Row])
+def test_figures_that_contradict_each_other_are_refused(kind, changes, told):
+    usual = {"value": 0.5, "low": 0.4, "high": 0.6, "items": 40, "units": 20, "undefined": 0, "reason": None}
+    if kind is Row:
+        names = ("diagnostic", "corpus", "encoder", "subset", "measure", "condition", "quantity", "signature")
+        usual |= dict.fromkeys(names, "x")
+    kind(**usual)
+    with pytest.raises(ValueError, match=told):
+        kind(**{**usual, **changes})
+
+
+def test_an_estimate_has_no_more_units_than_items_and_may_lie_outside_its_interval():
+    with pytest.raises(ValueError, match="units must not be more than items"):
+        Estimate(0.5, 0.4, 0.6, items=3, units=4)
+    # The percentile interval of a share of a few skewed units need not hold the share itself.
+    assert Estimate(0.7, 0.4, 0.6, items=4, units=4).value == 0.7
+
+
+def test_comparisons_and_verdicts_are_checked_alike():
+    names = ("diagnostic", "corpus", "subset", "measure", "condition", "quantity", "a", "b")
+    counts = {"pairs_in_family": 1, "items": 1, "units": 1}
+    with pytest.raises(ValueError, match="low must not be above high"):
+        Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
+    with pytest.raises(ValueError, match="low and high must both be given"):
+        Verdict("d", "c", "q", 1, 1, low=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"item": np.array([0, 1])}, "items and labels must be arrays of str"),
+        ({"labels": {"subset": np.array([0, 1])}}, "items and labels must be arrays of str"),
+        ({"labels": {"subset": np.array(["a", None])}}, "items and labels must be arrays of str"),
+        ({"values": {"x": np.zeros(2, np.float32)}}, "values must be arrays of float64"),
+        ({"values": {"x": np.zeros(3)}}, "'x' has 3 entries, and there are 2 items"),
+        ({"unit": np.zeros(1, np.int64)}, "'unit' has 1 entries, and there are 2 items"),
+    ],
+)
+def test_scores_that_do_not_belong_together_are_refused(changes, told):
+    usual = {"item": np.array(["0", "1"]), "unit": np.arange(2), "labels": {}, "values": {"x": np.zeros((2, 3))}}
+    ItemScores(Origin(*["x"] * 6), "cosine", **usual)
+    with pytest.raises(ValueError, match=told):
+        ItemScores(Origin(*["x"] * 6), "cosine", **{**usual, **changes})

@@ -1,0 +1,244 @@
+"""Answers that no honest service gives: each ends in one line, with bounded memory, and without any part of the key."""
+
+import contextlib
+import gzip
+import json
+import time
+import tracemalloc
+
+import pytest
+
+from embassay.encoders._embeddings import Service as Model
+from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint.answers import pause_asked
+from embassay.endpoint.chat import Chat
+from embassay.endpoint.limits import SHORT, chat_limit, count_values, vectors_limit
+from embassay.errors import EndpointError
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+KEY = "sk-Planted0123456789abcdef"
+
+
+def raw(*pieces):
+    """Send pieces of bytes, whatever they are, and hang up."""
+
+    def behave(handler, payload):
+        handler.close_connection = True
+        for piece in pieces:
+            handler.wfile.write(piece)
+
+    return behave
+
+
+def answer(body, *headers, status="200 OK"):
+    """Send a body with a length, as HTTP wants it."""
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    return raw("\r\n".join(head).encode("latin-1"), body)
+
+
+def entries(*rows, indices=(0, 1)):
+    """Send vectors, written as they are given."""
+    data = [f'{{"index": {index}, "embedding": {row}}}' for index, row in zip(indices, rows, strict=True)]
+    return answer(f'{{"data": [{", ".join(data)}], "model": "{KEY}"}}'.encode())
+
+
+def says(message, *headers, status="400 Bad"):
+    """Refuse with a message in JSON."""
+    return answer(json.dumps({"error": {"message": message}}).encode(), *headers, status=status)
+
+
+def endless(handler, payload):
+    """Send white space for as long as somebody reads it."""
+    handler.close_connection = True
+    with contextlib.suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n{")
+        for _ in range(2000):
+            handler.wfile.write(b" " * 65536)
+
+
+def chunks(*pieces):
+    return raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *pieces)
+
+
+def bomb(copies):
+    """Send as many megabytes of white space as gzip makes small."""
+    return answer(gzip.compress(b"{" + b" " * copies * 1_000_000), "Content-Encoding: gzip")
+
+
+HOSTILE = {
+    "NaN": (entries("[1, 2]", "[NaN, 1]"), "NaN or infinity"),
+    "Infinity": (entries("[1, 2]", "[-Infinity, 1]"), "NaN or infinity"),
+    "a number beyond float64": (entries("[1, 2]", "[1e999, 1]"), "NaN or infinity"),
+    "an integer beyond float64": (entries("[1, 2]", f"[{10**400}, 1]"), "NaN or infinity"),
+    "an integer of 5,000 digits": (entries("[1, 2]", f"[{'9' * 5000}, 1]"), "damaged"),
+    "a base64 text of NaN": (entries('"AADAfw=="', '"AADAfw=="'), "NaN or infinity"),
+    "lists in lists": (answer(b"[" * 200_000), "at most 135,680 values, and about 200,000 came"),
+    "a few thousand lists in lists": (answer(b'{"data": ' + b"[" * 5000 + b"]" * 5000 + b"}"), "nested too deeply"),
+    "errors within errors": (answer(b'{"error":' * 3000 + b"1" + b"}" * 3000, status="400 Bad"), "answered 400"),
+    "one vector less": (entries("[1, 2]", indices=(0,)), "1 vectors for 2 texts"),
+    "one vector more": (entries("[1]", "[1]", "[1]", indices=(0, 1, 2)), "3 vectors for 2 texts"),
+    "vectors of two lengths": (entries("[1, 2]", "[1]"), "vectors of 1 and 2 dimensions"),
+    "an index twice": (entries("[1]", "[1]", indices=(1, 1)), "not each of 0 to 1 once"),
+    "indices from 1 on": (entries("[1]", "[1]", indices=(1, 2)), "not each of 0 to 1 once"),
+    "a huge index": (entries("[1]", "[1]", indices=(0, 10**300)), "not each of 0 to 1 once"),
+    "a list as an index": (entries("[1]", "[1]", indices=("[0]", "{}")), "not each of 0 to 1 once"),
+    "no UTF-8": (answer(b'{"data": "\xff\xfe ' + KEY.encode() + b'"}'), "damaged"),
+    "UTF-16": (answer(json.dumps({"data": KEY}).encode("utf-16")), "that is no JSON"),
+    "a null character": (answer(b"\0" + KEY.encode()), "that is no JSON"),
+    "half a character": (says(f"\ud800 {KEY}"), "it says: …"),
+    "control characters": (says(f"\x1b[2J\r\n\u2028\u202e{KEY}\x07"), r"it says: \[2J …"),
+    "a long message": (says(f"{KEY} " * 50_000), "it says: {.*… … …"),
+    "a status that is none": (answer(KEY.encode(), status=f"999 {KEY}"), "answered 999"),
+    "a switch of protocols": (raw(b"HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n"), "the connection failed"),
+    "no content": (raw(f"HTTP/1.1 204 {KEY}\r\n\r\n".encode()), "that is no JSON"),
+    "a redirect with the key": (answer(b"", f"Location: https://{KEY}.example/", status="302 Gone"), "redirects to"),
+    "a long redirect": (answer(b"", f"Location: /{KEY * 900}", status="307 Gone"), "redirects to another"),
+    "a pause of years": (answer(b"", "Retry-After: 99999999999", status="503 No"), "answered 503"),
+    "a pause of 400 digits": (answer(b"", f"Retry-After: {'9' * 400}", status="429 No"), "answered 429"),
+    "a negative pause": (answer(b"", "Retry-After: -1", status="503 No"), "answered 503"),
+    "a date without end": (answer(b"", f"Retry-After: Fri, 31 Dec {'9' * 40} 23:59:59 GMT", status="503 No"), "503"),
+    "a duration without end": (
+        answer(b"", "x-ratelimit-remaining-tokens: 0", f"x-ratelimit-reset-tokens: {'1' * 5000}x", status="429 No"),
+        "answered 429",
+    ),
+    "chunks of no length": (chunks(b"\r\n\r\n", KEY.encode()), "the connection failed"),
+    "chunks of nonsense": (chunks(KEY.encode(), b"\r\n{}\r\n"), "the connection failed"),
+    "chunks of negative length": (chunks(b"-5\r\n{}\r\n"), "the connection failed"),
+    "chunks that end early": (chunks(b"FFFF\r\n{}"), "the connection failed"),
+    "two lengths": (answer(b"{}", "Content-Length: 7"), "the connection failed"),
+    "a negative length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"), "the connection failed"),
+    "a length that is no number": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: a\r\n\r\n{}"), "the connection failed"),
+    "an enormous length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{"), "and 99,999,999,999 came"),
+    "no HTTP": (raw(f"SSH-2.0-{KEY}\r\n".encode()), "the connection failed"),
+    "a header without end": (raw(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000), "the connection failed"),
+    "a header without a name": (raw(f"HTTP/1.1 200 OK\r\n{KEY}\r\n\r\n{{}}".encode()), "the connection failed"),
+    "nothing": (raw(), "the connection failed"),
+    "an answer without end": (endless, "4,260,352 bytes, and at least 4,[2-9]"),
+    "gzip that unpacks to much": (bomb(100), "4,260,352 bytes, and at least [45],"),
+    "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the connection failed"),
+    "gzip in gzip": (answer(b"", "Content-Encoding: gzip, gzip"), "content encoding 'gzip, gzip'"),
+    "the key as an encoding": (answer(b"", f"Content-Encoding: {KEY}"), "content encoding '…'"),
+    "lists of nothing": (answer(b'{"data": [' + b"[]," * 900_000 + b"[]]}"), "at most .* values, and about"),
+    "many strings": (answer(b'{"data": [' + b'"",' * 900_000 + b'""]}'), "at most .* values, and about"),
+    "strings with commas": (answer(b'{"data": ["' + b"," * 900_000 + b'"]}'), "no list of embeddings"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def endpoint(service):
+    made = Endpoint(service.url, KEY, timeout=60, retries=Retries(2, 0.001, lambda stop, seconds: None), price=1.0)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_answer_ends_in_one_line_without_the_key(service, endpoint, name):
+    behaviour, message = HOSTILE[name]
+    service.script(behaviour, behaviour)
+    with pytest.raises(EndpointError, match=message) as caught:
+        list(Model(endpoint, "m").vectors(["a", "b"]))
+    shown = str(caught.value)
+    assert shown.startswith(service.host)
+    assert shown.isprintable()
+    assert len(shown) < 2000
+    shown += f"{caught.value!r}{caught.value.problem}{caught.value.said}".lower()
+    assert not any(KEY[start : start + 8].lower() in shown for start in range(len(KEY) - 7))
+    # The next answer is read as ever.
+    service.behaviours.clear()
+    assert [rows.shape for _, rows in Model(endpoint, "m").vectors(["a", "b"])] == [(2, service.dim)]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [{"usage": {"total_tokens": 10**400}}, {"usage": {"prompt_tokens": 10**400, "completion_tokens": 10**4000}},
+     {"usage": {"total_tokens": float("nan")}}, {"usage": {"total_tokens": -1}}, {"model": KEY * 9000}, {"model": []}],
+)  # fmt: skip
+def test_what_comes_with_an_answer_of_a_chat_does_no_harm(service, endpoint, found):
+    message = {"message": {"content": "Yes, I know."}, "finish_reason": "stop"}
+    service.script(answer(json.dumps({"choices": [message], **found}).encode()))
+    got = Chat(endpoint, "m").ask("Do you?")
+    assert got.text == "Yes, I know."
+    assert got.tokens < 100
+    assert len(got.model) <= 201
+    assert KEY[:8] not in got.model
+    assert endpoint.spending.cost < 0.001
+
+
+def test_an_answer_of_a_chat_is_bounded_by_the_tokens_asked_for(service, endpoint):
+    chat = Chat(endpoint, "m", max_tokens=10)
+    service.script(answer(json.dumps({"choices": [{"message": {"content": 'a, "b" \\ [{' * 9000}}]}).encode()))
+    assert len(chat.ask("Do you?").text) == 12 * 9000 - 9000
+    service.script(answer(json.dumps({"choices": [{"message": {"content": "a" * 2_000_000}}]}).encode()))
+    with pytest.raises(EndpointError, match=r"a text of 10 tokens should take at most 1,051,136 bytes, and 2,000,0"):
+        chat.ask("Do you?")
+    service.script(answer(b'{"choices": [' + b"{}," * 9000 + b"{}]}"))
+    with pytest.raises(EndpointError, match=r"a text of 10 tokens should have at most 4,106 values, and about 18,"):
+        chat.ask("Do you?")
+    service.script(answer(b'{"choices": ' + b"[" * 900 + b"]" * 900 + b"}"))
+    with pytest.raises(EndpointError, match=r"another form than a chat's|nested too deeply"):
+        chat.ask("Do you?")
+
+
+def test_vectors_are_bounded_by_the_dimensions_once_they_are_known(service, endpoint):
+    long = entries(*[f"[{', '.join(['0.25'] * 9000)}]"] * 2)
+    service.script(long)
+    assert [rows.shape for _, rows in Model(endpoint, "m").vectors(["a", "b"])] == [(2, 9000)]
+    known = Model(endpoint, "m")
+    list(known.vectors(["a"]))
+    for model in (known, Model(endpoint, "m", dim=service.dim)):
+        service.script(long)
+        with pytest.raises(
+            EndpointError, match=r"2 vectors of 8 dimensions should take at most 66,560 bytes, and 108,"
+        ):
+            list(model.vectors(["a", "b"]))
+
+
+def test_limits_leave_room_for_every_honest_answer():
+    for texts, dimensions in ((1, 1), (1, 65_536), (16, 65_536), (128, 8192), (2048, 4096), (2048, 1)):
+        row = ",\n    ".join(["-2.2250738585072014e-308"] * dimensions)
+        entry = f'{{\n  "object": "embedding",\n  "index": 9999,\n  "embedding": [\n    {row}\n  ]\n}},\n'
+        for limit in (vectors_limit(texts, dimensions), vectors_limit(texts, None)):
+            assert len(entry) * texts + 2000 < limit.size
+            assert count_values(entry.encode(), 10**9) * texts + 100 < limit.values
+    assert vectors_limit(1, None).size < 3_000_000
+    assert vectors_limit(128, None).size < 36_000_000
+    text = json.dumps("\U0001f642" * 512, ensure_ascii=True)
+    assert 12 * len(text) < chat_limit(512).size
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [('{"a": [1, 2, 3], "b": "x, y"}', 5), ('["\\\\", 1, "\\"", "[[[["]', 4), ('{"a": "\\\\\\", [{"}', 1), ("7", 0)],
+)  # fmt: skip
+def test_values_are_counted_without_those_in_strings(text, values):
+    assert count_values(text.encode(), 2) == values
+
+
+def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):
+    packed = gzip.compress(b'{"data": [' + b"[]," * 12_000_000)
+    service.script(answer(packed, "Content-Encoding: gzip"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(EndpointError, match="should take at most"):
+            list(Model(endpoint, "m").vectors(["a", "b"]))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * vectors_limit(2, None).size
+
+
+def test_a_pause_is_read_in_time_in_proportion_to_its_length():
+    for value in ("1" * 50_000 + "x", "1m" * 20_000 + "x", "1.1" * 20_000, "", "s", "5 s"):
+        assert pause_asked({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": value}) is None
+    assert SHORT.size == 65_536
+
+
+def test_the_key_does_not_follow_a_redirect(service, lasting_service, endpoint):
+    before = len(lasting_service.seen)
+    for status in (301, 302, 303, 307, 308):
+        service.script(answer(b"", f"Location: {lasting_service.url}/embeddings", status=f"{status} Moved"))
+        with pytest.raises(EndpointError, match="it redirects to"):
+            endpoint.post("/embeddings", {"input": ["a"], "model": "m"})
+    time.sleep(0.05)
+    assert len(lasting_service.seen) == before

@@ -1,0 +1,81 @@
+"""Messages are one line each, of bounded length, and hide nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from embassay.cli import main
+from embassay.errors import (
+    END,
+    LONGEST,
+    EmbassayError,
+    EndpointError,
+    SourceError,
+    SpecError,
+    UnknownNameError,
+    one_line,
+)
+from embassay.store.runs import RunFolder
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("plain", "plain"),
+        ("two  spaces in a path stay", "two  spaces in a path stay"),
+        (" one\n  two\r\n\n\tthree\x85four\u2028five ", "one two three four five"),
+        ("a\x1b[31mred\x00\x7f\ttab", r"a\x1b[31mred\x00\x7f\ttab"),
+        ("left\u202eright\u2066\u200f\ufeff", r"left\u202eright\u2066\u200f\ufeff"),
+        ("half \ud800", r"half \ud800"),
+        ("ذہن 模 é 👍🏽 क्‍ष", "ذہن 模 é 👍🏽 क्‍ष"),
+    ],
+)
+def test_a_text_becomes_one_line_on_which_all_is_seen(text, line):
+    assert one_line(text) == line
+    assert one_line(line) == line
+
+
+@pytest.mark.parametrize("letter", ["x", "\n", "\x1b", "模"])
+def test_a_long_text_keeps_its_beginning_and_its_end(letter):
+    line = one_line("begin " + letter * 1_000_000 + " the end")
+    assert len(line) <= LONGEST
+    assert line.startswith("begin ")
+    assert line.endswith(" the end")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EmbassayError("a\nb"),
+        SpecError("a\x1bb" * 9_000),
+        SourceError("is\nbad", "a\nb.json", 3, "x\ny"),
+        UnknownNameError("encoder", "a\nb" * 3_000, ["c\nd"]),
+        EndpointError("host", "refused", 500, "<html>\n" * 900),
+    ],
+)
+def test_every_error_has_one_line(error):
+    assert str(error).isprintable()
+    assert len(str(error)) <= LONGEST
+    assert len(str(error)[-END:]) <= END
+
+
+def test_what_the_command_prints_is_one_line(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "-e", "nothing:\n\u202e" + "x" * 5_000])
+    message = capsys.readouterr().err.rstrip("\n")
+    assert message.isprintable()
+    assert len(message) <= LONGEST
+
+
+def test_what_goes_into_the_record_is_one_line(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_record({"key": "k", "notes": ["one\ntwo" * 900]})
+    record = folder.record()
+    assert [len(note) <= LONGEST and note.isprintable() for note in record["notes"]] == [True]
+
+
+def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
+    code = "import sys; from embassay.session import say; say('half \\ud800, all é')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONPATH": ":".join(sys.path)})
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,103 @@
+"""What killed processes leave of files that they were writing is removed; what another process is writing is not."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from embassay import partial_files
+from embassay.builders._files import write_files
+from embassay.partial_files import OLD, partial_file, remove_left_overs
+from embassay.store.canonical import write
+from embassay.store.runs import RunFolder
+
+
+@pytest.fixture
+def dead():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def put(folder, name, age=0.0):
+    path = folder / name
+    path.write_bytes(b"half")
+    os.utime(path, (time.time() - age, time.time() - age))
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_only_what_is_ours_and_left_is_removed(tmp_path, dead):
+    here, own = partial_files._machine(), os.getpid()
+    left = [f".{here}.{dead}.0123abcd.part", f".{dead}.0123abcd.part"]
+    old = [f".{here}.{own}.0123abcd.part", f".ffffffff.{own}.0123abcd.part", f".ffffffff.{dead}.0123abcd.part"]
+    kept = [
+        f".{here}.{own}.4567abcd.part",
+        f".{own}.4567abcd.part",
+        f".{here}.1.4567abcd.part",
+        f".ffffffff.{dead}.4567abcd.part",
+    ]
+    foreign = ["x.part", ".part", f".{dead}.part", f"{dead}.0123abcd.part", f".{dead}.0123ABCD.part", "film.mp4.part"]
+    for name in [*left, *kept]:
+        put(tmp_path, name)
+    for name in [*old, *foreign]:
+        put(tmp_path, name, age=OLD + 60)
+    remove_left_overs(tmp_path)
+    assert names(tmp_path) == sorted([*kept, *foreign])
+
+
+def test_a_folder_that_is_not_there_or_no_folder_is_no_error(tmp_path):
+    remove_left_overs(tmp_path / "none")
+    remove_left_overs(put(tmp_path, "file"))
+
+
+def test_a_name_is_of_this_machine_and_process(tmp_path):
+    name = partial_file(tmp_path / "a.json").name
+    assert re.fullmatch(rf"\.[0-9a-f]{{8}}\.{os.getpid()}\.[0-9a-f]{{8}}\.part", name)
+    assert partial_file(tmp_path / "a.json").name != name
+
+
+@pytest.mark.parametrize("writer", [write, lambda path, content: write_files({path: content})])
+def test_a_file_is_written_where_left_overs_lie_and_takes_them_away(tmp_path, dead, writer):
+    put(tmp_path, f".{dead}.0123abcd.part")
+    writer(tmp_path / "a.json", b"whole")
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_a_run_that_goes_on_removes_them(tmp_path, dead):
+    run = RunFolder(tmp_path)
+    run.open({"seed": 0})
+    (tmp_path / "scores").mkdir()
+    put(tmp_path, f".{dead}.0123abcd.part")
+    put(tmp_path / "scores", f".{dead}.0123abcd.part")
+    kept = put(tmp_path / "scores", f".{os.getpid()}.0123abcd.part")
+    RunFolder(tmp_path).open({"seed": 0})
+    assert names(tmp_path) == ["run.json", "scores"]
+    assert names(tmp_path / "scores") == [kept.name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing_for_long(tmp_path):
+    code = (
+        "import os, sys, time; from pathlib import Path; from embassay.store import canonical\n"
+        "os.fsync = lambda number: (print('filled', flush=True), time.sleep(600))\n"
+        "canonical.write(Path(sys.argv[1]), b'whole')\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.json")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout.readline() == "filled\n"
+        remove_left_overs(tmp_path)
+        assert len(names(tmp_path)) == 1  # it is being written
+        process.send_signal(signal.SIGKILL)
+    assert len(names(tmp_path)) == 1
+    remove_left_overs(tmp_path)
+    assert names(tmp_path) == []

@@ -1,0 +1,348 @@
+"""Plug-ins of other packages, through entry points: taken, told apart by their code, left out where they fail."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import embassay as ea
+from embassay import folder
+from embassay.errors import PluginError
+from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
+from embassay.plan import prepare
+from embassay.resolve import builtin_names, load_corpus
+from embassay.run import layouts
+from embassay.types import Runtime
+
+DIAGNOSTIC = '''
+"""Counts the items, times FACTOR."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embassay.result import Result, Row, Verdict
+from embassay.types import ItemScores
+
+FACTOR = {factor}
+
+
+def create():
+    return Counting()
+
+
+@dataclass(frozen=True)
+class Counting:
+    shape: str = "choice"
+    options: str = ""
+
+    def score(self, corpus, vectors, origin):
+        item = np.array([s.id for s in corpus.samples])
+        values = {{"counted": np.full(len(item), float(FACTOR))}}
+        return ItemScores(origin, "count", item, corpus.units, {{}}, values)
+
+    def summarise(self, scores, draws):
+        rows = [
+            Row(s.origin.diagnostic, s.origin.corpus, s.origin.encoder, "all", "count", "", "counted",
+                float(s.values["counted"].mean()), None, None, len(s.item), len(s.item), 0, "none", s.signature(draws))
+            for s in scores
+        ]
+        origin = scores[0].origin
+        verdict = Verdict(origin.diagnostic, origin.corpus, "counted", len(scores[0].item), len(scores[0].item))
+        return Result(draws.seed, draws.resamples, rows=tuple(rows), verdicts=(verdict,))
+'''
+LAYOUT = """
+from embassay.layout import Column, EncoderTable, Layout
+
+LAYOUT = Layout("Counting", "How many?", EncoderTable("Counts", (Column("counted", "counted"),)), (), "nobody")
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution of one module with its entry points, and return the name of the module."""
+    folder.warn_once.cache_clear()
+
+    def put(source, **groups):
+        name = f"theirs_{uuid.uuid4().hex[:8]}"
+        place = tmp_path / "site"
+        info = place / f"{name}-1.5.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
+        lines = [f"[embassay.{group}]\n{plugin} = {name}\n" for group, plugin in groups.items()]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+        (place / f"{name}.py").write_text(source)
+        monkeypatch.syspath_prepend(place)
+        return name
+
+    yield put
+    for module in [m for m in sys.modules if m.startswith("theirs_")]:
+        del sys.modules[module]
+
+
+def embassay(tmp_path, *arguments):
+    """Run the command in a process of its own, which sees the installed distributions."""
+    places = os.pathsep.join([str(tmp_path / "site"), str(Path(ea.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "embassay", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=300)
+
+
+def counted(run, encoder):
+    result = json.loads((run / "result.json").read_text())
+    (row,) = (r for r in result["rows"] if r["quantity"] == "counted" and r["encoder"] == encoder)
+    return row["value"], row["signature"]
+
+
+# What a plug-in computes with
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS.names())
+def test_each_diagnostic_of_ours_has_a_version(name):
+    module = DIAGNOSTICS.module(name)
+    assert isinstance(module.VERSION, int)
+    assert DIAGNOSTICS.version(name) == str(module.VERSION)
+
+
+def test_the_version_stands_in_the_signature():
+    result = ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], cache=None, resamples=20, baselines=False)
+    assert all(r.signature.startswith("negated_antonyms@1|corpus:opposites@") for r in result.rows)
+    result = ea.assay(["hashing"], ["vignettes"], ["composition,null_seed=5"], cache=None, resamples=20)
+    assert {r.signature.split("|")[0] for r in result.rows} == {"composition@1(null_seed=5)"}
+
+
+def test_a_plug_in_that_has_changed_gives_new_figures_in_the_same_folder(install, tmp_path):
+    name = install(DIAGNOSTIC.format(factor=1) + LAYOUT, diagnostics="counting")
+    arguments = ["run", "-e", "hashing", "-c", "opposites", "-d", "counting", "-o", "out", "--no-baselines"]
+    first = embassay(tmp_path, *arguments)
+    assert (first.returncode, counted(tmp_path / "out", "hashing")[0]) == (0, 1), first.stderr
+    assert "held all of this already" in embassay(tmp_path, *arguments).stderr
+    before = counted(tmp_path / "out", "hashing")
+    (tmp_path / "site" / f"{name}.py").write_text(DIAGNOSTIC.format(factor=2) + LAYOUT)
+    third = embassay(tmp_path, *arguments)
+    assert third.returncode == 0, third.stderr
+    assert "counting: the code of this diagnostic has changed since; its scores are made anew" in third.stderr
+    assert "held all of this already" not in third.stderr
+    value, signature = counted(tmp_path / "out", "hashing")
+    assert (before[0], value) == (1, 2)
+    assert before[1].split("|")[0].startswith("counting@")
+    assert before[1].split("|")[0] != signature.split("|")[0]
+    # Other settings are refused as ever, also with other code.
+    assert embassay(tmp_path, *arguments, "--seed", "1").returncode == 2
+
+
+def test_the_hash_is_of_the_module_or_of_all_of_its_package(tmp_path, monkeypatch):
+    alone, package = f"alone_{uuid.uuid4().hex[:8]}", f"package_{uuid.uuid4().hex[:8]}"
+    (tmp_path / f"{alone}.py").write_text("A = 1\n")
+    inner = tmp_path / package / "inner"
+    inner.mkdir(parents=True)
+    for file in (tmp_path / package / "__init__.py", inner / "__init__.py", inner / "plugin.py", inner / "helper.py"):
+        file.write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    one, plugin = source_hash(alone), source_hash(f"{package}.inner.plugin")
+    (tmp_path / "beside.py").write_text("")
+    assert source_hash(alone) == one
+    (inner / "data.txt").write_text("x")
+    assert source_hash(f"{package}.inner.plugin") == plugin
+    (inner / "helper.py").write_text("B = 1\n")
+    changed = source_hash(f"{package}.inner.plugin")
+    assert len({one, plugin, changed}) == 3
+    (inner / "helper.py").rename(inner / "renamed.py")
+    assert source_hash(f"{package}.inner.plugin") not in {plugin, changed}
+    assert source_hash("sys") == source_hash("no_such_module") == ""
+
+
+def test_without_a_source_it_is_the_version_of_what_is_installed(install, monkeypatch):
+    install(DIAGNOSTIC.format(factor=1), diagnostics="counting")
+    monkeypatch.setattr("embassay.folder.source_hash", lambda module: "")
+    assert DIAGNOSTICS.version("counting") == "1.5"
+
+
+# Plug-ins that fail
+
+BROKEN = {
+    "import": "import no_such_package_at_all",
+    "exit": "import sys\nsys.exit(3)",
+    "syntax": "def create(:",
+    "nothing": "",
+    "create": "def create():\n    raise KeyError('oops')",
+    "half": "class Half:\n    shape = 'choice'\ndef create():\n    return Half()",
+    "options": "def create(*, n: Nonsense = 1):\n    return None",
+    "check": DIAGNOSTIC.format(factor=1) + "\n    def check(self, corpus):\n        return 1 / 0\n",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_diagnostic_is_left_out_of_a_run_and_named(install, kind):
+    name = install(BROKEN[kind], diagnostics="broken")
+    with pytest.warns(PluginWarning) as warned:
+        plan = prepare(["hashing"], ["opposites"], [], runtime=Runtime(), baselines=False)
+    (message,) = {str(w.message) for w in warned}
+    assert message.startswith(f"diagnostic 'broken' of {name} 1.5 cannot be used: ")
+    assert message.endswith("; it is left out")
+    assert "\n" not in message
+    assert {task.name for task in plan.tasks} == {"negated_antonyms", "isotropy"}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_diagnostic_that_is_asked_for_is_one_error(install, kind):
+    name = install(BROKEN[kind], diagnostics="broken")
+    with pytest.raises(PluginError, match=rf"^diagnostic 'broken' of {name} 1\.5 cannot be used: \w+: ") as caught:
+        prepare(["hashing"], ["opposites"], ["broken"], runtime=Runtime(), baselines=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
+    source = "raise ImportError('no\\nluck')"
+    name = install(source, diagnostics="aaa", corpora="aab", encoders="aac", builders="aad")
+    (tmp_path / "mine.jsonl").write_text('{"input": "a", "label": 0, "sentences": ["b", "c", "d"]}\n')
+    done = embassay(tmp_path, "run", "-e", "hashing", "-c", "mine.jsonl", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "cannot be used" in line]
+    assert sorted(told) == [
+        f"embassay: corpus loader 'aab' of {name} 1.5 cannot be used: ImportError: no luck; it is left out",
+        f"embassay: diagnostic 'aaa' of {name} 1.5 cannot be used: ImportError: no luck; it is left out",
+    ]
+    assert "Traceback" not in done.stderr
+    listed = embassay(tmp_path, "list")
+    assert listed.returncode == 0, listed.stderr
+    assert "retrieval" in listed.stdout
+    for what in ("encoder 'aac'", "corpus loader 'aab'", "diagnostic 'aaa'", "builder 'aad'"):
+        assert f"{what} of {name} 1.5 cannot be used: ImportError: no luck" in " ".join(listed.stdout.split())
+    for arguments in (["-e", "aac"], ["-e", "hashing", "-c", "mine.jsonl,loader=aab"], ["-d", "aaa"]):
+        asked = embassay(tmp_path, "run", *arguments, "-o", "other")
+        assert (asked.returncode, asked.stdout) == (2, "")
+        assert asked.stderr.splitlines()[-1].startswith("embassay: ")
+        assert f"of {name} 1.5 cannot be used: ImportError: no luck" in asked.stderr
+        assert "Traceback" not in asked.stderr
+
+
+def test_what_documents_a_plug_in_may_be_anything(install, capsys):
+    from embassay.inventory import show
+
+    strange = "class Strange:\n    def __str__(self):\n        raise ValueError('no text')\n"
+    source = f"{strange}\n__doc__ = 7\nEXTRA = 3\ndef create(*, a=Strange()):\n    pass\n"
+    install(source, diagnostics="strange")
+    show("diagnostics")
+    assert "strange" in capsys.readouterr().out
+
+
+def test_an_encoder_that_fails_to_be_made_is_one_error(install):
+    install("def create(target, runtime):\n    return 1 / 0", encoders="failing")
+    with pytest.raises(PluginError, match=r"^encoder 'failing' of .* cannot be used: ZeroDivisionError: division"):
+        ea.encoder("failing")
+
+
+# Corpus loaders
+
+LOADER = """
+from embassay.samples import Choice
+from embassay.types import Corpus
+
+SHAPE = "choice"
+
+
+def load(source, name):
+    return Corpus(name, SHAPE, (Choice("0", "a", "b", "c", "d", "adjective", "a–b"),), loader="theirs")
+"""
+
+
+def test_a_loader_that_recognises_nothing_is_no_built_in_corpus(install, tmp_path):
+    install(LOADER, corpora="theirs")
+    assert "theirs" not in builtin_names()
+    plan = prepare(["hashing"], [], ["negated_antonyms"], runtime=Runtime(), baselines=False)
+    assert [corpus.name for corpus in plan.corpora] == ["opposites"]
+    (tmp_path / "a.file").write_text("x")
+    assert load_corpus(f"{tmp_path}/a.file,loader=theirs").loader == "theirs"
+
+
+def test_a_loader_that_says_so_is_built_in(install):
+    install(LOADER + "\nBUILTIN = True\n", corpora="theirs")
+    assert "theirs" in builtin_names()
+    assert load_corpus("theirs").loader == "theirs"
+
+
+def test_a_built_in_corpus_of_others_that_fails_is_left_out(install):
+    install("BUILTIN = True\nSHAPE = 'choice'\ndef load(source, name):\n    return 1 / 0", corpora="theirs")
+    with pytest.warns(PluginWarning, match="'theirs'.*ZeroDivisionError"):
+        plan = prepare(["hashing"], [], ["negated_antonyms"], runtime=Runtime(), baselines=False)
+    assert [corpus.name for corpus in plan.corpora] == ["opposites"]
+
+
+def test_a_loader_that_fails_to_recognise_is_left_out(install, choice_file):
+    install(LOADER + "\ndef recognises(head):\n    return 1 / 0\n", corpora="aaa")
+    path = choice_file({"input": "a", "label": 0, "sentences": ["b", "c", "d"]})
+    with pytest.warns(PluginWarning, match=r"corpus loader 'aaa' of theirs_\w+ 1.5 cannot be used: ZeroDivisionError"):
+        assert load_corpus(str(path)).loader == "semantoneg"
+
+
+def test_a_loader_that_returns_no_corpus_is_one_error(install, tmp_path):
+    install("def load(source, name):\n    return []", corpora="theirs")
+    (tmp_path / "a.file").write_text("x")
+    with pytest.raises(PluginError, match=r"load\(\) returned list, not a Corpus"):
+        load_corpus(f"{tmp_path}/a.file,loader=theirs")
+
+
+# Layouts
+
+PLAIN = "its figures are shown in plain tables"
+LAYOUTS = {
+    "missing": "",
+    "raises": "\ndef layout(result):\n    return 1 / 0\n",
+    "none": "\nLAYOUT = None\n",
+    "no_columns": LAYOUT.replace('(Column("counted", "counted"),)', "()"),
+    "strange_part": LAYOUT.replace(', (), "nobody")', ', ("a part",), "nobody")'),
+}
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_a_layout_that_cannot_be_had_takes_no_report_down(install, tmp_path, kind):
+    install(DIAGNOSTIC.format(factor=4) + LAYOUTS[kind], diagnostics="counting")
+    result = ea.assay(["hashing"], ["opposites"], ["counting"], cache=None, baselines=False)
+    with pytest.warns(PluginWarning, match=rf"^diagnostic 'counting' of .*; {PLAIN}$"):
+        page = ea.report(result, tmp_path / "report.html").read_text()
+    assert "counting on opposites" in page
+    assert "4.000" in page
+
+
+def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
+    folder.warn_once.cache_clear()
+    result = ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], cache=None, resamples=50)
+    theirs = replace(
+        result,
+        rows=tuple(replace(row, diagnostic="gone") for row in result.rows),
+        verdicts=tuple(replace(verdict, diagnostic="gone") for verdict in result.verdicts),
+    )
+    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed here; {PLAIN}$"):
+        (layout,) = layouts(theirs).values()
+    assert {column.quantity for column in layout.headline.columns} == {row.quantity for row in result.rows}
+    assert "gone on opposites" in ea.report(theirs, tmp_path / "report.html").read_text()
+
+
+# The list of what is installed
+
+
+def test_what_is_installed_is_read_once_and_again_when_it_changes(install, monkeypatch):
+    from importlib import metadata
+
+    calls = []
+
+    def read(**wanted):
+        calls.append(wanted)
+        return metadata_entry_points(**wanted)
+
+    metadata_entry_points = metadata.entry_points
+    monkeypatch.setattr(metadata, "entry_points", read)
+    assert "late" not in ENCODERS.names()
+    for _ in range(5):
+        ENCODERS.names()
+        CORPORA.names()
+    assert len(calls) == 2
+    install("def create(target, runtime):\n    pass", encoders="late")
+    assert "late" in ENCODERS.names()

@@ -1,0 +1,493 @@
+"""Compute the measured figures of the documentation and write them between their marks.
+
+    python tools/docs_figures.py [NAME ...]     write all figures, or these, into README.md and docs/
+    python tools/docs_figures.py --check        say what the documentation prints otherwise; exit code 1
+
+A figure stands in a block, between ``<!-- figures: NAME -->`` and ``<!-- end -->``; a function of this name below
+returns its Markdown. What the README's console blocks show is the block ``console``. Figures of all-MiniLM-L6-v2 need
+the extra ``minilm``; those of public data need the folder that EMBASSAY_DATA names, and the test sets built from it
+need the extra ``build``. All of them take about ten minutes.
+
+A figure that differs by one unit of its last printed digit is the same figure: vectors of a neural encoder differ by
+1e-7 between machines. Times and sizes of a machine's memory are not here; they carry their date and command instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import embassay as ea
+
+ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+BLOCK = re.compile(r"(?<=<!-- figures: )(?P<name>[a-z-]+)(?P<mark> -->\n)(?P<text>.*?)(?=<!-- end -->)", re.DOTALL)
+CONSOLE = re.compile(r"(?<=^```console\n)\$ (?P<command>[^\n]*)\n(?P<text>.*?)(?=^```)", re.DOTALL | re.MULTILINE)
+MINILM = "all-MiniLM-L6-v2"
+EDITS_OF_THE_PATTERN = ("synonym", "negation_main", "negation_antonym")
+TRANSFORMS = ("", "standardize", "whiten", "remove_pcs")
+
+
+# --- numbers in Markdown -------------------------------------------------------------------------------------
+
+
+def share(value: float, digits: int = 1) -> str:
+    """Return a fraction in percent."""
+    return f"{100 * value:.{digits}f} %"
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """Return a number without the 0 before its point, with a minus sign rather than a hyphen."""
+    text = f"{value:.{digits}f}".replace("-", "−")
+    return re.sub(r"^(−?)0\.", r"\1.", text)
+
+
+def with_interval(row: Any, scale: float = 1, digits: int = 3) -> str:
+    """Return a row's value and its interval: ``.952 [.949, .955]``."""
+    value, low, high = (decimal(scale * number, digits) for number in (row.value, row.low, row.high))
+    return f"{value} [{low}, {high}]"
+
+
+def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    rows = [list(head), *(list(line) for line in lines)]
+    rows.insert(1, ["---"] * len(rows[0]))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+# --- data and assays, each once in a run ---------------------------------------------------------------------
+
+
+def data(path: str) -> Path:
+    """Return a file or folder of the public data."""
+    folder = os.environ.get("EMBASSAY_DATA", "")
+    if not folder or not (Path(folder) / path).exists():
+        raise SystemExit(f"docs_figures: EMBASSAY_DATA must name the folder with {path}, is {folder!r}")
+    return Path(folder) / path
+
+
+def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any) -> list[Any]:
+    """Return the rows of one diagnostic on one corpus."""
+    result = ea.assay(list(encoders), [corpus], [diagnostic], baselines=False, **options)
+    return [row for row in result.rows if row.diagnostic == diagnostic]
+
+
+def one(rows: Iterable[Any], encoder: str, quantity: str, subset: str, condition: str = "", measure: str = "") -> Any:
+    """Return the one row that is named; the measure only where there are several."""
+    wanted = (encoder, quantity, subset, condition)
+    found = [
+        row
+        for row in rows
+        if (row.encoder, row.quantity, row.subset, row.condition) == wanted and measure in ("", row.measure)
+    ]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} rows of {wanted}")
+    return found[0]
+
+
+@cache
+def from_comments(kind: str, count: int | None = None) -> Any:
+    """Build a test set from the comments of GoEmotions."""
+    return ea.build(kind, data("goemotions/train.tsv"), count=count)
+
+
+@cache
+def captions() -> tuple[str, ...]:
+    """Return the distinct captions of SugarCrepe++ that were not altered."""
+    entries = [
+        entry
+        for part in ("replace_att", "replace_rel", "swap_att")
+        for entry in json.loads(data(f"sugarcrepe_pp/{part}.json").read_text(encoding="utf-8"))
+    ]
+    return tuple(dict.fromkeys(entry[field] for entry in entries for field in ("caption", "caption2")))
+
+
+@cache
+def from_captions() -> Any:
+    """Build minimal pairs from image captions."""
+    return ea.build("minimal-pairs", captions())
+
+
+def xquad(documents: str) -> str:
+    """Return the spec of XQuAD's English part, its sentences or its paragraphs as documents."""
+    return f"xquad={data('xquad_en/xquad.en.json')},documents={documents}"
+
+
+# --- the figures ---------------------------------------------------------------------------------------------
+
+
+def minimal_pairs_overlap() -> str:
+    """Lexical overlap of the STS-b test set beside the figures of Chiang et al. (2023), table 1."""
+    rows = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
+    found = {row.quantity: row.value for row in rows if not row.encoder}
+    rouge = [f"{100 * found[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
+    return table(
+        ["STS-b test", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Levenshtein", "length"],
+        [
+            ["here", *rouge, f"{found['levenshtein']:.2f}", f"{found['length']:.1f}"],
+            ["published", "55.8", "32.5", "53.2", "0.54", "12.2"],
+        ],
+    )
+
+
+def minimal_pairs_pattern() -> str:
+    """Whether a negation is nearer than a synonym: means and majorities on three kinds of text."""
+    corpora = {
+        "comments (GoEmotions)": from_comments("minimal-pairs").corpus("comments"),
+        "image captions (SugarCrepe++)": from_captions().corpus("captions"),
+        "`edits`": "edits",
+    }
+    lines = []
+    for name, corpus in corpora.items():
+        rows = assay([MINILM], corpus, "minimal_pairs")
+        near = [one(rows, MINILM, "similarity", edit) for edit in EDITS_OF_THE_PATTERN]
+        contrast = one(rows, MINILM, "contrast", "synonym-negation_main")
+        majority = one(rows, MINILM, "nearer", "synonym>negation_main")
+        lines.append(
+            [
+                name,
+                f"{contrast.items:,}",
+                *(decimal(row.value) for row in near),
+                with_interval(contrast),
+                with_interval(majority, 100, 1),
+            ]
+        )
+    head = ["originals", "how many", *(f"`{edit}`" for edit in EDITS_OF_THE_PATTERN)]
+    return table([*head, "`synonym` − `negation_main`", "`synonym` nearer, %"], lines)
+
+
+def building_minimal_pairs() -> str:
+    """How many minimal pairs come out of what."""
+    comments, prose = from_comments("minimal-pairs"), from_captions()
+    short = comments.rejected["fewer than 9 words"]
+    return (
+        f"- GoEmotions, {comments.read:,} rows, {short:,} sentences of them shorter than 9 words: "
+        f"{len(comments.samples):,} originals with all six edits.\n"
+        f"- Image captions of SugarCrepe++, {len(captions()):,}: {len(prose.samples):,} originals.\n"
+    )
+
+
+def building_negated_antonyms() -> str:
+    """How many quadruples come out of GoEmotions, and how evenly they are spread over pairs of antonyms."""
+    built, few = from_comments("negated-antonyms"), from_comments("negated-antonyms", count=100)
+    frequent = [pair for pair, _ in Counter(sample.pair for sample in built.samples).most_common(2)]
+    parts = [sum(sample.pair in frequent for sample in set_.samples) / len(set_.samples) for set_ in (built, few)]
+    return (
+        f"GoEmotions: {len(built.samples) // 4:,} quadruples ({len(built.samples):,} entries); "
+        f"{len(built.doubtful):,} doubtful ones in the review sheet.\n"
+        f"They are unevenly spread: {' and '.join(frequent)} make {share(parts[0], 0)} of them; "
+        f"of a hundred drawn with `--count 100` they make {share(parts[1], 0)}.\n"
+    )
+
+
+def negated_antonyms_checked() -> str:
+    """What all-MiniLM-L6-v2 chooses on SemAntoNeg, and the corpus in numbers."""
+    corpus = ea.load(f"semantoneg={data('semantoneg/SemAntoNeg_v1.0.json')}")
+    rows, audit = assay([MINILM], corpus, "negated_antonyms"), corpus.audit()
+    pairs = len({sample.pair for sample in corpus.samples})
+    accuracy = one(rows, MINILM, "accuracy", "all")
+    chosen = {kind: one(rows, MINILM, "chosen", kind).value for kind in ("antonym", "polarity")}
+    counts = {kind: round(value * accuracy.items) for kind, value in chosen.items()}
+    return (
+        f"- {MINILM} on SemAntoNeg v1.0: {round(accuracy.value * accuracy.items)} of {accuracy.items:,} right "
+        f"({share(accuracy.value, 2)}; published 1.9), antonym {counts['antonym']}, polarity {counts['polarity']:,}.\n"
+        f"- SemAntoNeg v1.0: {audit.items:,} entries, {audit.units} units, {audit.duplicates} rows that repeat "
+        f"another, {audit.distinct:,} distinct of {audit.texts:,} texts, {pairs} word pairs.\n"
+    )
+
+
+def composition_webnlg() -> str:
+    """The criteria at ε = 0 for three encoders on WebNLG's sets, and C1 on the grid."""
+    corpus = ea.load(f"webnlg={data('webnlg_sets/tuples.jsonl')}")
+    encoders = (MINILM, "tfidf", "random")
+    rows = assay(encoders, corpus, "composition")
+    columns = {
+        "C1 TT": ("c1:TT", "eps0", "cosine"),
+        "its null": ("c1:TT", "null:eps0", "cosine"),
+        "C2": ("c2:between", "", "angle"),
+        "C3 TT": ("c3:TT", "eps0", "cosine"),
+        "C4 against B": ("c4:vsB", "eps0", "cosine"),
+        " its null": ("c4:vsB", "null:eps0", "cosine"),
+        "C5": ("c5:within15", "", "angle"),
+    }
+    lines = [[name, *(decimal(one(rows, name, "share", *key).value) for key in columns.values())] for name in encoders]
+    # The grid's ends are those of all encoders of a run, so this one is of all-MiniLM-L6-v2 alone.
+    alone = assay([MINILM], corpus, "composition")
+    parts = ("TT", "TF", "FT", "FF")
+    cells = {}
+    for condition in ("eps0", "grid"):
+        shares = {part: one(alone, MINILM, "share", f"c1:{part}", condition, "cosine") for part in parts}
+        cells[condition] = ", ".join(f"{part} {decimal(row.value)}" for part, row in shares.items())
+    first = one(rows, MINILM, "share", "c1:TT", "eps0", "cosine")
+    return (
+        f"WebNLG's sets ({first.items:,} tuples in {first.units} units), cosine, ε = 0:\n\n"
+        + table(["", *(name.strip() for name in columns)], lines)
+        + f"\nC1 of {MINILM} in all four parts, at ε = 0: {cells['eps0']};\non the grid: {cells['grid']}.\n"
+    )
+
+
+def localization_msrp() -> str:
+    """Accuracies on MSRP beside those of the paper and of scikit-learn alone."""
+    corpus = ea.load(f"msrp={data('msrp')},loader=msrp")
+    elsewhere = {
+        "bow,tokens=treebank": "98.37 % (White et al. 2015, table 1, BOW)",
+        "bow": "98.8 %, scikit-learn alone",
+        "bow,tokens=treebank,pca=300": "97.96 % (table 1, PCA BOW)",
+        MINILM: "98.2 %, scikit-learn alone",
+    }
+    rows = assay([f"e{place}={spec}" for place, spec in enumerate(elsewhere)], corpus, "localization")
+    found = [one(rows, f"e{place}", "accuracy", "all") for place in range(len(elsewhere))]
+    lines = [
+        [f"`{spec}`", share(row.value, 2), other] for (spec, other), row in zip(elsewhere.items(), found, strict=True)
+    ]
+    title = f"{found[0].items} sentences in {found[0].units} groups"
+    return table([title, "here", "elsewhere"], lines)
+
+
+def retrieval_xquad() -> str:
+    """Success of all-MiniLM-L6-v2 and bm25 on XQuAD, and the isotropy of its sentences under each transform."""
+    lines = []
+    for documents in ("sentences", "paragraphs"):
+        corpus = ea.load(xquad(documents))
+        rows = assay([MINILM, "bm25"], corpus, "retrieval", resamples=100)
+        for name in (MINILM, "bm25"):
+            found = [one(rows, name, f"Success@{k}", "all").value for k in (1, 5)]
+            lines.append([f"{len(corpus.documents):,} {documents}", name, *map(share, found)])
+        if documents == "sentences":
+            spread = {
+                quantity: [one(rows, MINILM, quantity, "documents", way).value for way in TRANSFORMS]
+                for quantity in ("isoscore", "i_a")
+            }
+    names = ("as they are", *TRANSFORMS[1:])
+    return (
+        table(["XQuAD English", "", "Success@1", "Success@5"], lines)
+        + f"\nIsotropy of the sentences for {MINILM}:\n\n"
+        + table(
+            ["", *(f"`{name}`" if name in TRANSFORMS else name for name in names)],
+            [
+                ["IsoScore", *(decimal(value, 2) for value in spread["isoscore"])],
+                ["I_A", *(decimal(value, 2) for value in spread["i_a"])],
+            ],
+        )
+    )
+
+
+def similarity_stsb() -> str:
+    """Spearman's correlation of all-MiniLM-L6-v2 on the STS-b test set."""
+    rows = assay([MINILM], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
+    row = one(rows, MINILM, "spearman", "all")
+    return (
+        f"Checked: {MINILM} on the STS-b test set has a Spearman correlation of {decimal(row.value, 4)}, "
+        "the published 82.03.\n"
+    )
+
+
+def generating_composition() -> str:
+    """What the rules and the filters make of XQuAD's paragraphs."""
+    source = data("xquad_en/xquad.en.json")
+    built = ea.build("composition", source)
+    documents = sum(sample.operator == "overlap" for sample in built.samples)
+    found = documents + built.rejected["three sentences without both fusions"]
+    dropped = {}
+    for name in (MINILM, "tfidf"):
+        kept = ea.build("composition", source, filters=[name]).samples
+        dropped[name] = 1 - differences(kept) / differences(built.samples)
+    return (
+        f"XQuAD's {built.read} paragraphs: {found} have three whole sentences in a row, {documents} of those get both "
+        f"fusions: {len(built.samples):,} samples.\nOf their differences {MINILM} drops {share(dropped[MINILM], 0)} "
+        f"at the default of 0.25, tfidf {share(dropped['tfidf'], 0)}.\n"
+    )
+
+
+def differences(samples: Iterable[Any]) -> int:
+    """Return how many samples are differences."""
+    return sum(sample.operator == "difference" for sample in samples)
+
+
+def generating_filter() -> str:
+    """What an encoder gains on a set that it filtered itself, from ``benchmarks/filter_favour.py``."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import filter_favour
+
+    results = {}
+    for title, corpus in filter_favour.sets_of(data("webnlg_sets/tuples.jsonl"), None, 0.5):
+        rows = assay(filter_favour.ENCODERS, corpus, "composition")
+        results[f"{title} ({differences(corpus.samples):,} differences)"] = rows
+    criteria = {
+        "C3": ("c3:TT", "eps0", "cosine"),
+        "C4 against A": ("c4:vsA", "eps0", "cosine"),
+        "C5 within 15°": ("c5:within15", "", "angle"),
+    }
+    lines = [
+        [f"{encoder}, {name}", *(_observed_and_excess(rows, encoder, *key) for rows in results.values())]
+        for encoder in filter_favour.ENCODERS
+        for name, key in criteria.items()
+    ]
+    return table(["", *results], lines)
+
+
+def _observed_and_excess(rows: Any, encoder: str, subset: str, condition: str, measure: str) -> str:
+    observed = one(rows, encoder, "share", subset, condition, measure)
+    excess = one(rows, encoder, "share", subset, f"excess:{condition}".rstrip(":"), measure)
+    return f"{100 * observed.value:.0f} · {with_interval(excess, 100, 0)}"
+
+
+def generating_templates() -> str:
+    """How many questions the templates ask of two corpora."""
+    counts = {
+        name: len(ea.build("retrieval", data(path)).samples)
+        for name, path in (("XQuAD", "xquad_en/xquad.en.json"), ("TeleQuAD", "telequad/TeleQuAD-v4-full.json"))
+    }
+    return (
+        f"Templates are sure rather than many: {counts['XQuAD']} questions of the 240 paragraphs of XQuAD, "
+        f"{counts['TeleQuAD']} of TeleQuAD's.\n"
+    )
+
+
+def bridges_mteb() -> str:
+    """How many figures are the same through mteb as through ``embassay run``, to 1e-6."""
+    import mteb
+    import numpy as np
+
+    from embassay.bridges import mteb_model, mteb_task
+
+    diagnostics = {
+        "negated_antonyms": "opposites",
+        "minimal_pairs": "edits",
+        "composition": "vignettes",
+        "retrieval": "handbook",
+        "localization": "paraphrases",
+    }
+    lines = []
+    for diagnostic, corpus in diagnostics.items():
+        task = mteb_task(corpus, diagnostic, resamples=10)
+        done = mteb.evaluate(mteb_model(ea.encoder(MINILM)), task, cache=None, show_progress_bar=False)
+        scores = done.task_results[0].scores["test"][0]
+        theirs = sorted(v for name, v in scores.items() if isinstance(v, float) and name != "main_score")
+        rows = assay([MINILM], corpus, diagnostic, resamples=10)
+        ours = sorted(row.value for row in rows if row.encoder and row.value is not None)
+        if not np.allclose(theirs, ours, rtol=0, atol=1e-6):
+            raise SystemExit(f"docs_figures: figures of {diagnostic} on {corpus} differ between mteb and embassay")
+        lines.append([diagnostic, corpus, str(len(ours))])
+    return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "minimal-pairs-overlap": minimal_pairs_overlap,
+    "minimal-pairs-pattern": minimal_pairs_pattern,
+    "building-minimal-pairs": building_minimal_pairs,
+    "building-negated-antonyms": building_negated_antonyms,
+    "negated-antonyms-checked": negated_antonyms_checked,
+    "composition-webnlg": composition_webnlg,
+    "localization-msrp": localization_msrp,
+    "retrieval-xquad": retrieval_xquad,
+    "similarity-stsb": similarity_stsb,
+    "generating-composition": generating_composition,
+    "generating-filter": generating_filter,
+    "generating-templates": generating_templates,
+    "bridges-mteb": bridges_mteb,
+}
+
+
+def shown_by(command: str) -> str:
+    """Return what a command of the README prints, in an empty folder with SemAntoNeg in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "SemAntoNeg_v1.0.json").symlink_to(data("semantoneg/SemAntoNeg_v1.0.json"))
+        words = [sys.executable, "-m", *command.split()]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
+    parts = [part.rstrip() for part in (done.stdout, done.stderr) if part.strip()]
+    return "\n".join(line.rstrip() for line in "\n\n".join(parts).splitlines()) + "\n"
+
+
+# --- comparing and writing -----------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?!\w)")
+
+
+def agrees(printed: str, computed: str) -> bool:
+    """Tell whether two texts are equal but for one unit of the last digit of each number.
+
+    Spaces, which align columns, and hashes of scores and pools, which depend on the last bits of vectors, do not count.
+    """
+    printed, computed = (re.sub(r"\|(scores|pool):[0-9a-f]{16}", "", text) for text in (printed, computed))
+    if _without_numbers(printed) != _without_numbers(computed):
+        return False
+    return all(map(_same_number, NUMBER.findall(printed), NUMBER.findall(computed)))
+
+
+def _without_numbers(text: str) -> list[str]:
+    return NUMBER.sub("#", text).split()
+
+
+def _same_number(printed: str, computed: str) -> bool:
+    decimals = [len(number.partition(".")[2]) for number in (printed, computed)]
+    if decimals[0] != decimals[1]:
+        return False
+    units = [int(re.sub(r"[,.+]", "", number).replace("−", "-")) for number in (printed, computed)]
+    return abs(units[0] - units[1]) <= 1
+
+
+def renewed(page: str, wanted: Callable[[str], bool], differing: list[str]) -> str:
+    """Return a page with the figures of today; names of blocks that differ are added to ``differing``.
+
+    A block that agrees stays as it is, so that a last digit does not change with the machine.
+    """
+
+    def renew(name: str, old: str, compute: Callable[[], str]) -> str:
+        if not wanted(name):
+            return old
+        new = compute()
+        if agrees(old, new):
+            return old
+        differing.append(name)
+        print(f"{name}: printed\n{old}{name}: computed\n{new}")
+        return new
+
+    def block(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in FIGURES:
+            raise SystemExit(f"docs_figures: a page has a block {name!r}, which no function computes")
+        return name + match["mark"] + renew(name, match["text"], FIGURES[name])
+
+    def console(match: re.Match[str]) -> str:
+        command = match["command"]
+        return f"$ {command}\n" + renew("console", match["text"], lambda: shown_by(command))
+
+    return CONSOLE.sub(console, BLOCK.sub(block, page))
+
+
+def main() -> int:
+    """Check or write the blocks that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="blocks; all by default")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where a figure differs")
+    given = parser.parse_args()
+    unknown = set(given.names) - {*FIGURES, "console"}
+    if unknown:
+        parser.error(f"no block {sorted(unknown)[0]!r}; known: console, {', '.join(FIGURES)}")
+    differing: list[str] = []
+    with tempfile.TemporaryDirectory() as cache:
+        # Vectors of an earlier version may differ from today's in the last bits.
+        os.environ["EMBASSAY_CACHE"] = cache
+        for path in PAGES:
+            page = path.read_text(encoding="utf-8")
+            new = renewed(page, lambda name: not given.names or name in given.names, differing)
+            if new != page and not given.check:
+                path.write_text(new, encoding="utf-8")
+    if given.check and differing:
+        print(f"docs_figures: {', '.join(differing)} differ; write them with: make docs-figures")
+    return int(given.check and bool(differing))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
