@@ -1,6 +1,6 @@
 """Simulate the statistics with known truth and write the figures into ``docs/statistics.md``.
 
-    python tools/simulate_statistics.py            # all simulations, a few minutes on one core
+    python tools/simulate_statistics.py            # all simulations, about half an hour on one core
     python tools/simulate_statistics.py shares     # only those that are named
 
 The simulations are those of ``tests/simulations``. Each has a block of its own in the page; the text around the blocks
@@ -25,6 +25,11 @@ def percent(rate: float) -> str:
     return f"{100 * rate:.1f} %"
 
 
+def written(row: Row, figure: float) -> str:
+    """Return a figure of a row: a rate in per cent with one digit, a number with two."""
+    return f"{figure:.2f}" if row.number else percent(figure)
+
+
 def line(row: Row) -> str:
     """Return a row as a line of the table."""
     mark = ""
@@ -32,8 +37,9 @@ def line(row: Row) -> str:
         mark = "below"
     if row.seen > row.wanted[1]:
         mark = "above"
-    wanted = f"{100 * row.wanted[0]:g}-{100 * row.wanted[1]:g} %"
-    cells = [row.design, row.figure, wanted, percent(row.seen), percent(row.error), mark]
+    low, high = row.wanted
+    wanted = f"{low:g}-{high:g}" if row.number else f"{100 * low:g}-{100 * high:g} %"
+    cells = [row.design, row.figure, wanted, written(row, row.seen), written(row, row.error), mark]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -45,20 +51,33 @@ def table(rows: list[Row]) -> list[str]:
 def block(simulation: Simulation) -> str:
     """Run a simulation and return its part of the page."""
     rows = list(simulation.rows())
-    below = [row for row in rows if row.seen < row.wanted[0]]
-    above = [row for row in rows if row.seen > row.wanted[1]]
-    lowest, highest = min(row.seen for row in rows), max(row.seen for row in rows)
-    lines = [
-        f"### {simulation.title}",
-        "",
-        f"{len(rows)} designs; seen: {percent(lowest)} to {percent(highest)}. Below what is wanted: {len(below)}, "
-        f"above: {len(above)}.",
-        "",
-    ]
-    if below:
-        lines += ["Designs below what is wanted:", "", *table(sorted(below, key=lambda row: row.seen)), ""]
+    lines = [f"### {simulation.title}", ""]
+    for figure in dict.fromkeys(row.figure for row in rows):
+        lines += [summary([row for row in rows if row.figure == figure]), ""]
+    worst = [row for row in rows if outside(row)]
+    if worst:
+        lines += ["Designs outside what is wanted, on the side that does harm:", "", *table(worst), ""]
     lines += ["<details><summary>All designs</summary>", "", *table(rows), "", "</details>"]
     return "\n".join(lines)
+
+
+def summary(rows: list[Row]) -> str:
+    """Return a sentence on the rows of one figure."""
+    lowest, highest = (written(rows[0], end(row.seen for row in rows)) for end in (min, max))
+    below = sum(row.seen < row.wanted[0] for row in rows)
+    above = sum(row.seen > row.wanted[1] for row in rows)
+    figure = rows[0].figure[0].upper() + rows[0].figure[1:]
+    return f"{figure}, {len(rows)} designs: {lowest} to {highest}. Below what is wanted: {below}, above: {above}."
+
+
+def outside(row: Row) -> bool:
+    """Say whether a figure is outside what is wanted on the side that does harm: coverage that is too high does none.
+
+    A range from 0 up is that of an error or a loss, which may be too high.
+    """
+    if row.wanted[0] > 0:
+        return row.seen < row.wanted[0]
+    return row.seen > row.wanted[1]
 
 
 def replaced(page: str, name: str, text: str) -> str:

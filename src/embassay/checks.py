@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, get_args
 
@@ -228,7 +229,11 @@ def _check_label(field: str, value: object) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return abs(value) <= sys.float_info.max  # math.isfinite fails on an int that no float can hold
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _is_list(value: object) -> bool:

@@ -8,11 +8,14 @@ The designs are drawn in :mod:`simulations.designs`, by code that shares nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import sqrt
 from pkgutil import iter_modules
+from typing import TypeVar
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,16 @@ class Row:
     figure
         What was counted, such as "coverage".
     wanted
-        The lowest and the highest value that is as it should be; a rate in [0, 1].
+        The lowest and the highest value that is as it should be; of a rate, in [0, 1].
     seen
-        The simulated rate.
+        The simulated figure.
     error
         The standard error of the simulation itself.
-    least
-        The lowest figure that a test accepts, but for the error of the simulation: below ``wanted[0]`` only for
-        designs that are known to fall short, which the page names.
+    accepted
+        The lowest and the highest figure that a test accepts, but for three standard errors of the simulation. It is
+        wider than ``wanted`` only for designs that are known to lie outside, which the page names.
+    number
+        Whether the figure is a number and not a rate.
     """
 
     design: str
@@ -41,30 +46,33 @@ class Row:
     wanted: tuple[float, float]
     seen: float
     error: float
-    least: float
+    accepted: tuple[float, float]
+    number: bool = False
 
     @property
-    def too_low(self) -> bool:
-        """Whether the figure is below what is accepted, beyond three standard errors of the simulation."""
-        return self.seen + 3 * self.error < self.least
+    def refused(self) -> bool:
+        """Whether the figure is outside what is accepted, beyond three standard errors of the simulation."""
+        least, most = self.accepted
+        return self.seen + 3 * self.error < least or self.seen - 3 * self.error > most
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A named simulation; ``rows`` runs it."""
+    """A named simulation; ``rows`` runs it, and takes ``repeats`` where it may be run less often."""
 
     name: str
     title: str
-    rows: Callable[[], Iterator[Row]]
+    rows: Callable[..., Iterator[Row]]
 
 
 SIMULATIONS: dict[str, Simulation] = {}
+Rows = TypeVar("Rows", bound=Callable[..., Iterator[Row]])
 
 
-def simulation(name: str, title: str) -> Callable[[Callable[[], Iterator[Row]]], Callable[[], Iterator[Row]]]:
+def simulation(name: str, title: str) -> Callable[[Rows], Rows]:
     """Register a function that yields rows under a name; ``title`` heads its table."""
 
-    def register(rows: Callable[[], Iterator[Row]]) -> Callable[[], Iterator[Row]]:
+    def register(rows: Rows) -> Rows:
         SIMULATIONS[name] = Simulation(name, title, rows)
         return rows
 
@@ -84,3 +92,8 @@ def rate(hits: int, repeats: int) -> tuple[float, float]:
     # Agresti & Coull's centre: 2,000 of 2,000 is not known without error.
     centre = (hits + 2) / (repeats + 4)
     return seen, sqrt(centre * (1 - centre) / repeats)
+
+
+def mean_of(values: Sequence[float]) -> tuple[float, float]:
+    """Return a simulated mean with its standard error."""
+    return float(np.mean(values)), float(np.std(values, ddof=1)) / sqrt(len(values))

@@ -14,6 +14,8 @@ UNITS = (28, 70, 155, 450)
 SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
 CORRELATIONS = (0.0, 0.3, 0.7)
 SIZES = ("equal", "Pareto")
+ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "3 items": 3, "4 items": 4, "7 items": 7, "25 items": 25}
+"""Numbers of items of a unit, where all units have as many."""
 
 
 def stream(*name: object) -> np.random.Generator:
@@ -22,10 +24,15 @@ def stream(*name: object) -> np.random.Generator:
 
 
 def unit_sizes(kind: str, units: int, rng: np.random.Generator) -> Ints:
-    """Return (units,) numbers of items: 4 each, or of Pareto's law with index 1.2 from 4 up, cut at 28."""
-    if kind == "equal":
-        return np.full(units, 4)
+    """Return (units,) numbers of items: all the same, or of Pareto's law with index 1.2 from 4 up, cut at 28."""
+    if kind in ITEMS:
+        return np.full(units, ITEMS[kind])
     return np.minimum(28, np.floor(4 / rng.random(units) ** (1 / 1.2))).astype(np.int64)
+
+
+def units_of_items(kind: str, units: int, rng: np.random.Generator) -> Ints:
+    """Return the (items,) unit of each item."""
+    return np.repeat(np.arange(units), unit_sizes(kind, units, rng))
 
 
 def counts_of_yes(rng: np.random.Generator, sizes: Ints, p: float, correlation: float, repeats: int) -> Floats:

@@ -42,7 +42,7 @@ TIED = {"tied among two or three": tied_answers, "tied among all three": answers
 def coverage(design: str, hits: int, repeats: int = REPEATS, least: float = 0.92) -> Row:
     """Return the row of a design whose interval held the truth so many times."""
     seen, error = rate(hits, repeats)
-    return Row(design, "coverage", WANTED, seen, error, least)
+    return Row(design, "coverage", WANTED, seen, error, (least, 1.0))
 
 
 def held(low: Floats, high: Floats, true: float) -> int:

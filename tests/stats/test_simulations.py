@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import pearsonr
 
 from simulations import Row, every_simulation, rate
+from simulations.comparisons import answers, correlated
 from simulations.designs import (
     SIZES,
     answers_tied_among_all,
@@ -20,6 +22,24 @@ from simulations.designs import (
 from simulations.intervals import GROUPS, fold_hits, mean_hits, share_hits, spread_over_folds, tied_hits
 
 INTERVALS = ["localization", "means", "shares", "shares-pool", "ties"]
+COMPARISONS = ["best", "best-correlations", "best-size", "correlations", "differences", "power", "test"]
+REPEATS = {
+    "best": 300,
+    "best-correlations": 200,
+    "best-size": 40,
+    "correlations": 1000,
+    "differences": 400,
+    "power": 400,
+    "test": 1000,
+    "not-worse": 400,
+    "not-worse-means": 100,
+    "not-worse-power": 400,
+    "not-worse-skewed": 100,
+    "thresholds": 200,
+    "thresholds-average": 200,
+    "thresholds-lost": 200,
+}
+"""How often the other simulations are repeated here; the page repeats them more often."""
 
 
 # --- designs ---------------------------------------------------------------------------------------------
@@ -72,13 +92,30 @@ def test_a_rate_has_an_error_even_where_it_is_1():
     assert 0 < error < 0.001
 
 
-def test_a_row_is_too_low_beyond_three_errors():
-    assert Row("d", "coverage", (0.93, 0.97), 0.90, 0.005, 0.92).too_low
-    assert not Row("d", "coverage", (0.93, 0.97), 0.91, 0.005, 0.92).too_low
+def test_a_row_is_refused_beyond_three_errors():
+    assert Row("d", "coverage", (0.93, 0.97), 0.90, 0.005, (0.92, 0.98)).refused
+    assert not Row("d", "coverage", (0.93, 0.97), 0.91, 0.005, (0.92, 0.98)).refused
+    assert not Row("d", "coverage", (0.93, 0.97), 0.99, 0.005, (0.92, 0.98)).refused
+    assert Row("d", "coverage", (0.93, 0.97), 0.999, 0.005, (0.92, 0.98)).refused
 
 
 def test_every_simulation_is_found():
-    assert set(INTERVALS) <= set(every_simulation())
+    assert sorted(every_simulation()) == sorted([*INTERVALS, *REPEATS])
+
+
+def test_the_generator_of_comparisons_gives_the_shares_and_correlations_that_it_is_asked_for():
+    rng, unit = stream("comparisons"), np.repeat(np.arange(20_000), 4)
+    items = answers(rng, unit, [0.3, 0.4, 0.3], 0.3, 0.6)
+    assert items.mean(axis=0) == pytest.approx([0.3, 0.4, 0.3], abs=0.01)
+    human, cosines = correlated(rng, unit, 0.8, 0.3, 0.5, 3)
+    assert [pearsonr(human, y)[0] for y in cosines.T] == pytest.approx([0.8] * 3, abs=0.01)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_every_simulation_of_comparisons_runs(name):
+    rows = list(every_simulation()[name].rows(repeats=20 if name == "differences" else 2))
+    assert rows
+    assert all(np.isfinite([row.seen, row.error]).all() and row.wanted[0] < row.wanted[1] for row in rows)
 
 
 # --- intervals -------------------------------------------------------------------------------------------
@@ -114,5 +151,10 @@ def test_the_interval_of_nearly_constant_answers_holds():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INTERVALS)
 def test_no_interval_holds_less_often_than_the_page_says(name):
-    too_low = [row for row in every_simulation()[name].rows() if row.too_low]
-    assert too_low == []
+    assert [row for row in every_simulation()[name].rows() if row.refused] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "repeats"), REPEATS.items())
+def test_no_test_or_promise_fails_more_often_than_the_page_says(name, repeats):
+    assert [row for row in every_simulation()[name].rows(repeats=repeats) if row.refused] == []
