@@ -1,6 +1,6 @@
 """Simulate the statistics with known truth and write the figures into ``docs/statistics.md``.
 
-    python tools/simulate_statistics.py            # all simulations, about half an hour on one core
+    python tools/simulate_statistics.py            # all simulations, a quarter of an hour on one core
     python tools/simulate_statistics.py shares     # only those that are named
 
 The simulations are those of ``tests/simulations``. Each has a block of its own in the page; the text around the blocks
@@ -22,7 +22,7 @@ from simulations import Row, Simulation, every_simulation  # noqa: E402
 
 def percent(rate: float) -> str:
     """Return a rate in per cent with one digit."""
-    return f"{100 * rate:.1f} %"
+    return f"{100 * rate:.1f} %".replace("-0.0 %", "0.0 %")
 
 
 def written(row: Row, figure: float) -> str:
@@ -67,6 +67,8 @@ def summary(rows: list[Row]) -> str:
     below = sum(row.seen < row.wanted[0] for row in rows)
     above = sum(row.seen > row.wanted[1] for row in rows)
     figure = rows[0].figure[0].upper() + rows[0].figure[1:]
+    if len(rows) == 1:
+        return f"{figure}: {lowest}."
     return f"{figure}, {len(rows)} designs: {lowest} to {highest}. Below what is wanted: {below}, above: {above}."
 
 

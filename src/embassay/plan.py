@@ -114,6 +114,12 @@ class Plan:
         return tuple(task for task in self.tasks if suits(entry.encoder, task.corpus))
 
     @property
+    def reference(self) -> str | None:
+        """The label of the encoder that the others are compared with: the one that was named, or the first."""
+        named = [entry.label for entry in self.entries if entry.reference]
+        return next(iter([*named, *_candidates(self.entries)]), None)
+
+    @property
     def corpora(self) -> tuple[Corpus[Any], ...]:
         """The corpora, each once."""
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
@@ -181,11 +187,16 @@ def prepare(
 
 def _with_reference(entries: Sequence[Entry], label: str) -> tuple[Entry, ...]:
     """Mark the encoder that the others are compared with."""
-    labels = [e.label for e in entries if not e.baseline and not is_chance(e.encoder.card.spec)]
+    labels = _candidates(entries)
     if label not in labels:
         hint = "--reference takes the label of an encoder that was given with -e."
         raise UnknownNameError("reference encoder", label, labels, hint)
     return tuple(replace(entry, reference=entry.label == label) for entry in entries)
+
+
+def _candidates(entries: Sequence[Entry]) -> list[str]:
+    """Return the labels of the encoders that were asked for, but for one of random vectors."""
+    return [e.label for e in entries if not e.baseline and not is_chance(e.encoder.card.spec)]
 
 
 def _takes_its_corpus(task: Task, given: bool) -> bool:

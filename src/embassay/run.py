@@ -75,9 +75,18 @@ def execute(
             if key(task) in scoring.failed:
                 outcome.fail(entry.label, scoring.failed[key(task)], task)
     scores = [[s.scores[key(task)] for _, s in started if key(task) in s.scores] for task in plan.tasks]
+    _tell_of_the_reference(plan, outcome)
     records = tuple(_encoder_record(entry, scoring) for entry, scoring in started)
     outcome.result = _summarise(plan, scores, draws, records, outcome)
     return outcome
+
+
+def _tell_of_the_reference(plan: Plan, outcome: Outcome) -> None:
+    """Where the reference failed, say that comparisons with it are missing, and who took its place."""
+    for place, failure in enumerate(outcome.failures):
+        if failure.encoder == plan.reference:
+            reason = f"{failure.reason} (it is the reference: the others are compared with the first that did not fail)"
+            outcome.failures[place] = replace(failure, reason=reason)
 
 
 def _collect(started: Sequence[tuple[Entry, Scoring]], outcome: Outcome, at_most: int) -> None:

@@ -415,7 +415,7 @@ def test_whitening_by_fewer_than_twice_as_many_texts_as_dimensions_is_warned_of(
     rank = min(width, texts - 1)
     line = (
         f"t: whitening rests on {texts} texts for {width} dimensions (rank {rank}); "
-        "with fewer than twice as many it fits their noise"
+        "with fewer than twice as many it overfits"
     )
     assert (line in verdict.notes) is warned
     assert len(verdict.notes) == 1 + warned

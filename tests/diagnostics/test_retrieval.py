@@ -846,7 +846,7 @@ def test_sparse_and_dense_vectors_have_the_same_figures():
 def test_whitening_on_few_passages_is_said():
     corpus = many(30, 20)
     notes = run([Table("t", noisy(corpus, width=16))], corpus).verdicts[0].notes
-    assert "t: whitening rests on 20 passages, fewer than twice the dimensions: it fits their noise" in notes
+    assert "t: whitening rests on 20 passages, fewer than twice the dimensions: it overfits" in notes
     assert not any("whitening" in n for n in run([Table("t", noisy(corpus))], corpus).verdicts[0].notes)
 
 

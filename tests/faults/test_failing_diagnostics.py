@@ -49,6 +49,16 @@ def test_one_that_fails_on_one_encoder_is_recorded_and_the_others_finish(monkeyp
     assert {row.corpus for row in outcome.result.rows if row.encoder == "bow"} == {"opposites", "paraphrases"}
 
 
+def test_where_the_reference_fails_the_others_are_compared_with_the_next_and_it_is_told(monkeypatch):
+    failing_for("hashing", "score", monkeypatch, NegatedAntonyms)
+    outcome = run(["hashing", "bow", "tfidf"], ["opposites"])
+    (failure,) = outcome.result.failures
+    told = "(it is the reference: the others are compared with the first that did not fail)"
+    assert failure.reason == f"LinAlgError: eigenvalues did not converge {told}"
+    (verdict,) = (v for v in outcome.result.verdicts if v.diagnostic == "negated_antonyms")
+    assert verdict.reference == "bow"
+
+
 @pytest.mark.parametrize("returned", [None, "exception"])
 def test_one_whose_summary_fails_leaves_all_others(monkeypatch, returned):
     if returned is None:

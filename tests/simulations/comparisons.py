@@ -82,7 +82,7 @@ def power_of_the_test(repeats: int = 1000) -> Iterator[Row]:
     for units, share, within in [(70, 0.3, 0.0), (155, 0.5, 0.3), (450, 0.3, 0.0), (450, 0.7, 0.3)]:
         rng = np.random.default_rng([7, units, int(10 * share)])
         unit = units_of_items("4 items", units, rng)
-        difference = detectable_difference(rng, unit, share, within)
+        difference = detectable_difference(rng, unit, share, within, draws=4 * repeats)
         found = []
         for _ in range(repeats):
             a, b = answers(rng, unit, [share + difference, share], within, 0.5).T
@@ -93,14 +93,14 @@ def power_of_the_test(repeats: int = 1000) -> Iterator[Row]:
         yield Row(design, "found", (0.77, 0.83), *rate(sum(found), repeats), accepted=(0.75, 0.85))
 
 
-def detectable_difference(rng: np.random.Generator, unit: Ints, share: float, within: float) -> float:
+def detectable_difference(rng: np.random.Generator, unit: Ints, share: float, within: float, draws: int) -> float:
     """Return the difference that a normal law finds with 80 % power at 5 %: (1.96 + 0.84) standard errors.
 
-    The standard error is that of 500 drawn pairs which differ by as much; four rounds settle it.
+    The standard error is that of so many drawn pairs which differ by as much; three rounds settle it.
     """
     difference = 0.0
-    for _ in range(4):
-        pairs = (answers(rng, unit, [share + difference, share], within, 0.5) for _ in range(500))
+    for _ in range(3):
+        pairs = (answers(rng, unit, [share + difference, share], within, 0.5) for _ in range(draws))
         seen = [float((pair[:, 0] - pair[:, 1]).mean()) for pair in pairs]
         difference = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * float(np.std(seen))
     return difference

@@ -102,7 +102,7 @@ def scales(views: Sequence[View]) -> Iterator[str]:
     if thin and not all(v.scores.origin.baseline for v in thin):
         names = ", ".join(v.encoder for v in thin if not v.scores.origin.baseline)
         number = int(thin[0].scores.scalars["passages"])
-        yield f"{names}: whitening rests on {number:,} passages, fewer than twice the dimensions: it fits their noise"
+        yield f"{names}: whitening rests on {number:,} passages, fewer than twice the dimensions: it overfits"
 
 
 def _densities(view: View) -> Iterator[dict[str, Any]]:

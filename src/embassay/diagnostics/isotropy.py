@@ -152,7 +152,7 @@ def _findings(scores: ItemScores) -> Iterator[str]:
         if rank is not None and rows < 2 * width:
             yield (
                 f"{name}: whitening rests on {rows:,.0f} {subset} for {width:,.0f} dimensions (rank {rank:,.0f}); "
-                "with fewer than twice as many it fits their noise"
+                "with fewer than twice as many it overfits"
             )
 
 
