@@ -1,0 +1,125 @@
+"""What must not move unnoticed: whole results of the built-in corpora, help texts, lists, public names, error messages.
+
+    python tests/golden/capture.py      # writes the files again, after a change that is meant
+
+``test_golden.py`` compares. The encoders need nothing but the core, and give the same vectors on every processor.
+"""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import embassay as ea
+
+HERE = Path(__file__).parent
+ENCODERS = (
+    "bow",
+    "treebank=bow,tokens=treebank",
+    "tfidf",
+    "split=tfidf,tokens=treebank",
+    "bm25",
+    "hashing",
+    "short=hashing,dim=32",
+    "random",
+)
+COMMANDS = ("", "run", "look", "report", "cache", "build", "rate", "train", "adapt", "export", "list")
+LISTS = (["list", "encoders"], ["list", "corpora"], ["list", "diagnostics"])
+MISTAKES = (
+    ["run", "-e", "nosuch:model"],
+    ["run", "-e", "tfdif"],
+    ["run", "-e", "bow,tokens=none"],
+    ["run", "-e", "bow,nosuch=1"],
+    ["run", "-e", "bow", "-e", "bow"],
+    ["run", "-e", "bow", "-c", "./nowhere.jsonl"],
+    ["run", "-e", "bow", "-c", "opposites,nosuch=1"],
+    ["run", "-e", "bow", "-c", "nosuch"],
+    ["run", "-e", "bow", "-d", "retreival"],
+    ["run", "-e", "bow", "-c", "opposites", "-d", "localization"],
+    ["run", "-e", "bow", "-d", "retrieval,k=none"],
+    ["run", "-e", "bow", "--reference", "tfidf"],
+    ["run", "-e", "bow", "--resamples", "0"],
+    ["run", "-e", "python:nosuch_module:encode"],
+    ["run", "-e", "vectors:./nowhere.npz"],
+    ["run", "-e", "words:./nowhere.txt"],
+    ["run", "nowhere.toml"],
+    ["report", "./nowhere"],
+    ["look", "-c", "./nowhere"],
+    ["list", "nothing"],
+    ["build", "nosuch", "--from", "x", "-o", "y"],
+    ["cache", "nothing"],
+)
+
+
+def result() -> dict:
+    """Assay the built-in corpora and return the result as JSON."""
+    from embassay.store.results import to_bytes
+
+    return json.loads(to_bytes(ea.assay(list(ENCODERS), cache=None)))
+
+
+def said(arguments: list[str]) -> str:
+    """Run the command in an empty folder and return what it says, with its exit code."""
+    settings = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "HF_HUB_OFFLINE": "1",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        settings["HOME"] = settings["EMBASSAY_CACHE"] = folder
+        command = [sys.executable, "-m", "embassay", *arguments]
+        done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
+        written = done.stdout + done.stderr
+        lines = [f"$ embassay {' '.join(arguments)}", written.replace(folder, "FOLDER").strip()]
+        return "\n".join([*lines, f"exit code {done.returncode}", ""])
+
+
+def helps() -> str:
+    """Return the help of every command."""
+    return "\n".join(said([*([command] if command else []), "--help"]) for command in COMMANDS)
+
+
+def lists() -> str:
+    """Return what there is to choose from."""
+    return "\n".join(map(said, LISTS))
+
+
+def mistakes() -> str:
+    """Return what is said to wrong commands."""
+    return "\n".join(map(said, MISTAKES))
+
+
+def names() -> str:
+    """Return the public names of the package with their parameters."""
+    return "".join(f"{name}{parameters(getattr(ea, name))}\n" for name in sorted(ea.__all__))
+
+
+def parameters(thing: object) -> str:
+    """Return the names of what a function or a class is called with; empty for what is not called, and for errors."""
+    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, Exception)):
+        return ""
+    return f"({', '.join(inspect.signature(thing).parameters)})"
+
+
+TEXTS = {"help.txt": helps, "lists.txt": lists, "mistakes.txt": mistakes, "names.txt": names}
+
+
+def main() -> None:
+    """Write all golden files."""
+    with gzip.GzipFile(HERE / "builtin.json.gz", "wb", mtime=0) as file:
+        file.write(json.dumps(result(), sort_keys=True).encode())
+    for name, capture in TEXTS.items():
+        (HERE / name).write_text(capture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
