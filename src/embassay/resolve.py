@@ -190,9 +190,11 @@ def _asked(path: Path) -> str:
 def _chosen(function: str, seen: Path | str, options: Mapping[str, Any]) -> str | None:
     """Return the first loader that recognises what was seen; options that it has not, and one other has, win.
 
-    A loader that shares options with another names in ``TOLD_BY`` those that are its own: one of them must be given.
+    Loaders are asked by their ``PRIORITY``, lowest first (10 where they give none), and then by name. One that shares
+    options with another names in ``TOLD_BY`` those that are its own: one of them must be given.
     """
-    modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
+    loaders = sorted(CORPORA.working().items(), key=lambda item: (getattr(item[1], "PRIORITY", 10), item[0]))
+    modules = {name: module for name, module in loaders if hasattr(module, function)}
     has = {n: known_options(module.load) for n, module in modules.items()}
     found = next((name for name, module in modules.items() if _recognises(name, module, function, seen)), None)
     asked = set(options)

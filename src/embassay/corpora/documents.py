@@ -20,6 +20,8 @@ from embassay.samples import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
+PRIORITY = 20
+"""Files of a particular form are told first: a table with the right columns may be anything."""
 NEEDS = (
     "a retrieval corpus needs questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
     f"({', '.join(QUESTION)}) and one of the ids of their right documents ({', '.join(RIGHT)})"

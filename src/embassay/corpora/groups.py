@@ -22,6 +22,8 @@ from embassay.samples import Grouped, closure
 from embassay.types import Corpus
 
 SHAPE = "groups"
+PRIORITY = 20
+"""Files of a particular form are told first: a table with the right columns may be anything."""
 TOLD_BY = frozenset({"sentence", "group", "label"})
 """Options that tell a table of this form; the others are of other loaders too."""
 SENTENCE = ("sentence", "text")
