@@ -567,6 +567,7 @@ def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypat
     assert "(1) no interval under 10 units (8 here)" in out
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(tmp_path):
     command = f"{sys.executable} -m embassay run -e bow -c opposites --limit 12 | head -1; exit ${{PIPESTATUS[0]}}"
     environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}

@@ -31,6 +31,7 @@ def model(tmp_path_factory):
     return module.make(tmp_path_factory.mktemp("tiny"), prompts={"query": "q: "}, dense=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("to", "int8"), [("onnx", False), ("openvino", True)])
 def test_the_command_writes_a_folder_that_runs(model, to, int8, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -60,6 +61,7 @@ def test_the_command_writes_a_folder_that_runs(model, to, int8, tmp_path, capsys
     assert (figures["cosine_min"] < 1 - 1e-6) is int8
 
 
+@pytest.mark.slow
 def test_options_of_the_model_go_with_it(model, tmp_path):
     spec = f"{model},dim=16,normalize=true,max_length=12,query_prompt=r: "
     place = make(spec, tmp_path / "out", "onnx").spec

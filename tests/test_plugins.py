@@ -116,6 +116,7 @@ def test_the_version_stands_in_the_signature():
     assert {r.signature.split("|")[0] for r in result.rows} == {"composition@1(null_seed=5)"}
 
 
+@pytest.mark.slow
 def test_a_plug_in_that_has_changed_gives_new_figures_in_the_same_folder(install, tmp_path):
     name = install(DIAGNOSTIC.format(factor=1) + LAYOUT, diagnostics="counting")
     arguments = ["run", "-e", "hashing", "-c", "opposites", "-d", "counting", "-o", "out", "--no-baselines"]

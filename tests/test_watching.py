@@ -142,6 +142,7 @@ def test_a_live_model_is_an_encoder_that_is_never_cached():
     assert LiveModel(model).card.similarity == "dot"
 
 
+@pytest.mark.slow
 def test_it_watches_a_real_training(tmp_path, tiny_model):
     pytest.importorskip("accelerate", reason="the train extra is not installed")
     datasets = pytest.importorskip("datasets", reason="the train extra is not installed")

@@ -172,6 +172,7 @@ def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys
     assert "holds a model of other settings (model)" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_says_so_and_a_new_process_ends_with_the_same_bytes(tmp_path, start_process, wait_until):
     """Ctrl-C after the first epoch, then the same command in a process that hashes otherwise."""
     (tmp_path / "text.txt").write_text("\n".join(sentences(6000)), encoding="utf-8")

@@ -74,6 +74,7 @@ def test_it_does_not_scroll_sideways(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page, *_ = opened

@@ -674,6 +674,7 @@ def msrp(data):
     return load_corpus(f"msrp={data}/msrp,loader=msrp")
 
 
+@pytest.mark.slow
 def test_bags_of_words_on_the_released_corpus(msrp):
     # Golden: White et al. (2015), table 1, BOW 98.37 % with the Penn Treebank's tokens; 98.8 % with words and marks.
     pytest.importorskip("nltk", reason="the words extra is not installed")

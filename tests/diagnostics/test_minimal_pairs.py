@@ -671,6 +671,7 @@ def test_signatures_say_what_a_figure_depends_on(three):
 # --- the built-in corpus ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_minilm_on_the_built_in_edits():
     # Golden: computed with all-MiniLM-L6-v2 on 2026-11-22 on version 2 of the corpus, and the means of the cosines also
     # with sentence-transformers alone.

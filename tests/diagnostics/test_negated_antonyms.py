@@ -383,6 +383,7 @@ def test_minilm_on_the_release(semantoneg_file):
     ]
 
 
+@pytest.mark.slow
 def test_published_figures_stand_beside_the_release_only(semantoneg_file):
     whole = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False)
     part = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False, limit=50)

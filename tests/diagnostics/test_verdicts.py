@@ -108,6 +108,7 @@ def test_best_and_better_never_contradict_each_other():
 # --- defect 12: variants of one model --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_seven_variants_of_a_model_leave_the_answer_against_bm25_as_it_was():
     model, variants = ["model=hashing,dim=512"], [f"variant{k}=hashing,dim={513 + k}" for k in range(7)]
     options = {"cache": None, "resamples": 200}

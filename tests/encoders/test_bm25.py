@@ -45,6 +45,7 @@ def test_by_hand():
     )
 
 
+@pytest.mark.slow
 @given(texts, texts, st.floats(0, 3), st.floats(0, 1))
 def test_scores_equal_a_loop_over_words(passages, questions, k1, b):
     assume(any(p.replace(".", " ").split() for p in passages))

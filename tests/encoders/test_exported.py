@@ -109,6 +109,7 @@ def test_all_minilm_gives_its_vectors(runtime, tmp_path):
     assert np.abs(exported.encode(TEXTS) - load_encoder("all-MiniLM-L6-v2").encode(TEXTS)).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("int8", [False, True])
 def test_company_does_not_move_a_vector(folders, runtime, int8):
     encoder = load_encoder(f"{runtime}:{folders(runtime, int8)}")
@@ -118,6 +119,7 @@ def test_company_does_not_move_a_vector(folders, runtime, int8):
     assert encoder.route.get("alone", False) is (int8 and runtime == "onnx")
 
 
+@pytest.mark.slow
 def test_8_bits_are_near_and_small(folders, runtime, original):
     whole, small = folders(runtime), folders(runtime, True)
     found = load_encoder(f"{runtime}:{small}").encode(TEXTS)

@@ -394,6 +394,7 @@ def test_a_model_of_mteb_gives_what_its_spec_gives():
     assert np.array_equal(encoder.encode(TEXTS, "query"), load_encoder(f"mteb:{name}").encode(TEXTS, "query"))
 
 
+@pytest.mark.slow
 def test_langchain_and_llama_index_themselves():
     embeddings = pytest.importorskip("langchain_core.embeddings", reason="langchain-core is not installed")
     llama = pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")

@@ -129,6 +129,7 @@ def test_prompts_dimensions_and_scaling_are_the_models_own(model):
         assert np.abs(found - reference).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [1, 64, 1024])
 def test_a_text_has_the_same_vector_in_every_batch_bit_by_bit(model, tokens):
     found = runner(model, "packed", tokens)
@@ -177,6 +178,7 @@ def test_the_last_batches_of_a_crew_get_smaller():
     assert sizes[-1] <= 12
 
 
+@pytest.mark.slow
 def test_several_devices_share_the_batches(model, own):
     runners = [runner(model, "packed", 64), runner(model, "padded", 64)]
     assert np.abs(collected(runners, TEXTS) - own).max() < 1e-6
@@ -231,6 +233,7 @@ def test_bfloat16_is_near_the_model_in_bfloat16():
     assert cosine.min() > 0.995
 
 
+@pytest.mark.slow
 def test_int8_and_binary_vectors_show_their_price():
     own = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
     rounded = load_encoder("all-MiniLM-L6-v2,vectors=int8").encode(TEXTS)

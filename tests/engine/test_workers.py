@@ -102,6 +102,7 @@ def test_a_run_gives_the_same_bytes_with_one_process_and_with_two(monkeypatch):
     assert to_bytes(one) == to_bytes(two)
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path, wait_until):
     import signal
     import subprocess

@@ -119,6 +119,7 @@ ONLY = next(iter(ea.load("paraphrases").texts()))[1]
     lambda text: len(text) % 2 == 0,
     lambda text: text != ONLY,
 ], ids=["all", "half", "all-but-one"])  # fmt: skip
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [(), ("hashing",)])
 def test_zero_vectors_on_every_shape_make_a_report(zeros, others, tmp_path):
     encoder = ea.encoder(Partly(zeros), name="partly", version="1")

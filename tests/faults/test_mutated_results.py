@@ -179,6 +179,7 @@ def try_records(results, run, number, seed):
             raise AssertionError(f"seed {seed} {attempt}: {told}") from error
 
 
+@pytest.mark.slow
 def test_sound_files_are_drawn_whole(results, tmp_path):
     for content in results.values():
         write(tmp_path / "run", content, record())
@@ -197,6 +198,7 @@ def test_many_damaged_results_give_a_report_or_one_message(results, tmp_path):
     assert SLOW // 4 < try_results(results, tmp_path / "run", SLOW, "slow") < SLOW
 
 
+@pytest.mark.slow
 def test_damaged_records_give_a_report_or_one_message(results, tmp_path):
     try_records(results, tmp_path / "run", 15, "fast")
 

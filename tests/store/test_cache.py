@@ -119,6 +119,7 @@ PUT = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PUT, max_size=6), st.booleans())
 def test_it_does_as_a_dictionary_does(tmp_path_factory, puts, reopen):
     folder, model, dims = tmp_path_factory.mktemp("model"), {}, {}
