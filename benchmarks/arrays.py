@@ -18,8 +18,8 @@ from importlib.metadata import version
 import numpy as np
 from _machine import describe
 
-from embassay.diagnostics._set_criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
-from embassay.diagnostics.composition import create
+from embassay.diagnostics.composition.composition import create
+from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
 from embassay.geometry.closeness import MEASURES
 from embassay.geometry.isotropy import isoscore
 from embassay.stats.grid import Grid, cell_counts

@@ -26,7 +26,7 @@ import numpy as np
 from _machine import describe
 
 from embassay.engine.pool import encode
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 from embassay.store.cache import VectorCache
 from embassay.types import Runtime
 

@@ -15,8 +15,8 @@ import time
 
 from _machine import describe
 
-from embassay.plan import prepare
-from embassay.run import execute
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
 from embassay.types import Draws, Runtime
 
 FEW, MANY, ROUNDS = 8, 32, 3

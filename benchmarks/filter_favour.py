@@ -23,7 +23,7 @@ import embassay as ea
 from embassay.builders import composition
 from embassay.builders._built import silent
 from embassay.builders._fusion_filter import Filter, filtered
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 
 ENCODERS = ("all-MiniLM-L6-v2", "tfidf")
 CRITERIA = {

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from _machine import describe
 
-from embassay.cores import cores
-from embassay.plan import prepare
-from embassay.run import execute
+from embassay.engine.cores import cores
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
 from embassay.store.cache import VectorCache
 from embassay.store.results import to_bytes
 from embassay.types import Draws, Runtime

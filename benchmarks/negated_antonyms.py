@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from _machine import describe
 
-from embassay.diagnostics.negated_antonyms import choices
+from embassay.diagnostics.negated_antonyms.negated_antonyms import choices
 from embassay.engine.pool import encode
 from embassay.geometry.closeness import paired_cosine
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 
 REPEATS = 5
 

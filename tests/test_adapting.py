@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.adapt._training import Trained
-from embassay.adapt.figures import of_variants, quoted, signature
-from embassay.adapt.order import Order
-from embassay.adaptation import Adaptation
-from embassay.cli import _guarded
+from embassay.adaptation.figures import of_variants, quoted, signature
+from embassay.adaptation.order import Order
+from embassay.adaptation.pipeline import Adaptation
+from embassay.cli.app import _guarded
 from embassay.samples import Document, Question
+from embassay.training.shared import Trained
 from embassay.types import Corpus
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
@@ -75,8 +75,8 @@ def pretended(monkeypatch):
     def finetune(base, triplets, dev, corpus, folder, *, advance, **given):
         return train("finetune", base, folder, advance, triplets=triplets, dev=dev, corpus=corpus, **given)
 
-    monkeypatch.setattr("embassay.adapt.pretraining.pretrain", pretrain)
-    monkeypatch.setattr("embassay.adapt.finetuning.finetune", finetune)
+    monkeypatch.setattr("embassay.training.pretraining.pretrain", pretrain)
+    monkeypatch.setattr("embassay.training.finetuning.finetune", finetune)
     return calls
 
 
@@ -236,8 +236,8 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
 
 @pytest.mark.slow
 def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
-    from embassay.adapt import finetuning
+    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
+    from embassay.training import finetuning
 
     whole = finetuning.finetune
 
@@ -296,7 +296,7 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
         orders.append(order)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embassay.adaptation.Adaptation.of", seen)
+    monkeypatch.setattr("embassay.adaptation.pipeline.Adaptation.of", seen)
     given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5, "cache": tmp_path / "c"}
     options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
     assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a", *options, "--no-texts"]) == 130
@@ -436,7 +436,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
     def mine(*given, **more):
         raise ea.InputError("none of its questions has a document that is wrong")
 
-    monkeypatch.setattr("embassay.adapt.making.mine", mine)
+    monkeypatch.setattr("embassay.adaptation.making.mine", mine)
     with pytest.raises(ea.InputError, match="that is wrong"):
         ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3)
     assert trainers == []
@@ -445,8 +445,8 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 
 @pytest.mark.slow
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
-    monkeypatch.setattr("embassay.domain.BUILT_IN", ("opposites",))
-    monkeypatch.setattr("embassay.adapt.making.mine", None)
+    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.adaptation.making.mine", None)
     found = ea.adapt_encoder(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
@@ -478,7 +478,7 @@ def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, 
     def mine(*given, **more):
         raise ea.InputError("stop here")
 
-    monkeypatch.setattr("embassay.adapt.making.mine", mine)
+    monkeypatch.setattr("embassay.adaptation.making.mine", mine)
     said = []
     order = Order(unpooled, ["handbook"], tmp_path / "a", test=0.3, limit=42, say=said.append)
     with pytest.raises(ea.InputError, match="stop here"):
@@ -493,7 +493,7 @@ def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypat
     (entry,) = adaptation.base_plan().entries
     assert (entry.label, entry.encoder.card) == ("base", adaptation.base.card)
     assert entry.encoder.fingerprint == adaptation.base.fingerprint
-    monkeypatch.setattr("embassay.adapt.pretraining.pretrain", lambda start, *given, **more: start)
+    monkeypatch.setattr("embassay.training.pretraining.pretrain", lambda start, *given, **more: start)
     assert adaptation.making._trained(adaptation.stages[0], None, None) == spec
 
 

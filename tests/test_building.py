@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 import embassay as ea
-from embassay import building, generating
 from embassay.builders._built import Built, silent
 from embassay.builders._reading import Source, SourcePair
-from embassay.cli import _guarded
+from embassay.cli import build as building_module
+from embassay.cli import generate as generating_module
+from embassay.cli.app import _guarded
 from embassay.errors import InputError, SpecError
-from embassay.folder import BUILDERS, Folder
-from embassay.resolve import load_corpus
+from embassay.plugins import BUILDERS, Folder
+from embassay.run.resolve import load_corpus
 from embassay.samples import Choice, MinimalPairs
 
 SENTENCES = (
@@ -282,7 +283,7 @@ def test_builders_are_listed(capsys):
 @pytest.mark.parametrize("kind", BUILDERS.names())
 def test_a_command_has_the_options_of_its_builder(kind):
     module = BUILDERS.module(kind)
-    command = getattr(generating if hasattr(module, "requests") else building, f"build_{kind}")
+    command = getattr(generating_module if hasattr(module, "requests") else building_module, f"build_{kind}")
     given = {name.rstrip("_") for name in inspect.signature(command).parameters}
     taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
     if hasattr(module, "read"):

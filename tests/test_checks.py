@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.checks import SAMPLES
 from embassay.errors import SpecError
-from embassay.folder import CORPORA, DIAGNOSTICS
-from embassay.plan import ANY, prepare
-from embassay.resolve import builtin_names, load_corpus
+from embassay.plugins import CORPORA, DIAGNOSTICS
 from embassay.result import Comparison, Estimate, Row, Verdict
+from embassay.run.plan import ANY, prepare
+from embassay.run.resolve import builtin_names, load_corpus
 from embassay.samples import Choice, Composition, Document, Grouped, Member, MinimalPairs, Pair, Question
+from embassay.samples.checks import SAMPLES
 from embassay.types import Corpus, ItemScores, Origin, Runtime
 
 CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")

@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from embassay.cli import _guarded
+from embassay.cli.app import _guarded
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.", "It is not good.", "It is not bad."]}
@@ -21,7 +21,7 @@ ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.
 
 @pytest.fixture
 def embassay(capsys, tmp_path, monkeypatch):
-    """Run a command in an empty folder; returns (code, stdout, stderr)."""
+    """Run a command in an empty folder_module; returns (code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -204,9 +204,9 @@ def test_look_counts_tokens_and_what_is_cached(embassay):
 
 
 def test_list_shows_everything_with_the_line_that_installs_it(embassay, monkeypatch):
-    from embassay import folder
+    from embassay import plugins as folder_module
 
-    monkeypatch.setattr(folder.importlib.util, "find_spec", _without("sentence_transformers"))
+    monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("sentence_transformers"))
     code, out, _ = embassay("list")
     assert code == 0
     assert [w for w in ("encoders", "corpora", "diagnostics") if f"\n{w}\n" in f"\n{out}"] == [
@@ -247,7 +247,7 @@ def _failures(page):
 
 
 def test_the_report_names_the_encoders_that_failed_and_so_does_the_one_written_again(embassay, tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.session.say", lambda message: None)  # captured, it refuses half a character
+    monkeypatch.setattr("embassay.run.session.say", lambda message: None)  # captured, it refuses half a character
     (tmp_path / "loud.py").write_text("def f(texts):\n    raise RuntimeError('<b>no</b> room \\ud800')\n")
     failing = ("-e", "worse=python:loud:f", "-e", "bad=python:loud:f")
     assert embassay("run", *failing, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines")[0] == 3
@@ -308,7 +308,7 @@ BAD = {
         ("-e", "a=bow", "-e", "a=hashing"),
         "two encoders have the label 'a'; name one of them: -e NAME=hashing",
     ),
-    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
+    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder_module"),
     "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
@@ -343,9 +343,9 @@ def test_bad_input_is_one_message_exit_2_and_nothing_written(embassay, tmp_path,
 
 
 def test_a_missing_extra_has_the_exact_line(embassay, monkeypatch):
-    from embassay import folder
+    from embassay import plugins as folder_module
 
-    monkeypatch.setattr(folder.importlib.util, "find_spec", _without("sentence_transformers"))
+    monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("sentence_transformers"))
     code, _, err = embassay("run", "-e", "org/model", "-c", "opposites")
     assert code == 2
     assert err == "embassay: encoder 'st' needs the extra 'hf': pip install 'embassay[hf]'\n"
@@ -390,7 +390,7 @@ def test_cache_info(embassay, filled):
     code, out, err = embassay("cache", "info")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert (code, err) == (0, "")
-    assert lines[0] == f"folder {filled}"
+    assert lines[0] == f"folder_module {filled}"
     assert re.fullmatch(r"on disk [\d.]+ KiB, of which [\d.]+ KiB in use", lines[1])
     assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(EMBASSAY_CACHE_LIMIT sets another\)", lines[2])
     assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
@@ -446,7 +446,7 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
     (tmp_path / "file").write_text("mine")
     code, out, err = embassay("cache", what)
     assert (code, out) == (2, "")
-    assert f"{tmp_path}/file: a file; the cache is a folder" in err
+    assert f"{tmp_path}/file: a file; the cache is a folder_module" in err
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -503,7 +503,7 @@ def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):
 
 def test_an_encoder_whose_tokens_cannot_be_counted_is_assayed_all_the_same():
     from embassay.api import assay
-    from embassay.encoders.random import RandomEncoder
+    from embassay.encoders.lexical.random import RandomEncoder
     from embassay.types import Card
 
     class Odd(RandomEncoder):
@@ -523,7 +523,7 @@ def test_remote_code_is_for_named_encoders_only(embassay):
 
 def test_help_and_version_are_quick_and_import_nothing_heavy():
     code = (
-        "import sys\nfrom embassay.cli import _guarded\n_guarded(['--help'])\n"
+        "import sys\nfrom embassay.cli.app import _guarded\n_guarded(['--help'])\n"
         "heavy = {'torch', 'sklearn', 'scipy.stats', 'polars', 'altair', 'pydantic', 'transformers'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
@@ -668,7 +668,7 @@ def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(e
     def broken(*arguments):
         raise ArithmeticError("no room")
 
-    monkeypatch.setattr("embassay.scoring.badges", broken)
+    monkeypatch.setattr("embassay.run.score.badges", broken)
     (tmp_path / "mine.py").write_text("def f(texts):\n    return [[float(len(t)), 1.0] for t in texts]\n")
     code, _, _ = embassay("run", "-e", "m=python:mine:f", "-c", "opposites", "-o", "RUN", "--limit", "5")
     assert code == 0
@@ -684,8 +684,8 @@ def test_the_reference_is_named_on_the_command_line_or_in_the_configuration(emba
     embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "A", "--reference", "bow", "--no-cache")
     (tmp_path / "run.toml").write_text('encoders = ["hashing", "bow"]\ncorpora = ["opposites"]\nreference = "bow"\n')
     embassay("run", "run.toml", "-o", "B", "--no-cache")
-    for folder in "AB":
-        (verdict, *_) = json.loads((tmp_path / folder / "result.json").read_text())["verdicts"]
+    for folder_module in "AB":
+        (verdict, *_) = json.loads((tmp_path / folder_module / "result.json").read_text())["verdicts"]
         assert (verdict["reference"], list(verdict["against_reference"])) == ("bow", ["hashing"])
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from embassay.config import read
 from embassay.errors import SourceError, SpecError
-from embassay.session import Request
-from embassay.specs import Spec
+from embassay.run.config import read
+from embassay.run.session import Request
+from embassay.run.specs import Spec
 
 
 @pytest.fixture

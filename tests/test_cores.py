@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from embassay import cores
+from embassay.engine import cores
 
 
 class Library:

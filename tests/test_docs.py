@@ -66,7 +66,7 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 
 def test_the_guide_s_config_file_is_valid(tmp_path):
-    from embassay.config import read
+    from embassay.run.config import read
 
     (block,) = re.findall(
         r"^```toml\n(.*?)^```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), flags=re.S | re.M
@@ -76,7 +76,7 @@ def test_the_guide_s_config_file_is_valid(tmp_path):
 
 
 def test_the_guide_names_every_option_of_every_plug_in():
-    from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS
+    from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 
     text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("guide.md", "negated_antonyms.md"))
     for folder in (ENCODERS, CORPORA, DIAGNOSTICS):

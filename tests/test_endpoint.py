@@ -768,5 +768,5 @@ def test_its_errors_are_in_the_tree():
 
 
 def test_importing_it_brings_no_http_library():
-    code = "import sys, embassay.endpoint, embassay.encoders.api; print('httpx2' in sys.modules)"
+    code = "import sys, embassay.endpoint, embassay.encoders.remote.api; print('httpx2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from embassay.encoders._embeddings import Service as Model
+from embassay.encoders.remote.embeddings import Service as Model
 from embassay.endpoint import Endpoint, Retries
 from embassay.endpoint.answers import pause_asked
 from embassay.endpoint.chat import Chat

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from embassay.cli import main
+from embassay.cli.app import main
 from embassay.errors import (
     END,
     LONGEST,
@@ -76,6 +76,6 @@ def test_what_goes_into_the_record_is_one_line(tmp_path):
 
 
 def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
-    code = "import sys; from embassay.session import say; say('half \\ud800, all é')"
+    code = "import sys; from embassay.run.session import say; say('half \\ud800, all é')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr

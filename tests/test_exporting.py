@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay import exporting, fidelity
-from embassay.cli import _guarded
+from embassay.cli import export as exporting_module
+from embassay.cli.app import _guarded
+from embassay.cli.export import make
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
-from embassay.exporting import make
-from embassay.resolve import load_encoder
+from embassay.export import fidelity
+from embassay.run.resolve import load_encoder
 from embassay.types import Card
 
 TEXTS = ["The gate is open.", "The gate is shut.", "It is not open."]
@@ -148,12 +149,12 @@ def test_what_stops_an_export_is_said_and_leaves_nothing(model, tmp_path, monkey
 
 
 def test_a_runtime_that_cannot_write_is_an_error_of_the_export(model, tmp_path, monkeypatch):
-    from embassay.encoders import _exported_writing
+    from embassay.export import writing as exported_writing
 
     def fail(*given):
         raise RuntimeError("basic_ios::clear: iostream error\nmore")
 
-    monkeypatch.setattr(_exported_writing, "_convert", fail)
+    monkeypatch.setattr(exported_writing, "_convert", fail)
     with pytest.raises(
         EncoderError, match=r"openvino cannot .* \([\d,]+ MB are free there\): basic_ios::clear: iostream"
     ):
@@ -183,8 +184,10 @@ def test_what_killed_exports_left_is_removed_when_it_is_old(model, tmp_path, mon
 
 
 def test_a_missing_library_is_named(model, tmp_path, monkeypatch):
-    find = exporting.importlib.util.find_spec
-    monkeypatch.setattr(exporting.importlib.util, "find_spec", lambda name: None if name == "onnx" else find(name))
+    find = exporting_module.importlib.util.find_spec
+    monkeypatch.setattr(
+        exporting_module.importlib.util, "find_spec", lambda name: None if name == "onnx" else find(name)
+    )
     with pytest.raises(
         MissingExtraError, match=r"export to onnx needs the extra 'onnx': pip install 'embassay\[onnx\]'"
     ):

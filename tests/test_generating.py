@@ -10,9 +10,9 @@ import embassay as ea
 from embassay.api import estimate
 from embassay.builders._samples import name_of
 from embassay.builders._sheet import rows_of, sheet_of
-from embassay.cli import _guarded
+from embassay.cli.app import _guarded
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 DOCUMENTS = {
     "orla": (

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from embassay import partial_files
 from embassay.builders._files import write_files
-from embassay.partial_files import OLD, partial_file, remove_left_overs
+from embassay.store import partial_files
 from embassay.store.canonical import write
+from embassay.store.partial_files import OLD, partial_file, remove_left_overs
 from embassay.store.runs import RunFolder
 
 

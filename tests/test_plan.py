@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from embassay import plan
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
-from embassay.plan import limited, prepare
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run import plan
+from embassay.run.plan import limited, prepare
+from embassay.run.resolve import load_corpus, load_encoder
 from embassay.types import Runtime
 
 

@@ -5,42 +5,44 @@ import json
 import pytest
 
 import embassay as ea
-from embassay import sets
-from embassay.cli import main
+from embassay.cli.app import main
+from embassay.encoders import presets as sets_module
 from embassay.errors import UnknownNameError
-from embassay.plan import prepare
-from embassay.resolve import load_encoder
-from embassay.specs import Spec
+from embassay.run.plan import prepare
+from embassay.run.resolve import load_encoder
+from embassay.run.specs import Spec
 from embassay.types import Runtime
 
 SETS = {
-    "mine": sets.EncoderSet(
+    "mine": sets_module.EncoderSet(
         "mine",
         "Somebody (2020)",
         (
-            sets.Member("Words", "bow"),
-            sets.Member("Hashes", "hashing,dim=16", note="of no paper"),
-            sets.Member("Far", "nobody/has-this-model", note="large"),
-            sets.Member("File", "words:no-such-file.txt"),
-            sets.Member("Lost", note="its authors kept it"),
+            sets_module.Member("Words", "bow"),
+            sets_module.Member("Hashes", "hashing,dim=16", note="of no paper"),
+            sets_module.Member("Far", "nobody/has-this-model", note="large"),
+            sets_module.Member("File", "words:no-such-file.txt"),
+            sets_module.Member("Lost", note="its authors kept it"),
         ),
     ),
-    "large": sets.EncoderSet(
+    "large": sets_module.EncoderSet(
         "large",
         "Somebody (2023)",
         (
-            sets.Member("Words", "bow", "120M"),
-            sets.Member("7B", "hf:nobody/has-this-model", "7B", "of a service"),
-            sets.Member("Half", "hf:nobody/has-this-model,dtype=bfloat16", "2.5B"),
+            sets_module.Member("Words", "bow", "120M"),
+            sets_module.Member("7B", "hf:nobody/has-this-model", "7B", "of a service"),
+            sets_module.Member("Half", "hf:nobody/has-this-model,dtype=bfloat16", "2.5B"),
         ),
     ),
-    "other": sets.EncoderSet("other", "", (sets.Member("Words", "bow"), sets.Member("Random", "random,dim=8"))),
+    "other": sets_module.EncoderSet(
+        "other", "", (sets_module.Member("Words", "bow"), sets_module.Member("Random", "random,dim=8"))
+    ),
 }
 
 
 @pytest.fixture(autouse=True)
 def _own_sets(monkeypatch):
-    monkeypatch.setattr(sets, "_sets", lambda: SETS)
+    monkeypatch.setattr(sets_module, "_sets", lambda: SETS)
 
 
 def planned(*encoders, **more):
@@ -60,8 +62,8 @@ def test_those_that_can_be_had_are_there_and_the_others_are_named():
 
 
 def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(monkeypatch):
-    monkeypatch.setattr("embassay.encoders._memory.free", lambda device: int(4e9))
-    monkeypatch.setattr("embassay.plan.load_encoder", lambda spec, runtime: load_encoder(Spec("bow"), runtime))
+    monkeypatch.setattr("embassay.encoders.neural.memory.free", lambda device: int(4e9))
+    monkeypatch.setattr("embassay.run.plan.load_encoder", lambda spec, runtime: load_encoder(Spec("bow"), runtime))
     plan = prepare(["@large"], ["opposites"], ["isotropy"], runtime=Runtime(device="cpu"), baselines=False)
     assert [entry.label for entry in plan.entries] == ["Words"]
     assert plan.notes[:2] == (
@@ -91,7 +93,7 @@ def test_one_model_under_one_label_runs_once_whatever_it_is_called(given, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "w.txt").write_text("shop 1 2\nrain 3 4\n")
     monkeypatch.setitem(
-        SETS, "shared", sets.EncoderSet("shared", "", (sets.Member("glove", f"words:{tmp_path}/w.txt"),))
+        SETS, "shared", sets_module.EncoderSet("shared", "", (sets_module.Member("glove", f"words:{tmp_path}/w.txt"),))
     )
     plan = planned(*given)
     assert [(entry.label, entry.encoder.card.spec) for entry in plan.entries] == [("glove", "words:./w.txt")]
@@ -118,8 +120,8 @@ def test_those_left_out_are_warned_of_in_python():
 
 
 def test_those_left_out_are_in_the_record_and_the_report(tmp_path, monkeypatch):
-    members = (sets.Member("Words", "bow"), sets.Member("<b>Lost</b>", note="its authors kept it"))
-    monkeypatch.setitem(SETS, "evil", sets.EncoderSet("evil", "", members))
+    members = (sets_module.Member("Words", "bow"), sets_module.Member("<b>Lost</b>", note="its authors kept it"))
+    monkeypatch.setitem(SETS, "evil", sets_module.EncoderSet("evil", "", members))
     arguments = ["-e", "@evil", "-c", "opposites", "-d", "isotropy", "--no-baselines", "-o", str(tmp_path / "run")]
     with pytest.raises(SystemExit):
         main(["run", *arguments])
@@ -134,8 +136,8 @@ def test_those_left_out_are_in_the_record_and_the_report(tmp_path, monkeypatch):
 
 
 def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
-    members = (sets.Member("Lost", note="its authors kept it"),)
-    monkeypatch.setitem(SETS, "gone", sets.EncoderSet("gone", "", members))
+    members = (sets_module.Member("Lost", note="its authors kept it"),)
+    monkeypatch.setitem(SETS, "gone", sets_module.EncoderSet("gone", "", members))
     with pytest.raises(
         ea.InputError, match=r"no encoder is left to assay \(Lost: left out of @gone: its authors kept it"
     ):
@@ -144,13 +146,13 @@ def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
 
 def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, capsys, monkeypatch):
     def ran(*members):
-        monkeypatch.setitem(SETS, "grown", sets.EncoderSet("grown", "", members))
+        monkeypatch.setitem(SETS, "grown", sets_module.EncoderSet("grown", "", members))
         with pytest.raises(SystemExit):
             main(["run", "-e", "@grown", "-c", "opposites", "-d", "isotropy", "--no-baselines", "-o", str(tmp_path)])
         return capsys.readouterr().err
 
-    ran(sets.Member("Words", "bow"), sets.Member("Lost", note="not yet"))
-    assert "(encoders – new: Lost; not now: Words)" in ran(sets.Member("Lost", "hashing"))
+    ran(sets_module.Member("Words", "bow"), sets_module.Member("Lost", note="not yet"))
+    assert "(encoders – new: Lost; not now: Words)" in ran(sets_module.Member("Lost", "hashing"))
 
 
 def test_one_wanted_encoder_is_no_set():
@@ -171,7 +173,7 @@ def test_a_run_of_a_set_ends_well(tmp_path, capsys):
 
 def test_the_sets_are_listed(capsys):
     with pytest.raises(SystemExit):
-        main(["list", "sets"])
+        main(["list", "sets_module"])
     said = " ".join(capsys.readouterr().out.split())
     assert "@mine Somebody (2020): 5 encoders Words: bow" in said
     assert "Lost: no spec (its authors kept it)" in said

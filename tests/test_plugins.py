@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay import folder
+from embassay import plugins as folder_module
 from embassay.errors import PluginError
-from embassay.folder import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
-from embassay.plan import prepare
-from embassay.resolve import builtin_names, load_corpus
-from embassay.run import layouts
+from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
+from embassay.run.execute import layouts
+from embassay.run.plan import prepare
+from embassay.run.resolve import builtin_names, load_corpus
 from embassay.types import Runtime
 
 DIAGNOSTIC = '''
@@ -66,7 +66,7 @@ LAYOUT = Layout("Counting", "How many?", EncoderTable("Counts", (Column("counted
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Install a distribution of one module with its entry points, and return the name of the module."""
-    folder.warn_once.cache_clear()
+    folder_module.warn_once.cache_clear()
 
     def put(source, **groups):
         name = f"theirs_{uuid.uuid4().hex[:8]}"
@@ -161,7 +161,7 @@ def test_the_hash_is_of_the_module_or_of_all_of_its_package(tmp_path, monkeypatc
 
 def test_without_a_source_it_is_the_version_of_what_is_installed(install, monkeypatch):
     install(DIAGNOSTIC.format(factor=1), diagnostics="counting")
-    monkeypatch.setattr("embassay.folder.source_hash", lambda module: "")
+    monkeypatch.setattr("embassay.plugins.source_hash", lambda module: "")
     assert DIAGNOSTICS.version("counting") == "1.5"
 
 
@@ -225,7 +225,7 @@ def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
 
 
 def test_what_documents_a_plug_in_may_be_anything(install, capsys):
-    from embassay.inventory import show
+    from embassay.cli.catalogue import show
 
     strange = "class Strange:\n    def __str__(self):\n        raise ValueError('no text')\n"
     source = f"{strange}\n__doc__ = 7\nEXTRA = 3\ndef create(*, a=Strange()):\n    pass\n"
@@ -313,7 +313,7 @@ def test_a_layout_that_cannot_be_had_takes_no_report_down(install, tmp_path, kin
 
 
 def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
-    folder.warn_once.cache_clear()
+    folder_module.warn_once.cache_clear()
     result = ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], cache=None, resamples=50)
     theirs = replace(
         result,

@@ -2,7 +2,7 @@
 
 import io
 
-from embassay.progress import Bar
+from embassay.run.progress import Bar
 
 
 class Terminal(io.StringIO):

@@ -9,11 +9,11 @@ import pytest
 from embassay.builders._built import Built
 from embassay.builders._card import Origin
 from embassay.builders._making import put
-from embassay.cli import _guarded
+from embassay.cli.app import _guarded
 from embassay.errors import InputError
-from embassay.rating import rate
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Choice, Grouped, MinimalPairs
+from embassay.testsets.rating import rate
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C, less one: four observers, twelve units.
 OBSERVERS = ("012210301...", "0122113014.2", ".2221231140.", "01221330140.")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from embassay.cli import _guarded
+from embassay.cli.app import _guarded
 from embassay.endpoint import Retries
-from embassay.session import Request
+from embassay.run.session import Request
 
 KEY = "sk-not-a-real-key-123"
 
@@ -56,7 +56,7 @@ def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
-    monkeypatch.setattr("embassay.encoders.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
+    monkeypatch.setattr("embassay.encoders.remote.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
     spec = f"m=api:some-model,key_env=,base_url={service.url}"
     plan = Request([spec], ["opposites"], ["negated_antonyms"], baselines=False, use_cache=False, quiet=quiet).plan()
     service.script(service.status(429, Retry_After="3600"))

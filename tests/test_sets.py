@@ -1,4 +1,4 @@
-"""Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
+"""Named sets_module of encoders: what is in them, what is said of those that cannot be had, that the others run."""
 
 import json
 import tomllib
@@ -6,37 +6,37 @@ from importlib.resources import files
 
 import pytest
 
-from embassay import sets
+from embassay.encoders import presets as sets_module
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.folder import ENCODERS
-from embassay.resolve import scheme_of
-from embassay.specs import Spec, bind, parse
+from embassay.plugins import ENCODERS
+from embassay.run.resolve import scheme_of
+from embassay.run.specs import Spec, bind, parse
 
 
 def test_the_papers_numbers_of_encoders():
-    sizes = {name: len(sets.named(name).members) for name in sets.names()}
+    sizes = {name: len(sets_module.named(name).members) for name in sets_module.names()}
     # Bansal et al. 2025: 16; White et al. 2015, table 1: 7; Vahtola et al. 2022, table 8: 114.
     assert sizes["composition"] == 16
     assert sizes["localization"] == 7
     assert sizes["semantoneg-all"] == 114
     # HEROS, table 3, has GloVe and 30 supervised ones.
-    supervised = [m for m in sets.named("heros").members if m.spec.startswith("sentence-transformers/")]
+    supervised = [m for m in sets_module.named("heros").members if m.spec.startswith("sentence-transformers/")]
     assert len(supervised) == 31
     # Section 3 compares 60.
-    specs = sum(bool(member.spec) for member in sets.named("heros").members)
-    assert f"{specs} of the paper's 60" in sets.named("heros").title
+    specs = sum(bool(member.spec) for member in sets_module.named("heros").members)
+    assert f"{specs} of the paper's 60" in sets_module.named("heros").title
 
 
 def test_semantoneg_has_the_models_whose_accuracies_were_published():
     text = files("embassay.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
     published = [model["name"] for model in json.loads(text)["models"]]
-    assert [member.called for member in sets.named("semantoneg-all").members] == published
-    assert {m.called for m in sets.named("semantoneg").members} < set(published)
+    assert [member.called for member in sets_module.named("semantoneg-all").members] == published
+    assert {m.called for m in sets_module.named("semantoneg").members} < set(published)
 
 
-@pytest.mark.parametrize("name", sets.names())
+@pytest.mark.parametrize("name", sets_module.names())
 def test_every_member_has_a_spec_that_parses_or_a_reason(name):
-    members = sets.named(name).members
+    members = sets_module.named(name).members
     assert len({member.called for member in members}) == len(members)
     for member in members:
         if not member.spec:
@@ -59,52 +59,52 @@ def test_the_file_has_no_other_fields():
 
 
 def test_what_names_a_set_and_what_does_not():
-    assert sets.asked("@heros") is sets.named("heros")
-    assert sets.asked(Spec("@heros")) is sets.named("heros")
-    assert sets.asked("bow") is None
-    assert sets.asked("mine=./folder@2") is None
-    assert sets.asked(object()) is None
-    assert sets.asked("a,,=") is None
+    assert sets_module.asked("@heros") is sets_module.named("heros")
+    assert sets_module.asked(Spec("@heros")) is sets_module.named("heros")
+    assert sets_module.asked("bow") is None
+    assert sets_module.asked("mine=./folder@2") is None
+    assert sets_module.asked(object()) is None
+    assert sets_module.asked("a,,=") is None
 
 
 def test_an_unknown_set_says_the_nearest_and_all():
     with pytest.raises(UnknownNameError, match=r"'hero'; did you mean 'heros'\? Known: composition, heros, local"):
-        sets.asked("@hero")
+        sets_module.asked("@hero")
 
 
 @pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
 def test_a_set_takes_no_label_and_no_options(spec):
     with pytest.raises(SpecError, match="no label and no options"):
-        sets.asked(spec)
+        sets_module.asked(spec)
 
 
 def test_parameters_are_read():
-    for name in sets.names():
-        for member in sets.named(name).members:
+    for name in sets_module.names():
+        for member in sets_module.named(name).members:
             assert bool(member.size) == bool(member.parameters), member.called
-    sizes = {member.called: member.size for member in sets.named("heros").members}
+    sizes = {member.called: member.size for member in sets_module.named("heros").members}
     assert sizes["TinyBERT L6 v2 (para)"] == 14_500_000
     assert sizes["GTR xl"] == 1_240_000_000
 
 
 def test_models_of_a_service_have_their_price():
-    services = [m for name in sets.names() for m in sets.named(name).members if m.spec.startswith("api:")]
+    services = [m for name in sets_module.names() for m in sets_module.named(name).members if m.spec.startswith("api:")]
     assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
     assert all("list price as of early 2025: check it" in member.note for member in services)
 
 
 def test_what_differs_from_the_papers_is_said():
-    notes = {member.called: member.note for name in sets.names() for member in sets.named(name).members}
+    notes = {member.called: member.note for name in sets_module.names() for member in sets_module.named(name).members}
     assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
     assert "applies a layer" not in notes["PromptBERT (unsup)"]
     assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
     assert "our choice" in notes["LASER"]
     assert "padding" in notes["InferSent"]
-    assert "sentence-t5-xxl" in sets.named("semantoneg-all").title
+    assert "sentence-t5-xxl" in sets_module.named("semantoneg-all").title
 
 
 def test_a_spec_with_a_template_keeps_it_whole():
-    member = next(m for m in sets.named("heros").members if m.called == "PromptBERT (unsup)")
+    member = next(m for m in sets_module.named("heros").members if m.called == "PromptBERT (unsup)")
     assert parse(member.spec, "encoder").options["template"] == 'This sentence of "{text}" means [MASK].'
 
 

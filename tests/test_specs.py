@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from embassay.errors import SpecError, UnknownNameError
-from embassay.specs import Spec, bind, parse
+from embassay.run.specs import Spec, bind, parse
 
 
 @pytest.mark.parametrize(

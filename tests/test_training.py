@@ -5,9 +5,9 @@ from importlib import import_module
 
 import pytest
 
-from embassay import training
-from embassay.adapt._training import Trained
-from embassay.cli import _guarded
+from embassay.cli import train as training_module
+from embassay.cli.app import _guarded
+from embassay.training.shared import Trained
 
 KINDS = ("words", "paragraphs", "urae")
 
@@ -22,7 +22,7 @@ def options(function):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_command_has_the_options_of_its_trainer(kind):
     trainer = import_module(f"embassay.adapt.{kind}").train
-    assert options(getattr(training, f"train_{kind}")) == options(trainer)
+    assert options(getattr(training_module, f"train_{kind}")) == options(trainer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,6 +66,6 @@ def test_too_little_memory_is_said(monkeypatch, tmp_path, capsys):
     def train(*given, **more):
         raise MemoryError
 
-    monkeypatch.setattr("embassay.adapt.words.train", train)
+    monkeypatch.setattr("embassay.training.words.train", train)
     assert _guarded(["train", "words", "--text", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
     assert capsys.readouterr().err.startswith("embassay: not enough memory")

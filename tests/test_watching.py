@@ -5,8 +5,8 @@ import pytest
 
 import embassay as ea
 from embassay.errors import InputError, SpecError
-from embassay.resolve import load_corpus
-from embassay.watching import LiveModel, evaluator
+from embassay.integrations.evaluator import LiveModel, evaluator
+from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
 

@@ -37,8 +37,8 @@ def make(folder: Path, pooling="mean", prompts=None, dense=False) -> Path:
 
 def export(model: Path, folder: Path, runtime: str, int8: bool = False) -> Path:
     """Write the model's graph and what ``embassay export`` writes down of it, without measuring it."""
-    from embassay.encoders._exported_writing import write_graph
-    from embassay.resolve import load_encoder
+    from embassay.export.writing import write_graph
+    from embassay.run.resolve import load_encoder
 
     encoder = load_encoder(str(model))
     facts = write_graph(encoder, folder, runtime, int8)

@@ -17,14 +17,14 @@ from embassay._version import __version__
 
 _HOME = {
     "assay": "embassay.api:assay",
-    "load": "embassay.resolve:load_corpus",
-    "encoder": "embassay.resolve:load_encoder",
+    "load": "embassay.run.resolve:load_corpus",
+    "encoder": "embassay.run.resolve:load_encoder",
     "report": "embassay.api:report",
     "read": "embassay.api:read",
     "build": "embassay.api:build",
-    "rate": "embassay.rating:rate",
+    "rate": "embassay.testsets.rating:rate",
     "adapt_encoder": "embassay.api:adapt_encoder",
-    "evaluator": "embassay.watching:evaluator",
+    "evaluator": "embassay.integrations.evaluator:evaluator",
     "Corpus": "embassay.types:Corpus",
     "Encoder": "embassay.types:Encoder",
     "Vectors": "embassay.types:Vectors",
@@ -45,14 +45,14 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from embassay.api import adapt_encoder, assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
-    from embassay.rating import rate
-    from embassay.resolve import load_corpus as load
-    from embassay.resolve import load_encoder as encoder
+    from embassay.integrations.evaluator import evaluator
     from embassay.result import Estimate, Result
+    from embassay.run.resolve import load_corpus as load
+    from embassay.run.resolve import load_encoder as encoder
     from embassay.samples import Choice, Composition, MinimalPairs, Pair
+    from embassay.testsets.rating import rate
     from embassay.types import Corpus, Encoder, ItemScores
     from embassay.vectors import Vectors
-    from embassay.watching import evaluator
 
 
 def __getattr__(name: str) -> Any:

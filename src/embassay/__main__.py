@@ -1,5 +1,5 @@
 """``python -m embassay``."""
 
-from embassay.cli import main
+from embassay.cli.app import main
 
 main()

@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embassay.errors import SpecError
-from embassay.paths import output_path, source_path
-from embassay.plan import prepare
-from embassay.resolve import load_encoder
 from embassay.result import Result
-from embassay.run import execute, layouts
+from embassay.run.execute import execute, layouts
+from embassay.run.plan import prepare
+from embassay.run.resolve import load_encoder
 from embassay.store import results
 from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.canonical import write
+from embassay.store.paths import output_path, source_path
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
 if TYPE_CHECKING:
-    from embassay.adapt.settings import Loss, Objective
-    from embassay.adapt.splits import By
-    from embassay.adaptation import Adapted
+    from embassay.adaptation.pipeline import Adapted
+    from embassay.adaptation.splits import By
     from embassay.builders._built import Advance, Built
     from embassay.builders._generator import Request
+    from embassay.training.settings import Loss, Objective
 
 
 def assay(
@@ -231,8 +231,8 @@ def adapt_encoder(
     EncoderError
         If a training fails; what was finished is kept, and the same call goes on from there.
     """
-    from embassay.adapt.order import Order
-    from embassay.adaptation import Adaptation
+    from embassay.adaptation.order import Order
+    from embassay.adaptation.pipeline import Adaptation
 
     order = Order(
         base,

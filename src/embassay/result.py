@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from embassay.errors import UnknownNameError
-from embassay.folder import DIAGNOSTICS
+from embassay.plugins import DIAGNOSTICS
 
 FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""

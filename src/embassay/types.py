@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.checks import check_content
 from embassay.errors import SpecError
 from embassay.result import Result
 from embassay.samples import Document, Grouped, Role, Sample, Text, independent_units
+from embassay.samples.checks import check_content
 from embassay.vectors import Similarity, Vectors
 
 S = TypeVar("S", bound=Sample)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adapt._base import REFUSED, TAKEN, find_base, load, write_model
-from embassay.encoders import st
+from embassay.encoders.neural import st
 from embassay.errors import InputError, SpecError
-from embassay.specs import known_options
+from embassay.run.specs import known_options
+from embassay.training.base_model import REFUSED, TAKEN, find_base, load, write_model
 from embassay.types import Runtime
 
 TEXTS = ["pump opens slowly when it does", "lamp"]

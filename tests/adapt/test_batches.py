@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from embassay.adapt._batches import Row, draw
+from embassay.training.batches import Row, draw
 
 
 def test_every_row_comes_once_an_epoch_and_in_another_order_each():

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from embassay.adapt.card import Origin, card_of, hub_name
-from embassay.adapt.figures import WITHOUT, of_variants
-from embassay.adapt.settings import FINETUNE
-from embassay.adapt.variants import Stage
+from embassay.adaptation.card import Origin, card_of, hub_name
+from embassay.adaptation.figures import WITHOUT, of_variants
+from embassay.adaptation.variants import Stage
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row
+from embassay.training.settings import FINETUNE
 
 NAMES = ("base", "finetuned")
 STAGE = Stage("finetuned", "finetune", "base", FINETUNE, {"loss": "mnr", "per_question": 2})

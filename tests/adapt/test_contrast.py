@@ -2,10 +2,10 @@
 
 import pytest
 
-from embassay.adapt import _precision
-from embassay.adapt._base import find_base, load
-from embassay.adapt._contrast import telling_apart
-from embassay.adapt._stage import columns
+from embassay.training import precision
+from embassay.training.base_model import find_base, load
+from embassay.training.contrast import telling_apart
+from embassay.training.stage import columns
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def test_products_of_unit_vectors_are_scaled_as_the_cosines_that_they_are(tiny, 
 def test_the_second_pass_of_accumulated_batches_is_in_the_precision_of_the_first(tiny, model, monkeypatch):
     import torch
 
-    monkeypatch.setattr(_precision, "bfloat16", lambda kind: True)
+    monkeypatch.setattr(precision, "bfloat16", lambda kind: True)
     loss, _, _ = telling_apart(model, tiny.settings(batch=4, accumulate=2), "cosine")
     seen = []
     model[0].register_forward_hook(lambda module, given, out: seen.append(torch.is_autocast_enabled("cpu")))
     given = [columns(model, {"x": tiny.sentences(16)[n : n + 8]}, {}, 48) for n in (0, 8)]
-    with _precision.of_training("cpu"):
+    with precision.of_training("cpu"):
         value = loss([{name[2:]: v for name, v in features.items()} for features in given], None)
     first = len(seen)
     value.backward()
@@ -42,9 +42,9 @@ def test_the_second_pass_of_accumulated_batches_is_in_the_precision_of_the_first
 def test_similarities_are_told_in_float32(tiny, model, monkeypatch):
     import torch
 
-    monkeypatch.setattr(_precision, "bfloat16", lambda kind: True)
+    monkeypatch.setattr(precision, "bfloat16", lambda kind: True)
     similarity = telling_apart(model, tiny.settings(), "cosine")[0].similarity_fct
     a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.999, 0.0447]])
-    with _precision.of_training("cpu"):
+    with precision.of_training("cpu"):
         assert float(similarity(a, b)) == pytest.approx(0.999, abs=1e-5)
         assert float(a @ b.T) != pytest.approx(0.999, abs=1e-5)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.adapt import finetuning
-from embassay.adapt.finetuning import finetune, success
-from embassay.adapt.negatives import Triplet
+from embassay.adaptation.negatives import Triplet
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.samples import Document, Question
+from embassay.training import finetuning
+from embassay.training.finetuning import finetune, success
 from embassay.types import Card, Corpus
 
 
@@ -59,7 +59,7 @@ def fine(tiny, base, domain):
 
 @pytest.mark.parametrize("loss", ["mnr", pytest.param("triplet", marks=pytest.mark.slow)])
 def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
-    from embassay.adapt._base import find_base
+    from embassay.training.base_model import find_base
 
     corpus, triplets, _ = domain
     trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30], margin=0.5)
@@ -145,9 +145,9 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
     import torch
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    from embassay.adapt._base import find_base, load
-    from embassay.adapt._contrast import telling_apart
-    from embassay.adapt._stage import columns
+    from embassay.training.base_model import find_base, load
+    from embassay.training.contrast import telling_apart
+    from embassay.training.stage import columns
 
     encoder = find_base(tiny.make_base(tmp_path, dropout=0.0))
     texts = tiny.sentences(24)
@@ -171,7 +171,7 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
 
 
 def test_prompts_stand_before_questions_only(tiny, base, domain):
-    from embassay.adapt._base import find_base, load
+    from embassay.training.base_model import find_base, load
 
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
@@ -228,7 +228,7 @@ def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_pat
 
 def test_what_is_right_for_one_question_is_no_candidate_of_another():
     """Two questions on one document of two passages; a right text in other letters; a question in two forms."""
-    from embassay.adapt._batches import draw
+    from embassay.training.batches import draw
 
     triplets = [
         Triplet("who opens it", "the mate", ("a sail",), ("the mate", "the cook")),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adapt.gain import CAVEAT, PHRASES, WATCHED, Change, changes, p_value, signed, told, verdict
+from embassay.adaptation.gain import CAVEAT, PHRASES, WATCHED, Change, changes, p_value, signed, told, verdict
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from embassay.adapt import forecast
-from embassay.adapt.making import Making
-from embassay.adapt.material import Material
-from embassay.adapt.order import Order
-from embassay.adapt.splits import Split
+from embassay.adaptation import forecast
+from embassay.adaptation.making import Making
+from embassay.adaptation.material import Material
+from embassay.adaptation.order import Order
+from embassay.adaptation.splits import Split
 from embassay.errors import EncoderError
 from embassay.samples import Document, Question
 from embassay.types import Corpus
@@ -44,8 +44,8 @@ def trained(monkeypatch):
     def finetune(base, triplets, dev, corpus, folder, *, advance, **given):
         train("finetune", 2, advance, base=base, triplets=triplets, dev=dev, folder=folder, **given)
 
-    monkeypatch.setattr("embassay.adapt.pretraining.pretrain", pretrain)
-    monkeypatch.setattr("embassay.adapt.finetuning.finetune", finetune)
+    monkeypatch.setattr("embassay.training.pretraining.pretrain", pretrain)
+    monkeypatch.setattr("embassay.training.finetuning.finetune", finetune)
     return begun
 
 
@@ -153,7 +153,7 @@ def test_the_triplet_loss_has_a_row_for_each_wrong_text(made, trained):
 
 
 def test_evaluations_are_counted_as_the_training_makes_them(made):
-    from embassay.adapt._job import Job
+    from embassay.training.job import Job
 
     _, (fine,) = made(finetune=True, batch=1, epochs=3)
     job = Job(None, None, None, [()] * 18, fine.settings)
@@ -182,7 +182,7 @@ def test_a_model_without_a_file_to_count_by_is_counted_by_letters(made, base):
 def test_the_real_trainings_are_begun_and_leave_nothing(tiny, tmp_path, monkeypatch):
     for library in ("torch", "sentence_transformers", "accelerate", "datasets"):
         pytest.importorskip(library, reason="the train extra is not installed")
-    from embassay.adapt._base import find_base
+    from embassay.training.base_model import find_base
 
     folder = tiny.make_base(tmp_path / "made")
     corpus = tiny.corpus()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from embassay.adapt import lineage
-from embassay.adapt.material import gather
+from embassay.adaptation import lineage
+from embassay.adaptation.material import gather
 from embassay.errors import SpecError
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.adapt.material import gather, joined
+from embassay.adaptation.material import gather, joined
 from embassay.errors import InputError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Document, Question
 from embassay.types import Corpus
 
@@ -76,7 +76,7 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
 def test_that_no_test_question_is_pre_trained_on_is_checked(monkeypatch):
     faq = frequently_asked(200)
     monkeypatch.setattr(
-        "embassay.adapt.material._sentences", lambda corpus, found: (1, tuple(q.question for q in faq.samples))
+        "embassay.adaptation.material._sentences", lambda corpus, found: (1, tuple(q.question for q in faq.samples))
     )
     with pytest.raises(InputError, match=r"'faq': a test or dev question stands in 'HOW IS PART .*', which is pre-tr"):
         gather([faq])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from embassay.adapt.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, Triplet, mine
+from embassay.adaptation.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, Triplet, mine
 from embassay.errors import InputError, SpecError
 from embassay.samples import Document, Question
 from embassay.types import Card, Corpus

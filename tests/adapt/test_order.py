@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.adapt.order import Order
+from embassay.adaptation.order import Order
 from embassay.errors import SpecError
 
 

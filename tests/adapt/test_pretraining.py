@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adapt._stage import spec_of
-from embassay.adapt.pretraining import DELETED, OBJECTIVES, _thinned, pretrain
-from embassay.encoders import st
+from embassay.encoders.neural import st
 from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
+from embassay.training.pretraining import DELETED, OBJECTIVES, _thinned, pretrain
+from embassay.training.stage import spec_of
 from embassay.types import Runtime
 
 
@@ -209,8 +209,8 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
     """The head on masked places only, against transformers' own loss over all."""
     import torch
 
-    from embassay.adapt._base import find_base, load
-    from embassay.adapt._masking import masked_loss
+    from embassay.training.base_model import find_base, load
+    from embassay.training.masking import masked_loss
 
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
@@ -326,7 +326,7 @@ def test_settings_out_of_range_are_named(tiny, name, value):
 
 
 def test_the_rate_rises_and_falls_linearly(tiny, base):
-    from embassay.adapt._job import Job
+    from embassay.training.job import Job
 
     job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1))
     assert [job.rate(step) for step in range(11)] == pytest.approx([1 / 3, 2 / 3, *(n / 8 for n in range(8, -1, -1))])

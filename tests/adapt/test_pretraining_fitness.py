@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from embassay.adapt._base import find_base
-from embassay.adapt._fitness import check_device, check_objective
-from embassay.adapt.pretraining import pretrain
 from embassay.errors import SpecError, UnknownNameError
+from embassay.training.base_model import find_base
+from embassay.training.fitness import check_device, check_objective
+from embassay.training.pretraining import pretrain
 
 transformers = pytest.importorskip("transformers", reason="needs the extra train")
 SMALL = {"vocab_size": 20, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.adapt.splits import Split, WordForWord, check_apart, normalised, split
+from embassay.adaptation.splits import Split, WordForWord, check_apart, normalised, split
 from embassay.errors import InputError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Document, Question
 from embassay.types import Corpus
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from embassay.adapt import _precision, finetuning
-from embassay.adapt._keeping import BEST, DAMAGED, StageFolder
-from embassay.adapt.finetuning import finetune
-from embassay.adapt.negatives import Triplet
-from embassay.adapt.pretraining import pretrain
+from embassay.adaptation.negatives import Triplet
 from embassay.errors import OutputError
+from embassay.training import finetuning, precision
+from embassay.training.checkpoints import BEST, DAMAGED, StageFolder
+from embassay.training.finetuning import finetune
+from embassay.training.pretraining import pretrain
 
 
 def unheard(done, total):
@@ -39,7 +39,7 @@ def computed(monkeypatch):
     """Have a CPU train in bfloat16, and note in what the layers compute: {"training": dtypes, "looking": dtypes}."""
     import torch
 
-    monkeypatch.setattr(_precision, "bfloat16", lambda kind: True)
+    monkeypatch.setattr(precision, "bfloat16", lambda kind: True)
     seen, looking = {"training": set(), "looking": set()}, []
 
     def note(module, given, out):

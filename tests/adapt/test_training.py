@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from embassay.adapt._training import Trained, TrainingFolder, array, read_sentences, write_whole
 from embassay.errors import OutputError, SourceError
+from embassay.training.shared import Trained, TrainingFolder, array, read_sentences, write_whole
 
 SETTINGS = {"dim": 3, "rate": 0.1}
 VERSIONS = {"numpy": "1"}

@@ -5,23 +5,23 @@ import json
 import numpy as np
 import pytest
 
-from embassay.adapt import _unfolding_text
-from embassay.adapt._unfolding import _parts, new_matrices
-from embassay.encoders import _link_parser
-from embassay.encoders._trees import balanced, right
+from embassay.encoders.static import link_parser
+from embassay.encoders.static.trees import balanced, right
 from embassay.errors import EncoderError, InputError, OutputError, SourceError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
+from embassay.training import unfolding_text
+from embassay.training.unfolding import _parts, new_matrices
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
-from embassay.adapt._unfolding import Learner  # noqa: E402
-from embassay.adapt.urae import train  # noqa: E402
+from embassay.training.unfolding import Learner  # noqa: E402
+from embassay.training.urae import train  # noqa: E402
 
 SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
 LINES = [f"{who} {does}." for who in SUBJECTS for does in ("sleeps", "sees the garden", "is not at home", "waits here")]
 VECTORS = ["the 0.4 -0.2 0.1", "The 9 9 9", "Cat 0.2 0.6 -0.3", "sleeps -0.5 0.1 0.2", ". 0.0 0.3 0.3"]
 FILES = {"words.npy", "fold.npy", "fold_bias.npy", "unfold.npy", "unfold_bias.npy", "urae.json"}
-needs_parser = pytest.mark.skipif(not _link_parser.installed(), reason="the program link-parser is not installed")
+needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 class StoppedError(Exception):
@@ -138,7 +138,7 @@ def test_given_words_stay_as_they_are_but_for_one_number(text, tmp_path):
 
 def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
     pytest.importorskip("gensim", reason="the words extra is not installed")
-    from embassay.adapt import words
+    from embassay.training import words
 
     words.train(text, tmp_path / "words", dim=4, epochs=1, advance=silent)
     trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1, advance=silent)
@@ -151,7 +151,7 @@ def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
 
 def test_large_given_coordinates_come_within_reach(tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
-    _, matrix = _unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).rows()
+    _, matrix = unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).rows()
     assert np.abs(matrix).max() == pytest.approx(0.9)
 
 
@@ -169,7 +169,7 @@ def test_a_batch_learns_what_its_parts_would_together(monkeypatch):
         return loss, learner
 
     whole, learner = after()
-    monkeypatch.setattr("embassay.adapt._unfolding.ROOM", 30)
+    monkeypatch.setattr("embassay.training.unfolding.ROOM", 30)
     assert list(_parts(shapes)) == [(0, 1), (1, 3), (3, 4)]
     parts, other = after()
     assert parts == pytest.approx(whole, rel=1e-5)
@@ -228,7 +228,7 @@ def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
 
 def test_known_words_are_now_and_then_unknown():
     counts = np.array([0, 1, 1000])
-    material = _unfolding_text.Material({}, (np.array([1, 2] * 5000),), (), counts, ())
+    material = unfolding_text.Material({}, (np.array([1, 2] * 5000),), (), counts, ())
     masked = material.masked(0, np.random.default_rng(0)).reshape(-1, 2)
     assert (masked[:, 0] == 0).mean() == pytest.approx(0.2, abs=0.02)  # 0.25/(0.25 + 1)
     assert (masked[:, 1] == 0).mean() < 0.003
@@ -252,7 +252,7 @@ def test_a_parser_is_asked_once(tmp_path, monkeypatch):
     for sentences in (0, 8):
         with pytest.raises(StoppedError):
             train(path, tmp_path / "cut", advance=stop_at(sentences), **options)
-    monkeypatch.setattr(_link_parser, "_answers", lambda lines: pytest.fail("the parser was asked again"))
+    monkeypatch.setattr(link_parser, "_answers", lambda lines: pytest.fail("the parser was asked again"))
     again = train(path, tmp_path / "cut", advance=silent, **options)
     assert again.notes == whole.notes
     assert files(again.folder) == files(whole.folder)
@@ -314,7 +314,7 @@ def test_a_text_with_nothing_to_unfold(tmp_path):
 
 
 def test_a_parser_that_fails_leaves_no_model(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(_link_parser, "PROGRAM", "false")
+    monkeypatch.setattr(link_parser, "PROGRAM", "false")
     with pytest.raises(EncoderError, match="false failed"):
         train(text, tmp_path / "model", trees="link-parser", advance=silent)
     assert not (tmp_path / "model" / "urae.json").exists()

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from embassay.adapt.order import Order
-from embassay.adapt.settings import FINETUNE, PRETRAIN
-from embassay.adapt.variants import AdaptationFolder
+from embassay.adaptation.order import Order
+from embassay.adaptation.variants import AdaptationFolder
 from embassay.errors import OutputError, SpecError
+from embassay.training.settings import FINETUNE, PRETRAIN
 
 ASKED = {"base": "aaaa", "corpora": [["mine", "bbbb"]], "split": {"by": "question", "test": 0.2}, "seed": 0}
 

@@ -11,13 +11,13 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.adapt import _vocabulary, paragraphs, words
-from embassay.adapt._training import THERE, TrainingFolder
-from embassay.cli import _guarded
-from embassay.encoders._word_files import read
+from embassay.cli.app import _guarded
+from embassay.encoders.static.word_files import read
 from embassay.errors import InputError, MissingExtraError, SourceError, SpecError
 from embassay.randomness import generator
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
+from embassay.training import paragraphs, vocabulary, words
+from embassay.training.shared import THERE, TrainingFolder
 
 TOPICS = ["sea boat fish sail wave net tide", "oven flour yeast dough baker crust salt", "court judge law jury trial"]
 TRAINERS = {
@@ -118,7 +118,7 @@ def test_texts_are_cut_as_the_training_was(tmp_path):
     [([5, 5], 5), ([95, 4, 1], 5), ([80, 4, 4, 4, 4, 4], 4), ([60, 10, 3, 3, 2, 2, 1, 1], 3), ([1, 1, 1], 1)],
 )
 def test_rare_words_are_kept_where_the_text_is_small(counts, enough, tmp_path):
-    assert _vocabulary._enough(counts, sum(counts)) == enough
+    assert vocabulary._enough(counts, sum(counts)) == enough
 
 
 def test_it_says_what_it_decided_and_when_there_was_nothing_to_do(tmp_path):

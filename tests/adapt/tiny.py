@@ -3,8 +3,8 @@
 import random
 from pathlib import Path
 
-from embassay.adapt.settings import Settings
 from embassay.samples import Document, Question
+from embassay.training.settings import Settings
 from embassay.types import Corpus
 
 NOUNS = "pump valve tank lamp filter pipe motor belt crane hatch anchor winch rudder ladder boiler gauge".split()

@@ -23,7 +23,7 @@ class Roles:
 
 @pytest.fixture
 def encoder():
-    from embassay.encoders._objects import from_object
+    from embassay.encoders.objects.foreign import from_object
     from embassay.types import Runtime
 
     return from_object(Roles(), Runtime())
@@ -130,7 +130,7 @@ def test_beirs_own_search_takes_the_model():
 
 
 def test_without_mteb_the_line_is_said(monkeypatch):
-    from embassay.bridges import mteb as bridge
+    from embassay.integrations import mteb as bridge
 
     monkeypatch.setattr(bridge, "find_spec", lambda name: None)
     bridge._task_class.cache_clear()

@@ -163,7 +163,7 @@ def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
 
 
 def test_options_make_another_task():
-    from embassay.bridges._figures import Figures
+    from embassay.integrations.figures import Figures
     from embassay.types import Draws
 
     asked = ("retrieval", "retrieval,k=1", "retrieval,psi=2", "retrieval,k=1,psi=2")
@@ -183,7 +183,7 @@ def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
 
 def test_another_version_is_another_task(pairs, monkeypatch):
     before = mteb_task(pairs, "minimal_pairs").metadata.name
-    monkeypatch.setattr("embassay.bridges._figures.__version__", "0.0.0")
+    monkeypatch.setattr("embassay.integrations.figures.__version__", "0.0.0")
     assert mteb_task(pairs, "minimal_pairs").metadata.name != before
 
 

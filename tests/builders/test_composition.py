@@ -15,9 +15,9 @@ from embassay.builders._fusion_checks import bared, new_names, numbers, problem_
 from embassay.builders._generator import Reply
 from embassay.builders._making import make, put, requests_of
 from embassay.builders._triples import is_whole, triples
+from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import MissingExtraError, SpecError
-from embassay.reading.documents import SourceDocument
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 from embassay.types import Card
 
 ISLAND = (

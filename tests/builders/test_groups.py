@@ -15,7 +15,7 @@ from embassay.builders._clusters import complete_linkage
 from embassay.builders._making import make, put
 from embassay.builders._reading import Source, SourcePair
 from embassay.errors import InputError, SourceError
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
 SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")

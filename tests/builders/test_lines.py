@@ -7,7 +7,7 @@ import pytest
 from embassay.builders._built import Built
 from embassay.builders._samples import content_of, json_lines
 from embassay.builders._sheet import PER_OPERATOR, UNANSWERED, rows_of
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Composition, Document, Question
 
 COMPOSED = (

@@ -15,7 +15,7 @@ from embassay.builders._reading import Source
 from embassay.builders._samples import json_lines
 from embassay.builders._wordnet import places
 from embassay.builders.minimal_pairs import build
-from embassay.corpora.minimal_pairs import load
+from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.samples import ALL_EDITS, EDITS
 
 pytestmark = pytest.mark.skipif(

@@ -20,9 +20,9 @@ from embassay.builders._leaks import ANSWER, REPEATS, leak, overlap
 from embassay.builders._passages import Passage, cut_all
 from embassay.builders._requests import Reply
 from embassay.builders._splits import check_apart, drawn_units, evenly
+from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
-from embassay.reading.documents import SourceDocument
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 PARTS = (
     ("dryer", "A lint filter is a screen that catches fibres in the air of a dryer."),

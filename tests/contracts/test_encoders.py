@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from embassay.folder import ENCODERS
-from embassay.resolve import load_encoder
+from embassay.plugins import ENCODERS
+from embassay.run.resolve import load_encoder
 from embassay.types import Card
 
 SPECS = {
@@ -60,7 +60,7 @@ def words(tmp_path_factory):
 def paragraphs(tmp_path_factory):
     """A folder of paragraph vectors, trained on a few sentences."""
     pytest.importorskip("gensim", reason="the words extra is not installed")
-    from embassay.adapt.paragraphs import train
+    from embassay.training.paragraphs import train
 
     place = tmp_path_factory.mktemp("paragraphs")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
@@ -72,7 +72,7 @@ def paragraphs(tmp_path_factory):
 def urae(tmp_path_factory):
     """A folder of an unfolding recursive autoencoder, trained on a few sentences."""
     pytest.importorskip("torch", reason="the hf extra is not installed")
-    from embassay.adapt.urae import train
+    from embassay.training.urae import train
 
     place = tmp_path_factory.mktemp("urae")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")

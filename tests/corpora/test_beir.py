@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.corpora.beir import load
+from embassay.corpora.retrieval.beir import load
 from embassay.errors import SourceError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 DOCS = [
     {"_id": "d1", "title": "Rain", "text": "It rained.", "metadata": {}},

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.composition import load
+from embassay.corpora.composition.composition import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 ROW = {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained and we ran."}
 MINUS = {"operator": "difference", "a": "It rained and we ran.", "b": "We ran.", "target": "It rained."}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.corpora.documents import load
+from embassay.corpora.io.passages import cutter
+from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
-from embassay.reading.passages import cutter
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
 ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"
@@ -318,7 +318,7 @@ def test_a_broken_folder_is_named(at, tmp_path):
 def test_a_parquet_file_that_ends_the_process_that_reads_it_is_refused(tmp_path, monkeypatch):
     import polars as pl
 
-    from embassay.reading import records
+    from embassay.corpora.io import records
 
     path = tmp_path / "t.parquet"
     pl.DataFrame({"id": ["a"], "text": ["It rains."]}).write_parquet(path)

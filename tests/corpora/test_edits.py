@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import EDITS
 
 WORD_EDITS = ("synonym", "antonym", "typo", "random_mlm")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.errors import SourceError
-from embassay.folder import CORPORA
-from embassay.resolve import builtin_names, load_corpus
+from embassay.plugins import CORPORA
+from embassay.run.resolve import builtin_names, load_corpus
 
 
 def lines(*rows):

@@ -7,11 +7,11 @@ import os
 import pytest
 
 import embassay as ea
-from embassay.cli import _guarded
+from embassay.cli.app import _guarded
+from embassay.corpora.io.documents import read_documents
+from embassay.corpora.io.folders import Listing
 from embassay.errors import SourceError
-from embassay.reading.documents import read_documents
-from embassay.reading.folders import Listing
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 SKIPPED = "{} left out (--follow-links or follow_links=true reads what links lead to)"
 

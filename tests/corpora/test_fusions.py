@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.fusions import load
+from embassay.corpora.composition.fusions import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 ROW = {
     "S1": "The mill burned down in May.",

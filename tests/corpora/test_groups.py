@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.corpora.groups import load, recognises
+from embassay.corpora.groups.groups import load, recognises
 from embassay.errors import InputError, SourceError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import closure
 
 CSV = "sentence,group\n"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 
 @pytest.fixture(scope="module")

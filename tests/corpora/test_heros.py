@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.corpora.heros import load, touches
+from embassay.corpora.minimal_pairs.heros import load, touches
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 HEAD = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
 # Original, synonym, antonym, main verb negated, random word, typo, chosen word negated; of our own writing.

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.minimal_pairs import load
+from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import EDITS
 
 EDITED = {

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from embassay.corpora import _groups
-from embassay.corpora._groups import whole
-from embassay.corpora.msrp import HEADER, load, recognises
+from embassay.corpora.groups import shared as groups
+from embassay.corpora.groups.msrp import HEADER, load, recognises
+from embassay.corpora.groups.shared import whole
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 HEAD = "\t".join(HEADER)
 TEXTS = {
@@ -200,11 +200,11 @@ def test_a_folder_needs_both_files(folder, missing):
 
 
 def test_a_folder_is_msrp_s_by_its_names_alone(folder, tmp_path):
-    assert _groups.is_msrp(folder(GOOD, GOOD))
+    assert groups.is_msrp(folder(GOOD, GOOD))
     other = tmp_path / "other"
     other.mkdir()
     (other / "msr_paraphrase.txt").write_text("x")
-    assert not _groups.is_msrp(other)
+    assert not groups.is_msrp(other)
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.corpora import _groups
-from embassay.corpora.opinosis import load
+from embassay.corpora.groups import shared as groups_module
+from embassay.corpora.groups.opinosis import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 HEADER = "phrase_index,paraphrase_group_index\n"
 PHRASES = ["The bed is soft.", "Rooms are large", "A soft bed , too", "Big rooms.", 'A "bed, so soft.', "Big rooms !"]
@@ -117,11 +117,11 @@ def test_what_is_missing_is_named(folder, missing):
 
 
 def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
-    assert _groups.is_opinosis(folder())
+    assert groups_module.is_opinosis(folder())
     other = tmp_path / "other"
     other.mkdir()
     (other / "phrases.txt").write_text("Sentences of anybody.\n")
-    assert not _groups.is_opinosis(other)
+    assert not groups_module.is_opinosis(other)
 
 
 @pytest.mark.parametrize(

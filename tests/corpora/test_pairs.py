@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.pairs import load
+from embassay.corpora.pairs.pairs import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 CSV = "sentence1,sentence2,score\n"
 STSB = 'main-news\tMSRpar\t2012test\t0001\t3.800\tIt "rained.\tIt poured.\n'

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 
 @pytest.fixture(scope="module")

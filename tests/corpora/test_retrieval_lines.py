@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.retrieval import load, recognises
+from embassay.corpora.retrieval.retrieval import load, recognises
 from embassay.errors import SourceError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Document, Question
 
 FAN = {"document": "fan", "passages": ["The fan cools the oven."], "unit": "oven"}

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from embassay.corpora.semantoneg import load, pair_of
+from embassay.corpora.choice.semantoneg import load, pair_of
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 
 def entry(idx=0, text="You're not fat.", sentences=("You're not thin.", "You're fat.", "You're thin."), label=2):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.corpora.squad import load, recognises
+from embassay.corpora.io.passages import sentences
+from embassay.corpora.retrieval.squad import load, recognises
 from embassay.errors import SourceError, UnknownNameError
-from embassay.reading.passages import sentences
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 TEXT = "Dr. Ito left early. The train stood at Ghent\u00a0station.  It was late, and late it stayed."
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.corpora.trec import load
+from embassay.corpora.retrieval.trec import load
 from embassay.errors import SourceError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 TOPICS = """<top>
 <num> Number: 301

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from embassay.corpora.tuples import load
+from embassay.corpora.composition.tuples import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 ROW = {
     "A": "The bakery is old and red.",

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 SENTENCES = ("S1", "S2", "S3", "F12", "F23")
 FUSED = {"F12": ("S1", "S2"), "F23": ("S2", "S3")}

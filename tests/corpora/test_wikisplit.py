@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.corpora.wikisplit import load
+from embassay.corpora.composition.wikisplit import load
 from embassay.errors import SourceError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 
 LINE = "The mill burned and the owner left .\tThe mill burned . <::::> The owner left .\n"
 OTHER = "'' Ada '' sang ; Bo ran .\t'' Ada '' sang . <::::> Bo \"ran .\n"

@@ -16,10 +16,11 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
-from embassay.diagnostics import _composition_scores, composition
-from embassay.diagnostics._nulls import other_targets
-from embassay.diagnostics._set_criteria import PLANAR, Block
-from embassay.diagnostics.composition import HEADLINE, NOT_APPLICABLE, _of_figure, _sides, create
+from embassay.diagnostics.composition import composition
+from embassay.diagnostics.composition import scores as composition_scores
+from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, _of_figure, _sides, create
+from embassay.diagnostics.composition.criteria import PLANAR, Block
+from embassay.diagnostics.composition.nulls import other_targets
 from embassay.engine.pool import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
@@ -472,7 +473,7 @@ def test_how_many_samples_are_looked_at_together_changes_no_bit(monkeypatch):
     corpus = random_corpus()
     vectors = random_vectors(corpus)
     together = score(corpus, vectors)
-    monkeypatch.setattr(_composition_scores, "CHUNK", 7)
+    monkeypatch.setattr(composition_scores, "CHUNK", 7)
     assert score(corpus, vectors).digest == together.digest
 
 

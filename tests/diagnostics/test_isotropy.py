@@ -18,7 +18,7 @@ from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, TRANSFORMED, UNBI
 from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Document, Pair, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin

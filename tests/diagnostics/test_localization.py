@@ -16,20 +16,20 @@ from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
 from embassay.data import MSRP
-from embassay.diagnostics import _localization_scores as parts
-from embassay.diagnostics._localization_rows import View
-from embassay.diagnostics._localization_scores import (
+from embassay.diagnostics.localization import scores as parts
+from embassay.diagnostics.localization.localization import create
+from embassay.diagnostics.localization.rows import View
+from embassay.diagnostics.localization.scores import (
     codes,
     named,
     nearest_centroid,
     precision_at_r,
     stratified_folds,
 )
-from embassay.diagnostics._localization_series import agreement
-from embassay.diagnostics.localization import create
+from embassay.diagnostics.localization.series import agreement
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, InputError, SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import Grouped
 from embassay.stats.folds import contiguous_folds
 from embassay.types import Card, Corpus, Draws, ItemScores, Origin
@@ -304,7 +304,7 @@ def test_pca_is_fitted_on_the_training_texts_of_each_fold(monkeypatch):
         given.append(matrix)
         return plain(matrix, labels, train, test)
 
-    monkeypatch.setattr("embassay.diagnostics.localization.named", spy)
+    monkeypatch.setattr("embassay.diagnostics.localization.localization.named", spy)
     run(["bow,pca=5"], corpus)
     fold = contiguous_folds(codes([s.group for s in corpus.samples]), 3)
     counts = counted(corpus)

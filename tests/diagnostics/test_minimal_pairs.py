@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay import sets
 from embassay.api import assay, report
-from embassay.diagnostics import minimal_pairs as module
-from embassay.diagnostics._published import published, published_name
-from embassay.diagnostics.minimal_pairs import CONTRASTS, LABELS, create, normalised
+from embassay.diagnostics.minimal_pairs import minimal_pairs as module
+from embassay.diagnostics.minimal_pairs.minimal_pairs import CONTRASTS, LABELS, create, normalised
+from embassay.diagnostics.published import published, published_name
+from embassay.encoders import presets as sets_module
 from embassay.errors import SpecError
-from embassay.resolve import load_corpus
+from embassay.run.resolve import load_corpus
 from embassay.samples import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT
 from embassay.store.results import from_bytes, to_bytes
@@ -578,7 +578,7 @@ def test_the_groups_of_the_paper_have_its_models():
     # Table 3: 30 supervised encoders and GloVe; each stands in one group, and in the set of that paper.
     models = [name for names in groups.values() for name in names]
     assert len(set(models)) == len(models) == 31 + 6 + 4
-    known = {published_name(member.spec) for member in sets.named("heros").members if member.spec}
+    known = {published_name(member.spec) for member in sets_module.named("heros").members if member.spec}
     assert set(models) <= known
     assert known - set(models) == {name for name in known if "PromptBERT" in name}
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.api import assay
-from embassay.diagnostics._published import published
-from embassay.diagnostics._published_antonyms import beside_published, hardest_published
-from embassay.diagnostics.negated_antonyms import choices, create
+from embassay.diagnostics.negated_antonyms.negated_antonyms import choices, create
+from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
+from embassay.diagnostics.published import published
 from embassay.examples.planted import Planted, constant
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples import Choice
 from embassay.types import Card, Corpus, Origin
 from embassay.vectors import Vectors

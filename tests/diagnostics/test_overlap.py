@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from embassay.api import assay, report
-from embassay.diagnostics import _overlap
-from embassay.diagnostics._overlap import COLUMNS, NO_PIECES, PUBLISHED, overlap_rows, overlap_series
+from embassay.diagnostics import overlap
+from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, overlap_rows, overlap_series
 from embassay.lexical import overlap as lexical
 from embassay.lexical.overlap import QUANTITIES
 from embassay.reports.tables import Scope, series_table
-from embassay.resolve import load_corpus
-from embassay.run import layouts
+from embassay.run.execute import layouts
+from embassay.run.resolve import load_corpus
 from embassay.samples import MinimalPairs, Pair
 from embassay.stats.resample import ABSENT
 from embassay.types import Corpus, Draws, ItemScores, Origin
@@ -159,7 +159,7 @@ def test_the_table_holds_what_was_measured_above_what_was_published():
 
 def table_of(result, diagnostic, corpus):
     layout = layouts(result)[diagnostic]
-    return series_table(Scope(result, diagnostic, corpus, layout.headline.columns[0]), _overlap.TABLE)
+    return series_table(Scope(result, diagnostic, corpus, layout.headline.columns[0]), overlap.TABLE)
 
 
 def test_the_table_is_drawn_with_its_source():

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.api import assay, report
-from embassay.checks import LIKERT
-from embassay.diagnostics._ratings import SCALE, matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.ratings import SCALE, matrix, rating_rows, rating_series
 from embassay.result import MIN_UNITS
 from embassay.samples import Composition
+from embassay.samples.checks import LIKERT
 from embassay.types import Corpus, Draws, ItemScores, Origin
 
 NAN = float("nan")

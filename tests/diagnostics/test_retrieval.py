@@ -17,19 +17,19 @@ from scipy.sparse import csr_array
 from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
-from embassay.diagnostics import _retrieval_scores
-from embassay.diagnostics._published import published
-from embassay.diagnostics.retrieval import NAME, create
+from embassay.diagnostics.published import published
+from embassay.diagnostics.retrieval import scores as retrieval_scores
+from embassay.diagnostics.retrieval.retrieval import NAME, create
 from embassay.engine import topk
 from embassay.errors import SpecError
 from embassay.geometry.isotropy import isotropy
-from embassay.plan import prepare
 from embassay.reports.tables import Scope, corpus_table, encoder_table
 from embassay.reports.words import verdict as words_of
-from embassay.resolve import load_corpus
-from embassay.run import layouts
+from embassay.run.execute import layouts
+from embassay.run.plan import prepare
+from embassay.run.resolve import load_corpus
+from embassay.run.session import without_texts
 from embassay.samples import Document, Question
-from embassay.session import without_texts
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
 from embassay.store.results import from_bytes, to_bytes
@@ -184,7 +184,7 @@ def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encod
     place = {f"passage {n}.0": n for n in range(40)}
     vectors = {t: np.eye(40)[place[t]] if t in place else np.arange(40.0) + 100 * int(t[9:]) for _, t in corpus.texts()}
     whole = scored(corpus, vectors, similarity="dot").values["random"]
-    monkeypatch.setattr(_retrieval_scores, "ROWS", 70)
+    monkeypatch.setattr(retrieval_scores, "ROWS", 70)
     assert np.array_equal(scored(corpus, vectors, similarity="dot").values["random"], whole)
     # The similarity names question and document: 100 · question + document.
     assert np.array_equal(whole // 100, np.repeat(np.arange(50)[:, None], 10, axis=1))

@@ -19,7 +19,7 @@ from embassay.diagnostics import shift as module
 from embassay.diagnostics.shift import create
 from embassay.engine import topk
 from embassay.errors import SpecError, UnknownNameError
-from embassay.plan import prepare
+from embassay.run.plan import prepare
 from embassay.samples import Document, Pair, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin, Runtime

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from embassay.api import assay
-from embassay.encoders.hashing import HashingEncoder
+from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
 from embassay.reports.words import verdict
-from embassay.run import layouts
+from embassay.run.execute import layouts
 from embassay.samples import Choice
 from embassay.types import Card, Corpus
 

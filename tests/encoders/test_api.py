@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli import _guarded
-from embassay.encoders import api
-from embassay.encoders._embeddings import is_too_large, packed
-from embassay.encoders._probe import PROBES, remembered, settled
+from embassay.cli.app import _guarded
+from embassay.encoders.probe import PROBES, remembered, settled
+from embassay.encoders.remote import api
+from embassay.encoders.remote.embeddings import is_too_large, packed
 from embassay.endpoint import Retries
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
-from embassay.folder import ENCODERS
-from embassay.resolve import load_encoder
+from embassay.plugins import ENCODERS
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")

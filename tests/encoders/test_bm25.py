@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from embassay.api import assay
 from embassay.errors import EncoderError, SpecError
-from embassay.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder
 
 PASSAGES = ["a b", "a a c d"]
 texts = st.lists(st.text("abcé .", max_size=14), min_size=1, max_size=8)

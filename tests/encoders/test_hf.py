@@ -6,12 +6,13 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders import _hf_loading, _hf_runner, _memory, _models
-from embassay.encoders._hf_files import kind_of, limit_of
-from embassay.encoders._models import Found
+from embassay.encoders.neural import hf_loading, hf_runner, memory
+from embassay.encoders.neural import locations as models_module
+from embassay.encoders.neural.hf_files import kind_of, limit_of
+from embassay.encoders.neural.locations import Found
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
-from embassay.resolve import load_encoder
-from embassay.specs import Spec
+from embassay.run.resolve import load_encoder
+from embassay.run.specs import Spec
 from embassay.types import Runtime
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
@@ -387,7 +388,7 @@ def test_dimension_scale_and_precision(folder):
 def test_every_route_gives_the_same(folder, name):
     path = folder(name, "left")
     plain = load_encoder(f"hf:{path}").encode(TEXTS)
-    for route in _hf_runner.ROUTES[name != "BertForMaskedLM" :]:
+    for route in hf_runner.ROUTES[name != "BertForMaskedLM" :]:
         encoder = load_encoder(f"hf:{path}", Runtime(backend=route))
         assert near(encoder.encode(TEXTS), plain)
         assert encoder.route["backend"] == route
@@ -395,14 +396,14 @@ def test_every_route_gives_the_same(folder, name):
 
 
 def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
-    real = _hf_runner.PooledModel.vectors
+    real = hf_runner.PooledModel.vectors
 
     def disturbed(self, ids, left=False, placed=False):
         return real(self, ids, left, placed) + (len(set(map(len, ids))) > 1)
 
     path = folder("LlamaModel", "left")
     plain = load_encoder(f"hf:{path}").encode(TEXTS)
-    monkeypatch.setattr(_hf_runner.PooledModel, "vectors", disturbed)
+    monkeypatch.setattr(hf_runner.PooledModel, "vectors", disturbed)
     encoder = load_encoder(f"hf:{path}")
     assert near(encoder.encode(TEXTS), plain)
     assert encoder.route["backend"] == "unpadded"
@@ -411,7 +412,7 @@ def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
 
 
 def test_a_model_that_ignores_positions_is_padded_on_the_right(folder, monkeypatch):
-    monkeypatch.setattr(_hf_runner.PooledModel, "takes_positions", False)
+    monkeypatch.setattr(hf_runner.PooledModel, "takes_positions", False)
     encoder = load_encoder(f"hf:{folder('GPT2LMHeadModel', 'left')}")
     encoder.encode(TEXTS)
     assert (encoder._runners[0].route, encoder._runners[0].left) == ("padded", False)
@@ -512,7 +513,7 @@ def test_a_tokenizer_from_elsewhere(folder, tmp_path):
 
 
 def test_of_the_tokenizer_s_repository_only_its_own_files_are_fetched(folder, tmp_path, monkeypatch):
-    from embassay.encoders import _hf_files
+    from embassay.encoders.neural import hf_files
 
     path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
     names, asked = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"), []
@@ -522,8 +523,8 @@ def test_of_the_tokenizer_s_repository_only_its_own_files_are_fetched(folder, tm
         tokenizer(tmp_path / "fetched", "decoder")
         return tmp_path / "fetched"
 
-    monkeypatch.setattr(_hf_files, "hub_files", lambda repository, revision, target, how: names)
-    monkeypatch.setattr(_hf_files, "download", download)
+    monkeypatch.setattr(hf_files, "hub_files", lambda repository, revision, target, how: names)
+    monkeypatch.setattr(hf_files, "download", download)
     load_encoder(f"hf:{path},tokenizer=org/llama")
     assert asked == [("org/llama", ("config.json", "tokenizer.json", "tokenizer_config.json"))]
 
@@ -564,7 +565,7 @@ def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(t
     options = {**GROUPED, "max_position_embeddings": 64, "original_max_position_embeddings": 16, "rope_scaling": rope}
     monkeypatch.setitem(CONFIGS, "Phi3Model", ("Phi3Config", options))
     encoder = load_encoder(f"hf:{write(tmp_path / 'phi', 'Phi3Model', side='left')}")
-    monkeypatch.setattr(_hf_runner, "PROBES", ("rains", "it rains"))
+    monkeypatch.setattr(hf_runner, "PROBES", ("rains", "it rains"))
     long = ["it rains " * 4, "the old baker " * 10]
     encoder.encode(["rains"])
     runner = encoder._runners[0]
@@ -587,7 +588,7 @@ def test_a_tokenizer_in_the_hub_s_cache_needs_no_weights(folder, tmp_path, monke
     tokenizer(cache, "decoder")
     path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: str(cache))
-    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: Found(path, "c0ffee"))
+    monkeypatch.setattr(models_module, "_in_cache", lambda repository, revision: Found(path, "c0ffee"))
     encoder = load_encoder("hf:org/elm,tokenizer=org/llama")
     assert encoder.tokens == cache
     assert encoder.card.revision == "c0ffee"
@@ -637,8 +638,8 @@ def test_code_that_is_not_needed_is_not_run_and_said(copy):
 
 @pytest.mark.parametrize("scheme", ["hf:", "st:"])
 def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypatch, scheme):
-    monkeypatch.setattr(_memory, "free", lambda device: 1000)
-    monkeypatch.setattr(_hf_loading, "load_model", lambda *_: pytest.fail("it was loaded"))
+    monkeypatch.setattr(memory, "free", lambda device: 1000)
+    monkeypatch.setattr(hf_loading, "load_model", lambda *_: pytest.fail("it was loaded"))
     encoder = load_encoder(f"{scheme}{copy},device=cpu")
     says = r"its weights take 0\.0 GB in float32, and cpu has 0\.0 GB free; dtype=bfloat16 takes half of it"
     with pytest.raises(EncoderError, match=says):
@@ -649,40 +650,40 @@ def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypa
 def test_the_size_of_weights_follows_their_precision(folder):
     path = folder("LlamaModel")
     numbers = sum(weight.numel() for weight in transformers.AutoModel.from_pretrained(str(path)).parameters())
-    assert _memory.parameters(path) == numbers
-    assert [_memory.weights(path, dtype) for dtype in ("float32", "float16", "bfloat16")] == [
+    assert memory.parameters(path) == numbers
+    assert [memory.weights(path, dtype) for dtype in ("float32", "float16", "bfloat16")] == [
         4 * numbers,
         2 * numbers,
         2 * numbers,
     ]
     both, half = (folder(name) for name in ("T5ForConditionalGeneration", "T5EncoderModel"))
-    assert _memory.weights(both, "float32", ("decoder.", "lm_head.")) == _memory.weights(half, "float32")
+    assert memory.weights(both, "float32", ("decoder.", "lm_head.")) == memory.weights(half, "float32")
 
 
 def test_pickled_weights_count_by_their_files(tmp_path):
     (tmp_path / "config.json").write_text('{"torch_dtype": "float16"}')
     (tmp_path / "pytorch_model-00001-of-00002.bin").write_bytes(bytes(600))
     (tmp_path / "pytorch_model-00002-of-00002.bin").write_bytes(bytes(400))
-    assert _memory.weights(tmp_path, "float32") == 2000
-    assert _memory.parameters(tmp_path) is None
+    assert memory.weights(tmp_path, "float32") == 2000
+    assert memory.parameters(tmp_path) is None
 
 
 def test_a_container_s_share_is_what_is_free(tmp_path, monkeypatch):
     for name, content in (("max", "5000"), ("current", "3000"), ("stat", "anon 1\ninactive_file 700\n")):
         (tmp_path / f"memory.{name}").write_text(content)
-    monkeypatch.setattr(_memory, "CGROUP", tmp_path)
-    assert _memory.free("cpu") == 2700
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    assert memory.free("cpu") == 2700
     (tmp_path / "memory.max").write_text("max")
-    assert _memory.free("cpu") == pytest.approx(_memory._machine_ram(), rel=0.2)
+    assert memory.free("cpu") == pytest.approx(memory._machine_ram(), rel=0.2)
 
 
 def test_copies_on_one_device_add_up(monkeypatch):
-    monkeypatch.setattr(_memory, "free", lambda device: int(5e9))
-    assert not _memory.too_large(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
-    said = _memory.too_large(int(3e9), "bfloat16", ["cpu", "cpu"])
+    monkeypatch.setattr(memory, "free", lambda device: int(5e9))
+    assert not memory.too_large(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
+    said = memory.too_large(int(3e9), "bfloat16", ["cpu", "cpu"])
     assert said == "2 copies of its weights take 6.0 GB in bfloat16, and cpu has 5.0 GB free"
-    monkeypatch.setattr(_memory, "free", lambda device: None)
-    assert not _memory.too_large(int(3e12), "float32", ["mps"])
+    monkeypatch.setattr(memory, "free", lambda device: None)
+    assert not memory.too_large(int(3e12), "float32", ["mps"])
 
 
 def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
@@ -694,7 +695,7 @@ def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
 
 
 def test_spreading_needs_accelerate(folder, monkeypatch):
-    from embassay.encoders import hf
+    from embassay.encoders.neural import hf
 
     monkeypatch.setattr(hf, "find_spec", lambda name: None)
     with pytest.raises(SpecError, match="device=auto-map needs the package accelerate: pip install accelerate"):

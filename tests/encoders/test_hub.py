@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import huggingface_hub.constants
 import pytest
 
-from embassay.encoders import _models
-from embassay.encoders._models import find
+from embassay.encoders.neural import locations as models
+from embassay.encoders.neural.locations import find
 from embassay.errors import ModelNotFoundError
 from embassay.types import Runtime
 
@@ -38,7 +38,7 @@ def hub(monkeypatch):
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)
+    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: None)
     yield state
     server.shutdown()
     server.server_close()
@@ -80,7 +80,7 @@ def test_a_hub_that_fails_is_named_so(hub):
 
 
 def test_a_hub_that_stalls_is_given_up(hub, monkeypatch):
-    monkeypatch.setattr(_models, "HUB_TIMEOUT", 0.2)
+    monkeypatch.setattr(models, "HUB_TIMEOUT", 0.2)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail("it waited for the answer"))
     hub["seconds"], hub["body"] = 1.0, {"siblings": [{"rfilename": "config.json"}]}
     with pytest.raises(ModelNotFoundError, match="the hub does not answer"):

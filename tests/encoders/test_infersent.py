@@ -5,10 +5,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from embassay.encoders._infersent import NAMES, PREFIX
-from embassay.encoders.infersent import cut
+from embassay.encoders.objects.infersent import cut
+from embassay.encoders.objects.infersent_model import NAMES, PREFIX
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 pytestmark = [

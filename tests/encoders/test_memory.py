@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from embassay.encoders import _memory
+from embassay.encoders.neural import memory
 
 LARGE = int(28e9)
 
@@ -13,7 +13,7 @@ LARGE = int(28e9)
 def gpu(monkeypatch):
     """A machine with one GPU, on which 24 GB are free."""
     torch = pytest.importorskip("torch", reason="the hf extra is not installed")
-    monkeypatch.setattr(_memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
@@ -21,39 +21,39 @@ def gpu(monkeypatch):
 
 
 def test_parameters_are_compared_with_what_is_free(monkeypatch):
-    monkeypatch.setattr(_memory, "free", lambda device: int(8e9))
-    said = _memory.lack(7 * 10**9, "float32", "cpu")
+    monkeypatch.setattr(memory, "free", lambda device: int(8e9))
+    said = memory.lack(7 * 10**9, "float32", "cpu")
     assert said == "its weights take 28.0 GB in float32, and cpu has 8.0 GB free; dtype=bfloat16 takes half of it"
-    assert _memory.lack(7 * 10**9, "bfloat16", "cpu,cpu").startswith("2 copies of its weights take 28.0 GB")
-    assert not _memory.lack(10**9, "float32", "cpu")
-    assert not _memory.lack(None, "float32", "cpu")
+    assert memory.lack(7 * 10**9, "bfloat16", "cpu,cpu").startswith("2 copies of its weights take 28.0 GB")
+    assert not memory.lack(10**9, "float32", "cpu")
+    assert not memory.lack(None, "float32", "cpu")
 
 
 @pytest.mark.parametrize("device", ["auto", "cuda", "cuda:0"])
 def test_a_gpu_is_asked(gpu, device):
-    assert "24.0 GB free" in _memory.foreseen(LARGE, "float32", device)
-    assert not _memory.foreseen(LARGE // 2, "bfloat16", device)
+    assert "24.0 GB free" in memory.foreseen(LARGE, "float32", device)
+    assert not memory.foreseen(LARGE // 2, "bfloat16", device)
 
 
 def test_one_that_is_not_there_is_said_where_the_model_is_loaded(gpu):
-    assert _memory.free("cuda:1") is None
+    assert memory.free("cuda:1") is None
 
 
 def test_without_torch_nothing_is_told_of_a_gpu(monkeypatch):
-    monkeypatch.setattr(_memory, "_surely_cpu", lambda device: device == "cpu")
-    monkeypatch.setattr(_memory, "find_spec", lambda name: None)
+    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
-    assert not _memory.foreseen(LARGE, "float32", "auto")
-    assert not _memory.foreseen(LARGE, "float32", "cuda:0")
+    assert not memory.foreseen(LARGE, "float32", "auto")
+    assert not memory.foreseen(LARGE, "float32", "cuda:0")
 
 
 def test_torch_is_asked_for_neither_small_models_nor_the_cpu(monkeypatch):
     asked = []
-    monkeypatch.setattr(_memory, "_surely_cpu", lambda device: device == "cpu")
-    monkeypatch.setattr(_memory, "_free_ram", lambda: 1000)
-    monkeypatch.setattr(_memory, "find_spec", asked.append)
-    assert not _memory.foreseen(int(9e7), "float32", "auto")
-    assert _memory.foreseen(2000, "float32", "cpu")
+    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "_free_ram", lambda: 1000)
+    monkeypatch.setattr(memory, "find_spec", asked.append)
+    assert not memory.foreseen(int(9e7), "float32", "auto")
+    assert memory.foreseen(2000, "float32", "cpu")
     assert not asked
-    _memory.foreseen(LARGE, "float32", "auto")
+    memory.foreseen(LARGE, "float32", "auto")
     assert asked

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 pytestmark = pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed")
@@ -39,7 +39,7 @@ def test_prompts_of_roles_are_the_registrys():
 
 
 def test_a_model_is_asked_with_the_prompt_type_of_the_role():
-    from embassay.encoders._mteb_model import encode
+    from embassay.encoders.objects.mteb_model import encode
 
     class Asked:
         def encode(self, inputs, *, task_metadata, prompt_type, **more):
@@ -83,7 +83,7 @@ def test_what_cannot_be_run_is_refused(spec, said):
 
 
 def test_one_that_is_too_large_is_refused_before_it_is_downloaded(monkeypatch):
-    monkeypatch.setattr("embassay.encoders._memory.free", lambda device: int(1e9))
+    monkeypatch.setattr("embassay.encoders.neural.memory.free", lambda device: int(1e9))
     with pytest.raises(SpecError, match=r"its weights take 14\.\d GB in bfloat16, and cpu has 1\.0 GB free"):
         load_encoder("mteb:intfloat/e5-mistral-7b-instruct", Runtime(device="cpu,cpu"))
     assert load_encoder("mteb:voyageai/voyage-3.5", Runtime(device="cpu", trust_remote_code=True))
@@ -94,7 +94,7 @@ def test_no_model_that_needs_no_trust_runs_code_of_its_own():
 
     import mteb
 
-    from embassay.encoders._mteb_registry import runs_own_code
+    from embassay.encoders.objects.mteb_registry import runs_own_code
 
     free = [meta for meta in mteb.get_model_metas() if meta.loader and not runs_own_code(meta)]
     assert len(free) > 400
@@ -108,7 +108,7 @@ def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
 
     import mteb
 
-    from embassay.encoders.mteb import MtebEncoder
+    from embassay.encoders.objects.mteb import MtebEncoder
 
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "2")  # looked up again for each: slow
     metas = [meta for meta in mteb.get_model_metas() if meta.loader]
@@ -120,7 +120,7 @@ def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
 def test_functions_are_written_by_their_place():
     from functools import partial
 
-    from embassay.encoders._mteb_registry import written
+    from embassay.encoders.objects.mteb_registry import written
 
     place = f"{__name__}.test_functions_are_written_by_their_place"
     assert written({"b": [test_functions_are_written_by_their_place], "a": {"c": np.float32}}) == {
@@ -162,7 +162,7 @@ def test_the_instruction_that_is_shown_is_the_one_that_is_given():
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
     from mteb.types import PromptType
 
-    from embassay.encoders._mteb_model import _task, instruction
+    from embassay.encoders.objects.mteb_model import _task, instruction
 
     class Loaded(InstructSentenceTransformerModel):
         def __init__(self, **settings):

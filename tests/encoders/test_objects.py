@@ -7,12 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.encoders import _mteb_model
-from embassay.encoders._object_contents import contents
-from embassay.encoders._object_settings import own_name, settings
-from embassay.encoders._objects import from_object
+from embassay.encoders.objects import mteb_model
+from embassay.encoders.objects.foreign import from_object
+from embassay.encoders.objects.object_contents import contents
+from embassay.encoders.objects.object_settings import own_name, settings
 from embassay.errors import EncoderError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.samples import Role
 from embassay.types import Runtime
 
@@ -379,7 +379,7 @@ def test_a_model_of_mteb_is_asked_as_mteb_asks_it(monkeypatch):
         seen.append((type(model), role))
         return np.float32(rows(texts))
 
-    monkeypatch.setattr(_mteb_model, "encode", encode)
+    monkeypatch.setattr(mteb_model, "encode", encode)
     encoder = ea.encoder(Model())
     assert encoder.encode(TEXTS, "query").shape == (3, 3)
     assert seen == [(Model, "query")]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.plan import prepare
-from embassay.resolve import load_encoder
+from embassay.run.plan import prepare
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 LASER = """

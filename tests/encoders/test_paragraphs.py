@@ -8,14 +8,15 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.adapt import paragraphs as trainer
-from embassay.adapt._training import TrainingFolder
-from embassay.encoders import _paragraphs, paragraphs
-from embassay.encoders._paragraphs import ParagraphModel
-from embassay.encoders._trained import TrainedFolder
+from embassay.encoders.static import paragraph_model as paragraphs_module
+from embassay.encoders.static import paragraphs
+from embassay.encoders.static.paragraph_model import ParagraphModel
+from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.randomness import generator
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
+from embassay.training import paragraphs as trainer
+from embassay.training.shared import TrainingFolder
 
 WORDS = ["boat", "baker", "judge", "nurse", "pilot", "gate", "song", "book", "wall", "old", "loud", "long", "small"]
 SENTENCES = [f"The {' '.join(generator(n, 'toy').choice(WORDS, 12))}." for n in range(60)]
@@ -66,7 +67,7 @@ def test_a_text_that_was_learnt_from_lies_nearest_to_its_own_vector(encoder, tra
 
 def test_inference_is_gensims_own(trained, monkeypatch):
     """The same beginning, rates and epochs in gensim's ``infer_vector`` give the same vector."""
-    monkeypatch.setattr(_paragraphs, "MOVED", 0.0)
+    monkeypatch.setattr(paragraphs_module, "MOVED", 0.0)
     model = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
     text, words = "The judge by the gate.", ["the", "judge", "by", "the", "gate", "."]
     start = (generator(3, "paragraph", text).random(DIM, np.float32) - np.float32(0.5)) / np.float32(DIM)
@@ -117,7 +118,7 @@ def test_it_says_how_many_texts_were_still_moving(trained, monkeypatch):
     assert encoder.route == {}
     encoder.encode([*SENTENCES[:3], SENTENCES[0]])
     assert encoder.route == {"inferred": 3, "epochs": 200, "stopped_by_limit": 0.0}
-    monkeypatch.setattr(_paragraphs, "EPOCHS", 2)
+    monkeypatch.setattr(paragraphs_module, "EPOCHS", 2)
     encoder.encode(SENTENCES[3:4])
     assert encoder.route["stopped_by_limit"] == 0.25
 
@@ -129,7 +130,7 @@ def test_a_vector_comes_to_rest(trained):
     resting = model.infer(words, "x", 0)
     assert resting[1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paragraphs, "MOVED", 0.0)
+        patch.setattr(paragraphs_module, "MOVED", 0.0)
         further, _ = model.infer(words, "x", 0)
     assert 0 < np.linalg.norm(further - resting[0]) < 0.05 * np.linalg.norm(further)
 

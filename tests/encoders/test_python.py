@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 
 SOURCE = """
 import numpy as np

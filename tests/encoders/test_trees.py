@@ -5,15 +5,15 @@ import re
 import numpy as np
 import pytest
 
-from embassay.encoders import _link_parser
-from embassay.encoders._brackets import read
-from embassay.encoders._parses import check_source, parse, words
-from embassay.encoders._tree_plans import Plan
-from embassay.encoders._trees import Nesting, balanced, right, shape_of
+from embassay.encoders.static import link_parser
+from embassay.encoders.static.brackets import read
+from embassay.encoders.static.parses import check_source, parse, words
+from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.trees import Nesting, balanced, right, shape_of
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
-needs_parser = pytest.mark.skipif(not _link_parser.installed(), reason="the program link-parser is not installed")
+needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 def shown(names, shape):
@@ -174,13 +174,13 @@ def test_sources():
 def test_an_unknown_source_and_a_missing_program(monkeypatch):
     with pytest.raises(UnknownNameError, match="did you mean 'balanced'"):
         check_source("balance", "here")
-    monkeypatch.setattr(_link_parser, "PROGRAM", "no-such-program")
+    monkeypatch.setattr(link_parser, "PROGRAM", "no-such-program")
     with pytest.raises(SpecError, match="here: the program no-such-program is not installed: apt install link-grammar"):
         check_source("link-parser", "here")
 
 
 def test_a_parser_that_fails_is_named(monkeypatch):
-    monkeypatch.setattr(_link_parser, "PROGRAM", "false")
+    monkeypatch.setattr(link_parser, "PROGRAM", "false")
     with pytest.raises(EncoderError, match="false failed"):
         parse(["The shop is open."], "link-parser")
 
@@ -189,12 +189,12 @@ def test_the_parsers_words_are_found_in_the_text():
     text = 'He said: "It\'s 3.5% more [now]."'
     answer = '[S [NP he NP] [VP said.v-d : " [S [NP it NP] [VP \'s.v 3.5{!} % [ADVP more.r {now}] {]} . " VP] S] VP] S]'
     answer = answer.replace("{now}] {]}", "ADVP] {{} {now} {}}")
-    shape = _link_parser._shape(text, answer)
+    shape = link_parser._shape(text, answer)
     assert shape is not None
     names = re.findall(r"\w+|[^\w\s]", text.lower())
     assert shown(names, shape).startswith('(he (said (: (" (it (')
     assert "((3 (. 5)) " in shown(names, shape)
-    assert _link_parser._shape(text, "[S [NP she NP] S]") is None
+    assert link_parser._shape(text, "[S [NP she NP] S]") is None
 
 
 @needs_parser

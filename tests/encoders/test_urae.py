@@ -6,22 +6,22 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders import _link_parser
-from embassay.encoders._tree_plans import Plan
-from embassay.encoders._trees import balanced, right, shape_of
+from embassay.encoders.static import link_parser
+from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.trees import balanced, right, shape_of
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
-from embassay.adapt.urae import train  # noqa: E402
-from embassay.encoders._urae import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
-from embassay.encoders.urae import create  # noqa: E402
+from embassay.encoders.static.unfolding import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
+from embassay.encoders.static.urae import create  # noqa: E402
+from embassay.training.urae import train  # noqa: E402
 
 LINES = ["The shop is open.", "The shop is not open.", "It rains and rains.", "The old baker sleeps.", "Rain falls."]
 PARSES = ["(S (NP (DT the) (NN shop)) (VP (VBZ is) (ADJP open)))", "(S (NP it) (VP rains))"]
-needs_parser = pytest.mark.skipif(not _link_parser.installed(), reason="the program link-parser is not installed")
+needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 def silent(done, total):
@@ -209,7 +209,7 @@ def test_parses_that_fell_back_are_counted(folder):
     encoder = load_encoder(f"urae:{folder},trees=link-parser")
     found = encoder.encode(["The shop is open.", "The of and the the of.", "rain"])
     assert encoder.route == {
-        "trees": f"link-parser {_link_parser.version()}",
+        "trees": f"link-parser {link_parser.version()}",
         "device": "cpu",
         "parsed": 2,
         "fell_back": 1,
@@ -220,7 +220,7 @@ def test_parses_that_fell_back_are_counted(folder):
 
 
 def test_a_parser_that_is_not_installed(copied, monkeypatch):
-    monkeypatch.setattr(_link_parser, "PROGRAM", "no-such-program")
+    monkeypatch.setattr(link_parser, "PROGRAM", "no-such-program")
     with pytest.raises(SpecError, match="option 'trees': the program no-such-program is not installed"):
         load_encoder(f"urae:{copied},trees=link-parser")
     record = json.loads((copied / "urae.json").read_bytes())

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import embassay as ea
-from embassay.encoders._arrays import archive_arrays
+from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 
 TEXTS = ["The gate is shut.", "The gate is open.", "A cat sleeps.", "Wind from the sea."]
 ROWS = np.array([[1, 2, 3], [0, -1, 0.5], [4, 4, 4], [0, 0, 0]], dtype=np.float32)
@@ -74,8 +74,8 @@ def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
 
 @pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
 def test_more_rows_than_are_read_together(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("embassay.encoders._vector_files.ROWS", 3)
-    monkeypatch.setattr("embassay.encoders.vectors.ROWS", 4)
+    monkeypatch.setattr("embassay.encoders.exported.vector_files.ROWS", 3)
+    monkeypatch.setattr("embassay.encoders.exported.vectors.ROWS", 4)
     texts = [f"Sentence number {n}." for n in range(100)]
     rows = np.random.default_rng(0).standard_normal((100, 5)).astype(np.float32)
     encoder = load_encoder(f"vectors:{written(tmp_path, form, texts, rows)}")

@@ -7,10 +7,10 @@ import struct
 import numpy as np
 import pytest
 
-from embassay.encoders import _word_blocks
-from embassay.encoders._word_files import read, recognise
+from embassay.encoders.static import word_blocks
+from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 
 WORDS = ["the", "The", "cat", "sat", "café", "on", ".", "mat", "中文", "rain"]
 MATRIX = np.round(np.random.default_rng(5).standard_normal((len(WORDS), 6)), 4).astype(np.float32)
@@ -64,7 +64,7 @@ def naive_tokens(text, lower=None):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("block", [1 << 23, 40])
 def test_every_form_gives_the_same_words_and_numbers(form, block, write, monkeypatch):
-    monkeypatch.setattr(_word_blocks, "BLOCK", block)
+    monkeypatch.setattr(word_blocks, "BLOCK", block)
     found = read(write(FORMS[form]))
     assert list(found.row) == WORDS
     assert found.matrix.dtype == np.float32

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, issparse
 from embassay.engine import pool
 from embassay.engine.pool import Effort, encode
 from embassay.errors import EncoderError
-from embassay.resolve import load_encoder
+from embassay.run.resolve import load_encoder
 from embassay.store.cache import VectorCache
 from embassay.types import Card
 

@@ -7,12 +7,12 @@ from concurrent.futures import BrokenExecutor, Future
 import pytest
 from joblib import Parallel, delayed
 
-import embassay.diagnostics.localization as localization
+import embassay.diagnostics.localization.localization as localization
 import embassay.engine.workers as workers_module
+from embassay.engine.pending import at_once
 from embassay.engine.workers import Workers
-from embassay.pending import at_once
-from embassay.plan import prepare
-from embassay.run import execute
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
 from embassay.store.results import to_bytes
 from embassay.store.runs import RunFolder
 from embassay.types import Draws, Runtime

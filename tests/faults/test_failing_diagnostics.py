@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.localization import Localization
-from embassay.diagnostics.negated_antonyms import NegatedAntonyms
+from embassay.diagnostics.localization.localization import Localization
+from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntonyms
 from embassay.errors import EncoderError
-from embassay.plan import prepare
-from embassay.run import execute
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
 from embassay.types import Draws, Runtime
 
 
@@ -72,7 +72,7 @@ def test_one_whose_summary_fails_leaves_all_others(monkeypatch, returned):
 
 
 def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys):
-    from embassay.cli import _guarded
+    from embassay.cli.app import _guarded
 
     failing_for("bow", "score", monkeypatch, NegatedAntonyms)
     folder = tmp_path / "RUN"

@@ -19,10 +19,10 @@ import pytest
 import embassay as ea
 import embassay.corpora
 import embassay.reading
-from embassay import config, resolve
 from embassay.errors import InputError
-from embassay.folder import CORPORA, Folder
-from embassay.resolve import load_corpus
+from embassay.plugins import CORPORA, Folder
+from embassay.run import config, resolve
+from embassay.run.resolve import load_corpus
 
 LONGEST_MESSAGE = 2_000
 FILES, FEW = 5_000, 300

@@ -12,12 +12,12 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-from embassay import folder
+from embassay import plugins as folder_module
 from embassay.api import assay, read
-from embassay.diagnostics._published_antonyms import beside_published
+from embassay.diagnostics.negated_antonyms.published import beside_published
 from embassay.errors import LONGEST, InputError, SourceError
-from embassay.folder import PluginWarning
-from embassay.session import draw_again
+from embassay.plugins import PluginWarning
+from embassay.run.session import draw_again
 from embassay.store.results import from_bytes, to_bytes
 from embassay.store.runs import RunFolder
 from embassay.store.schema import Schema, SchemaError
@@ -161,7 +161,7 @@ def try_results(results, run, number, seed):
         except Exception as error:
             raise AssertionError(f"seed {seed} {attempt}, {name}: {told}") from error
         refused += message is not None
-    folder.warn_once.cache_clear()
+    folder_module.warn_once.cache_clear()
     return refused
 
 

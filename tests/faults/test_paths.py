@@ -8,11 +8,11 @@ import socket
 import pytest
 
 import embassay as ea
-from embassay.cli import _guarded
-from embassay.config import read
+from embassay.cli.app import _guarded
+from embassay.cli.export import make as export
 from embassay.errors import InputError
-from embassay.exporting import make as export
-from embassay.session import Request, draw_again
+from embassay.run.config import read
+from embassay.run.session import Request, draw_again
 from embassay.store.files import default_folder
 
 UNUSABLE = {

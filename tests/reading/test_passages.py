@@ -7,8 +7,8 @@ import json
 import pytest
 import sentencex
 
-from embassay.reading import passages
-from embassay.reading.passages import OVERLAP, WINDOW, collapsed, sentences
+from embassay.corpora.io import passages
+from embassay.corpora.io.passages import OVERLAP, WINDOW, collapsed, sentences
 
 
 def at_once(text, language="en"):

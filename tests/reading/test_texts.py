@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 import embassay as ea
-from embassay.config import read as read_config
 from embassay.errors import SourceError
+from embassay.run.config import read as read_config
 
 
 def archive(*names):

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from embassay.api import assay, report
-from embassay.encoders.hashing import HashingEncoder
+from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -48,7 +48,7 @@ from embassay.reports.tables import (
 )
 from embassay.reports.words import interval, names, number, p_value, verdict
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Result, Row, Series, Verdict
-from embassay.run import layouts
+from embassay.run.execute import layouts
 from embassay.samples import Choice, Composition, MinimalPairs, Pair
 from embassay.types import Corpus
 

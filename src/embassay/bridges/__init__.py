@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from embassay.bridges.beir import BeirModel
-from embassay.bridges.mteb import mteb_model, mteb_task
-from embassay.bridges.senteval import batcher
+from embassay.integrations.beir import BeirModel
+from embassay.integrations.mteb import mteb_model, mteb_task
+from embassay.integrations.senteval import batcher
 
 __all__ = ["BeirModel", "batcher", "mteb_model", "mteb_task"]

@@ -12,8 +12,8 @@ from embassay.builders._language import language_of
 from embassay.builders._leaks import leak
 from embassay.builders._passages import Passage
 from embassay.builders._templates import Asked
+from embassay.corpora.io.passages import collapsed
 from embassay.errors import SpecError
-from embassay.reading.passages import collapsed
 
 PROMPT = """\
 Below is a passage. Write {questions} that somebody who has never seen the passage could ask, and that it answers.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from embassay.builders._built import Reading
-from embassay.reading.documents import SourceDocument, read_documents
-from embassay.reading.jsonl import text_field
+from embassay.corpora.io.documents import SourceDocument, read_documents
+from embassay.corpora.io.jsonl import text_field
 
 GIVEN = Path("documents")
 """What messages call documents that come from no file."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from embassay.builders._samples import content_of
 from embassay.errors import OutputError
-from embassay.partial_files import partial_file
+from embassay.store.partial_files import partial_file
 
 
 @dataclass(frozen=True)

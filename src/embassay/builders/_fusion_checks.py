@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from embassay.builders._first_words import lowered
 from embassay.builders._language import language_of
-from embassay.reading.passages import collapsed, sentences
+from embassay.corpora.io.passages import collapsed, sentences
 
 LONGER = 1.3
 """How many times the words of both sentences a fusion has, at most."""

@@ -16,7 +16,7 @@ from embassay.endpoint import Retries
 from embassay.endpoint.access import OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.chat import Chat
 from embassay.errors import MissingExtraError, SpecError
-from embassay.specs import bind, parse
+from embassay.run.specs import bind, parse
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
 EXTRA, REQUIRES = "api", "httpx2"

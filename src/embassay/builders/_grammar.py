@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from embassay.cores import cores, side_by_side
+from embassay.engine.cores import cores, side_by_side
 from embassay.errors import MissingExtraError
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from embassay.corpora.io.records import Table, is_parquet, read_table
+from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
-from embassay.paths import unreadable
-from embassay.reading.records import Table, is_parquet, read_table
-from embassay.reading.texts import not_utf8, open_text
+from embassay.store.paths import unreadable
 
 LONGEST_LINE = 1_000_000
 """Bytes of a line, at most."""

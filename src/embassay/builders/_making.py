@@ -21,9 +21,9 @@ from embassay.builders._reading import Source, SourcePair, is_of_pairs, read_pai
 from embassay.builders._review import entries, read_review, review_of
 from embassay.builders._samples import content_of, json_lines, name_of
 from embassay.builders._sheet import rows_of, sheet_of
+from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
-from embassay.folder import BUILDERS
-from embassay.reading.documents import documents_in
+from embassay.plugins import BUILDERS
 
 ENGLISH = "en"
 COMMON = ("seed", "count", "advance", "aside")

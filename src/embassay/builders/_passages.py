@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from embassay.reading.documents import SourceDocument
-from embassay.reading.passages import collapsed, cutter
+from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.passages import collapsed, cutter
 
 SHORTEST = 8
 """Words from which on a passage is asked about; shorter ones can only be found by mistake."""

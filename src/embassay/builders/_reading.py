@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from embassay.builders._lines import is_text, lines_of, open_table
+from embassay.corpora.io.records import Table
 from embassay.errors import SourceError
-from embassay.reading.records import Table
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))

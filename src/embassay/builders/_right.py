@@ -14,7 +14,7 @@ from embassay.builders._leaks import telling
 from embassay.builders._passages import Passage
 from embassay.builders._subjects import bare
 from embassay.builders._templates import Asked, plain
-from embassay.reading.passages import sentences
+from embassay.corpora.io.passages import sentences
 
 AGAIN = "the same question again"
 TWICE = "a question that is asked of two passages"

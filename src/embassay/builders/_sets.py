@@ -12,7 +12,7 @@ from embassay.builders._leaks import overlap
 from embassay.builders._passages import SHORTEST
 from embassay.builders._right import Answered, Grounds
 from embassay.builders._splits import check_apart, drawn_units, told
-from embassay.reading.jsonl import counted
+from embassay.corpora.io.jsonl import counted
 from embassay.samples import Document, Question, closure
 
 TRAIN, TEST = "train", "test"

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
+from embassay.corpora.io.jsonl import counted
 from embassay.errors import SpecError
 from embassay.randomness import generator
-from embassay.reading.jsonl import counted
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from embassay.builders import _patterns as patterns
 from embassay.builders._headings import VERBS, how_do_i, question_of
 from embassay.builders._passages import Passage
 from embassay.builders._subjects import Casing, is_person, subject_of
-from embassay.reading.passages import sentences
+from embassay.corpora.io.passages import sentences
 
 
 @dataclass(frozen=True)

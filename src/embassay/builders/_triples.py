@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embassay.builders._language import language_of
-from embassay.composed import degenerate
+from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.passages import cutter, sentences
 from embassay.errors import SpecError
 from embassay.randomness import generator
-from embassay.reading.documents import SourceDocument
-from embassay.reading.passages import cutter, sentences
+from embassay.samples.composed import degenerate
 
 SHORTEST, LONGEST = 5, 40
 """Words of a sentence."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from embassay.builders._brill import lexicon
 from embassay.builders._tagger import possible
+from embassay.corpora.io.texts import read_text
 from embassay.errors import MissingExtraError, SourceError
-from embassay.paths import source_path
-from embassay.reading.texts import read_text
+from embassay.store.paths import source_path
 
 TRIES = 40
 """Misspellings by rule that are tried before a word is given up."""

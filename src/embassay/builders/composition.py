@@ -20,10 +20,10 @@ from embassay.builders._fusion_checks import bared, problem_of
 from embassay.builders._fusion_filter import Filter, Which, check, filtered
 from embassay.builders._generator import Generator, Request
 from embassay.builders._triples import Triple, triples
-from embassay.composed import of_document, without_repeats
+from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
-from embassay.reading.documents import SourceDocument
 from embassay.samples import Composition
+from embassay.samples.composed import of_document, without_repeats
 from embassay.types import Encoder
 
 __all__ = ["build", "given", "read", "requests"]

@@ -27,8 +27,8 @@ from embassay.builders._sets import built_of
 from embassay.builders._splits import check_share, evenly
 from embassay.builders._subjects import Casing
 from embassay.builders._templates import by_templates
+from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
-from embassay.reading.documents import SourceDocument
 
 LANGUAGES = "any"
 MARGIN = 1.5

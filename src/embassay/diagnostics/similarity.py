@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics import _overlap
-from embassay.diagnostics._overlap import overlap_rows, overlap_series
-from embassay.diagnostics._rows import candidates_of, comparisons, roles_of, row, unranked, verdict
+from embassay.diagnostics import overlap as overlap_module
+from embassay.diagnostics.overlap import overlap_rows, overlap_series
+from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, row, unranked, verdict
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,
@@ -213,7 +213,7 @@ LAYOUT = Layout(
         ),
         Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),
         SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",), format="number"),
-        _overlap.TABLE,
+        overlap_module.TABLE,
     ),
     source="Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",
 )

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import cores
 from embassay.engine._topk_prepared import Prepared
 from embassay.engine._topk_task import Floats, Ints
+from embassay.engine.cores import cores
 
 AT_ONCE = 16_384
 """Groups of scores looked through at once."""

@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.cores import side_by_side
 from embassay.engine._topk_count import resolve, tally
 from embassay.engine._topk_lanes import CROWD, LINES, Block, Lane, lane_of
 from embassay.engine._topk_products import Product, down
 from embassay.engine._topk_task import Answer, Floats, Ints, new_runs
+from embassay.engine.cores import side_by_side
 
 WAITING = 200_000
 """Candidates that are merged at the latest."""

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from embassay.cores import cores
-from embassay.pending import at_once
+from embassay.engine.cores import cores
+from embassay.engine.pending import at_once
 
 T = TypeVar("T")
 WATCH = 2

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.corpora import opposites
+from embassay.corpora.builtin import opposites
 from embassay.errors import EncoderError
 from embassay.randomness import generator
 from embassay.samples import Choice, Role

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from embassay.errors import OutputError
-from embassay.partial_files import partial_file
+from embassay.store.partial_files import partial_file
 
 DIGITS = 10
 

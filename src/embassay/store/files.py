@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from embassay.errors import OutputError
-from embassay.paths import output_path
+from embassay.store.paths import output_path
 
 PLACE, DATA, LOCK, STAMP = "vectors", "data.mdb", "lock.mdb", "checked"
 HASHES, PROBES = "hashes.json", "probes.json"

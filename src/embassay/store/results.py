@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from embassay.errors import SourceError
-from embassay.paths import open_file, unreadable
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Failure, Result, Row, Series, Verdict
 from embassay.store.canonical import canonical
+from embassay.store.paths import open_file, unreadable
 from embassay.store.schema import Schema, SchemaError
 
 PARTS: dict[str, type[Any]] = {

@@ -22,12 +22,12 @@ import numpy as np
 
 from embassay._version import __version__
 from embassay.errors import OutputError, one_line
-from embassay.partial_files import remove_left_overs
 from embassay.result import Result
 from embassay.samples import Text
 from embassay.store import results
 from embassay.store.canonical import canonical, write
 from embassay.store.ledger import Ledger
+from embassay.store.partial_files import remove_left_overs
 from embassay.store.schema import Schema, SchemaError
 from embassay.types import ItemScores, Origin, content_hash
 

@@ -1,0 +1,105 @@
+"""The corpora of an adaptation: those of the domain, the general ones beside them, and where their files may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from embassay.adaptation.material import Material
+from embassay.adaptation.order import Order
+from embassay.adaptation.splits import normalised
+from embassay.errors import SourceError, SpecError
+from embassay.run.resolve import load_corpus
+from embassay.run.specs import parse
+from embassay.samples import Question
+from embassay.store.paths import source_path
+from embassay.types import Corpus
+
+SHAPES = {
+    "retrieval": "retrieval",
+    "choice": "negated_antonyms",
+    "minimal_pairs": "minimal_pairs",
+    "composition": "composition",
+    "pairs": "similarity",
+    "groups": "localization",
+}
+"""The diagnostic that looks at a general corpus of each shape."""
+BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
+"""General corpora that join where none of their shape is given."""
+
+
+def check_outside(order: Order, base: Path) -> None:
+    """Refuse a folder that holds what is adapted, or what it is adapted to: it could be removed with what is there.
+
+    Raises
+    ------
+    SpecError
+        If the base or a file of a corpus lies in it.
+    """
+    sources = (*listed(order.corpora), *listed(order.general))
+    specs = [parse(source, "corpus") for source in sources if isinstance(source, str)]
+    files = ((spec.head, text) for spec in specs for text in (spec.head, *map(str, spec.options.values())))
+    for what, place in ((f"base {order.base!r}", base), *((f"corpus {n!r}", p) for n, t in files for p in _path(t))):
+        if place.exists() and place.resolve().is_relative_to(order.out.resolve()):
+            raise SpecError(f"{what}: lies in {order.out}, which the variants are written to; choose another -o")
+
+
+def _path(text: str) -> tuple[Path, ...]:
+    """Return the path that an option may be; none for a text that cannot be one, such as a long licence."""
+    try:
+        return (source_path(text),)
+    except SourceError:
+        return ()
+
+
+def loaded(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
+    """Return corpora, or the one, read where their source is given."""
+    for corpus in listed(corpora):
+        if isinstance(corpus, Corpus):
+            corpus.check()
+    return [corpus if isinstance(corpus, Corpus) else load_corpus(corpus) for corpus in listed(corpora)]
+
+
+def listed(corpora: Sequence[str | Corpus[Any]]) -> Sequence[str | Corpus[Any]]:
+    """Return several as they are, one as a list."""
+    return [corpora] if isinstance(corpora, (str, Corpus)) else corpora
+
+
+def general(
+    given: Sequence[str | Corpus[Any]], own: Sequence[Corpus[Any]], material: Material
+) -> tuple[Corpus[Any], ...]:
+    """Return the general corpora: those given, and the built-in ones of the shapes that none was given of.
+
+    Parameters
+    ----------
+    own
+        The corpora of the domain, whole.
+
+    Raises
+    ------
+    SpecError
+        For a corpus that is one of the domain's or has questions of it, or of a shape that no diagnostic here looks at.
+    """
+    found = loaded(given)
+    ours = {corpus.fingerprint for corpus in own}
+    learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
+    for corpus in found:
+        if corpus.shape not in SHAPES:
+            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(SHAPES)}")
+        if corpus.fingerprint in ours:
+            raise SpecError(f"corpus {corpus.name!r} is both adapted to and general; name another with --general")
+        if shared := _shared(corpus, learnt):
+            raise SpecError(
+                f"corpus {corpus.name!r} is not general here: {shared:,} of its {len(corpus.samples):,} questions are "
+                "learnt from or stopped by; leave them out of it, or name another with --general"
+            )
+    shapes = {corpus.shape for corpus in found}
+    joining = (load_corpus(name) for name in BUILT_IN)
+    found += [c for c in joining if c.shape not in shapes and c.fingerprint not in ours and not _shared(c, learnt)]
+    return tuple(found)
+
+
+def _shared(corpus: Corpus[Any], learnt: Collection[str]) -> int:
+    """Return how many questions of a corpus are among those that are learnt from, in normalised form."""
+    return sum(isinstance(s, Question) and normalised(s.question) in learnt for s in corpus.samples)

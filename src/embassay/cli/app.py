@@ -1,0 +1,282 @@
+"""The command line. Tables go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from embassay._version import __version__
+from embassay.cli.adapt import adapt
+from embassay.cli.build import rate
+from embassay.cli.export import export
+from embassay.cli.generate import build
+from embassay.cli.train import train
+from embassay.errors import EmbassayError, EncoderError, InputError, one_line
+from embassay.plugins import PluginWarning
+
+if TYPE_CHECKING:
+    from embassay.run.session import Request
+
+FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
+
+app = App(
+    name="embassay",
+    help="An assay for sentence embeddings: what an encoder really does, with intervals.",
+    version=__version__,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+)
+app.command(train)
+app.command(adapt)
+app.command(build)
+app.command(rate)
+app.command(export)
+Repeated = Parameter(consume_multiple=False, negative="")
+
+
+@app.command
+def run(
+    config: Path | None = None,
+    *,
+    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
+    diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    seed: int | None = None,
+    resamples: int | None = None,
+    limit: int | None = None,
+    reference: str | None = None,
+    device: str | None = None,
+    backend: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    no_baselines: Annotated[bool, Parameter(negative="")] = False,
+    no_texts: Annotated[bool, Parameter(negative="")] = False,
+    follow_links: Annotated[bool, Parameter(negative="")] = False,
+    cache: Path | None = None,
+    no_cache: Annotated[bool, Parameter(negative="")] = False,
+    overwrite: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Annotated[bool, Parameter(negative="")] = False,
+    trust_remote_code: Annotated[list[str], Repeated] = [],  # noqa: B006
+) -> int:
+    """Assay encoders on corpora; write tables, verdict and an HTML report.
+
+    Parameters
+    ----------
+    config
+        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); what is said here goes before it.
+    encoder
+        [NAME=]SPEC[,option=value…], repeatable; all-MiniLM-L6-v2 where its weights are at hand.
+    corpus
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+    diagnostic
+        DIAGNOSTIC[,option=value…], repeatable; all that fit the corpora by default.
+    out
+        Folder of the run; embassay-run by default. A run of the same settings is taken up again.
+    seed
+        Of every random draw; 0 by default.
+    resamples
+        Of every bootstrap; 1000 by default. Governs intervals, not the p of comparisons (9,999 sign flips or more).
+    limit
+        Keep so many whole units of each corpus, drawn by the seed.
+    reference
+        Label of the encoder that each other one is compared with; the first -e by default.
+    device
+        Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps; several share the work: cuda:0,cuda:1.
+    backend
+        How they run: auto (default), packed, padded, sentence-transformers.
+    dry_run
+        Say what would be encoded, and stop.
+    no_baselines
+        Leave out tfidf, random and, on retrieval, bm25.
+    no_texts
+        Keep no sentence of a corpus in result and report.
+    follow_links
+        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
+    cache
+        Folder of the vector cache.
+    no_cache
+        Neither read nor keep vectors.
+    overwrite
+        Replace the run that the folder holds.
+    quiet
+        Print the tables only.
+    trust_remote_code
+        Label of an encoder that may run code from its own repository, repeatable.
+    """
+    from embassay.run.session import Request, carry_out
+
+    request = Request.of(
+        config,
+        encoders=encoder,
+        corpora=corpus,
+        diagnostics=diagnostic,
+        out=out,
+        seed=seed,
+        resamples=resamples,
+        limit=limit,
+        reference=reference,
+        device=device,
+        backend=backend,
+        baselines=False if no_baselines else None,
+        texts=False if no_texts else None,
+        follow_links=follow_links,
+        cache=cache,
+        use_cache=not no_cache,
+        overwrite=overwrite,
+        quiet=quiet,
+        trusted=trust_remote_code,
+    )
+    return _look(request, default=True) if dry_run else carry_out(request)
+
+
+@app.command
+def look(
+    *,
+    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
+    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    follow_links: Annotated[bool, Parameter(negative="")] = False,
+    cache: Path | None = None,
+) -> int:
+    """Show how corpora are read and, with -e, what would have to be encoded; nothing is encoded.
+
+    Parameters
+    ----------
+    corpus
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+    encoder
+        [NAME=]SPEC[,option=value…], repeatable.
+    follow_links
+        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
+    cache
+        Folder of the vector cache.
+    """
+    from embassay.run.session import Request
+
+    request = Request.of(
+        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache, baselines=False
+    )
+    return _look(request)
+
+
+@app.command
+def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None) -> int:
+    """Write the HTML report of a run again.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    out
+        File to write; report.html in the folder by default.
+    """
+    from embassay.run.session import draw_again
+
+    _say(f"report: {draw_again(run, out)}")
+    return FINE
+
+
+@app.command(name="list")
+def list_(what: str | None = None) -> int:
+    """List encoders, corpora, diagnostics and builders, and the line that installs what is missing.
+
+    Parameters
+    ----------
+    what
+        encoders, corpora, diagnostics or builders; all by default.
+    """
+    from embassay.cli.catalogue import show
+
+    show(what)
+    return FINE
+
+
+@app.command(name="cache")
+def cache_(
+    what: Literal["info", "verify", "clear"],
+    *,
+    encoder: Annotated[str | None, Parameter(name=("-e", "--encoder"))] = None,
+    cache: Path | None = None,
+) -> int:
+    """Show the vector cache, remove what is damaged in it, or empty it (nothing is asked).
+
+    Parameters
+    ----------
+    what
+        info: size, limit and encoders; verify: read every vector; clear: remove all, or one encoder's.
+    encoder
+        What to clear: a name or fingerprint that 'embassay cache info' shows.
+    cache
+        Folder of the vector cache.
+    """
+    from embassay.cli import cache as upkeep_module
+
+    upkeep_module.carry_out(what, cache, encoder)
+    return FINE
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
+    warnings.showwarning, usual = partial(_show_warning, warnings.showwarning), warnings.showwarning
+    try:
+        code = _guarded(arguments)
+    finally:
+        warnings.showwarning = usual
+    sys.exit(code)
+
+
+def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
+    if issubclass(category, PluginWarning):
+        _say(f"embassay: {message}")
+    else:
+        usual(message, category, *place)
+
+
+def _guarded(arguments: list[str] | None) -> int:
+    try:
+        code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        return code if isinstance(code, int) else FINE
+    except CycloptsError as error:
+        _say(f"embassay: {one_line(str(error))} (see 'embassay --help')")
+        return WRONG_INPUT
+    except InputError as error:
+        _say(f"embassay: {error}")
+        return WRONG_INPUT
+    except EncoderError as error:
+        _say(f"embassay: {error}")
+        return ENCODER_FAILED
+    except EmbassayError as error:
+        _say(f"embassay: {error}")
+        return WRONG_INPUT
+    except KeyboardInterrupt:
+        _say("interrupted; what was finished is kept: the same command goes on from there")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except OSError as error:
+        _say(f"embassay: {error.strerror or error}")
+        return WRONG_INPUT
+
+
+def _look(request: Request, *, default: bool = False) -> int:
+    from embassay.cli.look import show
+
+    show(request, default=default)
+    return FINE
+
+
+def _say(message: str) -> None:
+    print(one_line(message), file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""``embassay list``: what there is, what can be used now, and the line that installs the rest."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from embassay.encoders.presets import named, names
+from embassay.errors import PluginError, UnknownNameError
+from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
+from embassay.reports.terminal import stdout
+
+KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
+SETS = "sets"
+
+
+def show(what: str | None) -> None:
+    """Print the plug-ins of one kind, or of all; of named sets their titles, and their encoders where asked for.
+
+    Raises
+    ------
+    UnknownNameError
+        If ``what`` is no kind.
+    """
+    if what is not None and what not in (*KINDS, SETS):
+        raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS))
+    console = stdout()
+    for title, folder in KINDS.items():
+        if what in (None, title):
+            console.print(Text(title, style="bold"))
+            console.print(_table(folder))
+    if what in (None, SETS):
+        console.print(Text(SETS, style="bold"))
+        console.print(_sets(whole=what == SETS))
+
+
+def _table(folder: Folder) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for name in folder.names():
+        try:
+            lines = _described(folder, name)
+        except PluginError as error:
+            lines = [str(error)]
+        table.add_row(Text(name), Text("\n".join(lines)))
+    return table
+
+
+def _described(folder: Folder, name: str) -> list[str]:
+    """Return what a plug-in is, its options, and the line that installs what it lacks."""
+    summary, extra, usable = folder.describe(name)
+    lines = [summary]
+    if options := folder.options(name):
+        lines.append(f"options: {', '.join(options)}")
+    if not usable:
+        lines.append(f"pip install 'embassay[{extra}]'")
+    return lines
+
+
+def _sets(whole: bool) -> Table:
+    """Return a table of the named sets of encoders, whole with what is in them."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for name in names():
+        found = named(name)
+        lines = [f"{found.title}: {len(found.members)} encoders"]
+        for member in found.members if whole else ():
+            more = "; ".join(part for part in (member.parameters, member.note) if part)
+            lines.append(f"{member.called}: {member.spec or 'no spec'}" + (f" ({more})" if more else ""))
+        table.add_row(Text(f"@{name}"), Text("\n".join(lines)))
+    return table

@@ -1,0 +1,113 @@
+"""SemAntoNeg, and choice sets in its form: JSON lines with idx, label, input, three sentences.
+
+Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. The
+candidates stand in the order antonym, polarity, paraphrase; ``label`` is the index of the paraphrase.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from embassay.corpora.io.jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
+from embassay.data import SEMANTONEG_V1
+from embassay.errors import SourceError, quoted
+from embassay.samples import Choice
+from embassay.samples.checks import is_part_of_speech
+from embassay.types import Corpus
+
+SHAPE = "choice"
+ARTICLES = {"a", "an", "the"}
+LONGEST = 3
+"""Words on one side of a pair, at most."""
+_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+
+
+def recognises(head: str) -> bool:
+    """Say whether the first line of a file looks like this format."""
+    return len({"label", "input", "sentences"} & first_fields(head)) > 1
+
+
+def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
+    """Read a file in SemAntoNeg's form.
+
+    Parameters
+    ----------
+    source
+        Path of the JSON lines file.
+    licence
+        What the user says of the file; known by content for SemAntoNeg v1.0.
+    part_of_speech
+        What the replaced words are, where a line has no field of that name.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for a line that is not such an entry.
+    """
+    path = Path(source)
+    ids, samples = Ids(path, "idx"), []
+    for line, row in json_lines(path):
+        sample = _entry(row, path, line, part_of_speech)
+        ids.add(sample.id, line)
+        samples.append(sample)
+    if not samples:
+        raise SourceError("the file has no entries", path)
+    corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
+    return _as_released(corpus) if corpus.fingerprint == SEMANTONEG_V1 else corpus
+
+
+def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
+    return replace(
+        corpus,
+        version="1.0",
+        licence="CC-BY-4.0",
+        source="Opusparcus sentences, antonyms from WordNet, checked by hand (Vahtola et al. 2022)",
+        notes=("this is SemAntoNeg v1.0 as released",),
+    )
+
+
+def pair_of(first: str, second: str) -> str:
+    """Name the words in which two sentences differ: ``bad–good``, alphabetically.
+
+    The span after the longest common prefix and suffix of their tokens, articles stripped.
+    """
+    a, b = ([t.lower() for t in _WORD.findall(text)] for text in (first, second))
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    room = min(len(a), len(b)) - start
+    end = next((i for i in range(room) if a[-1 - i] != b[-1 - i]), room)
+    spans = ([t for t in side[start : len(side) - end] if t not in ARTICLES] for side in (a, b))
+    return "–".join(sorted(_words(span) for span in spans))
+
+
+def _words(span: list[str]) -> str:
+    """Name a span of up to three words; a longer one is no pair of words, and its sentence is not repeated here."""
+    return " ".join(span) or "(nothing)" if len(span) <= LONGEST else "(longer)"
+
+
+def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
+    require(row, ("label", "input", "sentences"), path, line)
+    sentences, label = row["sentences"], row["label"]
+    if not isinstance(sentences, list) or len(sentences) != 3:
+        found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
+        raise SourceError(f"must be a list of three candidates, is {found}", path, line, "sentences")
+    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
+        raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", path, line, "label")
+    text = text_field(row["input"], path, line, "input")
+    sentences = [text_field(sentence, path, line, "sentences") for sentence in sentences]
+    word_class = row.get("part_of_speech", part_of_speech)
+    if not is_part_of_speech(word_class):
+        raise SourceError(f"must be a word such as verb, is {quoted(word_class)}", path, line, "part_of_speech")
+    antonym, polarity = (s for i, s in enumerate(sentences) if i != label)
+    return Choice(
+        id=str(row.get("idx", line - 1)),
+        input=text,
+        antonym=antonym,
+        polarity=polarity,
+        paraphrase=sentences[label],
+        part_of_speech=word_class,
+        pair=str(row.get("pair") or pair_of(text, antonym)),
+        negation=str(row.get("negation", "")),
+    )

@@ -1,0 +1,60 @@
+"""WikiSplit: a sentence, a tab, and the two sentences it was split into, joined by `` <::::> ``.
+
+Botha et al. (2018), "Learning To Split and Rephrase From Wikipedia Edit History". Read backwards it gives unions:
+the whole sentence is what either of the two says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from embassay.corpora.composition.shared import dropped_notes
+from embassay.corpora.io.jsonl import counted
+from embassay.corpora.io.tables import filled, first_line, table_rows
+from embassay.errors import SourceError
+from embassay.samples import Composition
+from embassay.samples.composed import without_repeats
+from embassay.types import Corpus
+
+SHAPE = "composition"
+MARK = "<::::>"
+
+
+def recognises(head: str) -> bool:
+    """Say whether the first line of a file looks like this format."""
+    line = first_line(head)
+    return line.count("\t") == 1 and MARK in line
+
+
+def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+    """Read a file in WikiSplit's form.
+
+    Parameters
+    ----------
+    source
+        Path of the tab-separated file.
+    licence
+        What the user says of the file.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for a line that is no such split.
+    """
+    path = Path(source)
+    samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
+    if not samples:
+        raise SourceError("the file has no splits", path)
+    return Corpus(
+        name, SHAPE, samples, licence=licence or "unknown", loader="wikisplit", notes=dropped_notes(0, repeats)
+    )
+
+
+def _sample(cells: list[str], path: Path, line: int) -> Composition:
+    if len(cells) != 2:
+        raise SourceError(f"{counted(len(cells), 'column')}, where there must be 2", path, line)
+    parts = cells[1].split(MARK)
+    if len(parts) != 2:
+        raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}, where there must be 2", path, line)
+    a, b = (filled(part, path, line, "split") for part in parts)
+    return Composition(str(line - 1), "union", a, b, filled(cells[0], path, line, "sentence"))

@@ -1,0 +1,120 @@
+"""The Microsoft Research Paraphrase corpus as released, as groups: a folder with its train and test files, or one file.
+
+Dolan & Brockett (2005). Tab-separated, quotes are ordinary characters: Quality, #1 ID, #2 ID, #1 String,
+#2 String. Groups are the components of the pairs of Quality 1, with the sentence IDs as nodes, as White et al. (2015,
+section 4.1) made them; sentences stand in ascending ID, untouched. A group is named after its smallest ID.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from embassay.corpora.groups.shared import MSRP_FILES, corpus_of, is_msrp, rows_of, whole
+from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.jsonl import counted, text_field
+from embassay.corpora.io.tables import first_line
+from embassay.data import MSRP
+from embassay.errors import SourceError
+from embassay.samples import Grouped, closure
+from embassay.types import Corpus
+
+SHAPE = "groups"
+HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
+LICENCE = "MSR-SSLA (non-commercial)"
+SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
+
+
+def recognises(head: str) -> bool:
+    """Say whether the first line of a file looks like this format."""
+    return len(set(HEADER) & {cell.strip() for cell in first_line(head).split("\t")}) > 2
+
+
+def recognises_folder(path: Path) -> bool:
+    """Say whether a folder has one of the released files in it."""
+    return is_msrp(path)
+
+
+def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
+    """Read the corpus as released.
+
+    Parameters
+    ----------
+    source
+        Path of a folder with both files, which are read together, or of one file of their form.
+    licence
+        What the user says of the files; known by content for the released folder.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for a missing file, another header, ragged rows, a Quality that is neither 0 nor 1,
+        an ID that is no whole number or has two sentences, and empty sentences.
+    """
+    path = Path(source)
+    read = _Pairs()
+    listing = Listing(follow_links)
+    for file in _files(path, listing):
+        for line, cells in rows_of(file, HEADER, "\t"):
+            read.add(cells, file, line)
+    if not read.pairs:
+        raise SourceError("the table has no rows", path)
+    groups = closure([pair for pair, same in read.pairs if same])
+    samples = [Grouped(str(number), read.texts[number], str(group)) for number, group in groups.items()]
+    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=(*_notes(read, path), *listing.notes()))
+    return _as_released(corpus) if corpus.fingerprint == MSRP else corpus
+
+
+@dataclass
+class _Pairs:
+    """The pairs of both files, each with whether it means the same, and the sentences by ID with where they stood."""
+
+    pairs: list[tuple[tuple[int, int], bool]] = field(default_factory=list)
+    texts: dict[int, str] = field(default_factory=dict)
+    places: dict[int, str] = field(default_factory=dict)
+
+    def add(self, cells: list[str], path: Path, line: int) -> None:
+        """Take in a row."""
+        quality = cells[0].strip()
+        if quality not in {"0", "1"}:
+            raise SourceError(f"must be 0 or 1, is {quality[:100]!r}", path, line, HEADER[0])
+        first, second = (self._sentence(cells, side, path, line) for side in (1, 2))
+        self.pairs.append(((first, second), quality == "1"))
+
+    def _sentence(self, cells: list[str], side: int, path: Path, line: int) -> int:
+        """Return the ID of a sentence, or raise SourceError where it was another one's."""
+        number = whole(cells[side], path, line, HEADER[side])
+        text = text_field(cells[side + 2], path, line, HEADER[side + 2])
+        if self.texts.setdefault(number, text) != text:
+            told = f"{number} is the ID of another sentence on {self.places[number]}; mend one of the two"
+            raise SourceError(told, path, line, HEADER[side])
+        self.places.setdefault(number, f"line {line} of {path.name}")
+        return number
+
+
+def _files(path: Path, listing: Listing) -> tuple[Path, ...]:
+    """Return the two files of a folder, or the file itself."""
+    if not path.is_dir():
+        return (path,)
+    there = {entry.name for entry in listing.entries(path)}
+    for file in MSRP_FILES:
+        if file not in there:
+            raise SourceError(
+                f"no {file} in it; the released folder has {' and '.join(MSRP_FILES)}{listing.hint()}", path
+            )
+    return tuple(path / file for file in MSRP_FILES)
+
+
+def _notes(read: _Pairs, path: Path) -> Iterator[str]:
+    same = sum(same for _, same in read.pairs)
+    yield f"{counted(len(read.pairs), 'pair')}, {same:,} of them paraphrases (Quality 1)"
+    if path.name in MSRP_FILES:
+        yield "one of the two released files: published figures are of both, so give their folder"
+
+
+def _as_released(corpus: Corpus[Grouped]) -> Corpus[Grouped]:
+    notes = ("this is the corpus as released, train and test together", *corpus.notes)
+    return replace(corpus, licence=LICENCE, source=SOURCE, notes=notes)

@@ -1,0 +1,93 @@
+"""Opinosis as paraphrase groups: a folder with phrases.txt and phrase_groups.csv.
+
+White et al. (2015, section 4.2): sentences of Opinosis (Ganesan et al. 2010), grouped by hand under strict
+bidirectional entailment. ``phrases.txt`` has one sentence a line; ``phrase_groups.csv`` has the header
+phrase_index,paraphrase_group_index and one row for each sentence, both numbered from 0. Groups below three are dropped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from embassay.corpora.groups.shared import OPINOSIS_FILES, corpus_of, is_opinosis, rows_of, whole
+from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.jsonl import counted
+from embassay.corpora.io.texts import read_text
+from embassay.errors import SourceError
+from embassay.samples import Grouped
+from embassay.types import Corpus
+
+SHAPE = "groups"
+PHRASES, TABLE = OPINOSIS_FILES
+HEADER = ("phrase_index", "paraphrase_group_index")
+
+
+def recognises_folder(path: Path) -> bool:
+    """Say whether a folder looks like this format, by its names."""
+    return is_opinosis(path)
+
+
+def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
+    """Read a folder in the form of the released groups.
+
+    Parameters
+    ----------
+    source
+        Path of the folder.
+    licence
+        What the user says of the files.
+    follow_links
+        Read what symbolic links in the folder lead to; they are left out otherwise.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for what is missing, empty lines among the sentences, numbers that are none or of no
+        sentence, and a sentence with no group or two.
+    """
+    path = Path(source)
+    listing = Listing(follow_links)
+    there = {entry.name for entry in listing.entries(path)}
+    for file in (PHRASES, TABLE):
+        if file not in there:
+            raise SourceError(f"no {file} in it; a folder of this form has {PHRASES} and {TABLE}{listing.hint()}", path)
+    phrases = _phrases(path / PHRASES)
+    groups = _groups(path / TABLE, len(phrases))
+    _check_all_grouped(path / PHRASES, len(phrases), groups)
+    samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
+    return corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
+
+
+def _phrases(path: Path) -> list[str]:
+    """Return the sentences without the space around them; empty lines may stand at the end only."""
+    # Not splitlines, which ends a line at characters that may stand in one.
+    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
+    if lines == [""]:
+        raise SourceError("the file has no sentences", path)
+    for number, line in enumerate(lines, 1):
+        if not line:
+            told = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
+            raise SourceError(told, path, number)
+    return lines
+
+
+def _groups(path: Path, phrases: int) -> dict[int, str]:
+    """Return the name of the group by the number of the sentence."""
+    groups, lines = dict[int, str](), dict[int, int]()
+    for line, cells in rows_of(path, HEADER, ","):
+        index, group = (whole(cell, path, line, column) for cell, column in zip(cells, HEADER, strict=True))
+        if index >= phrases:
+            told = f"there is no sentence {index}: {PHRASES} has {phrases:,}, numbered from 0"
+            raise SourceError(told, path, line, HEADER[0])
+        if index in groups:
+            raise SourceError(f"sentence {index} has a group on line {lines[index]} already", path, line, HEADER[0])
+        groups[index], lines[index] = str(group), line
+    return groups
+
+
+def _check_all_grouped(path: Path, phrases: int, groups: dict[int, str]) -> None:
+    """Raise SourceError for the first sentence without a group."""
+    without = [index for index in range(phrases) if index not in groups]
+    if without:
+        more = f", as for {counted(len(without) - 1, 'other sentence')}" if len(without) > 1 else ""
+        raise SourceError(f"no row of {TABLE} has its number {without[0]}{more}", path, without[0] + 1)

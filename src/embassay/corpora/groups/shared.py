@@ -1,0 +1,104 @@
+"""What the loaders of paraphrase groups share: pairs to groups, groups that are large enough, notes of what was kept.
+
+White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
+section 4: a group is a component of the paraphrase pairs, or was made by hand; groups below three are discarded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from embassay.corpora.io.folders import entries
+from embassay.corpora.io.jsonl import counted, listed
+from embassay.corpora.io.tables import Row, even, table_rows
+from embassay.errors import SourceError
+from embassay.samples import Grouped
+from embassay.types import Corpus
+
+SHAPE = "groups"
+SMALLEST = 3
+"""Sentences of a group, at least: each of three folds tests one of them."""
+MSRP_FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
+OPINOSIS_FILES = ("phrases.txt", "phrase_groups.csv")
+"""Files of the released folders."""
+_WHOLE = re.compile(r"[0-9]{1,18}")
+
+
+def corpus_of(
+    name: str,
+    loader: str,
+    path: Path,
+    samples: Sequence[Grouped],
+    *,
+    licence: str,
+    notes: Iterable[str],
+) -> Corpus[Grouped]:
+    """Return the corpus of the groups that have three sentences or more, with notes of what was kept and dropped.
+
+    Raises
+    ------
+    SourceError
+        If no group is large enough.
+    """
+    sizes = Counter(sample.group for sample in samples)
+    kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
+    if not kept:
+        found = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}" if sizes else "no groups"
+        raise SourceError(f"no group has {SMALLEST} sentences or more; found {found}", path)
+    told = (*notes, *_amounts(kept, samples))
+    return Corpus(name, SHAPE, kept, licence=licence or "unknown", loader=loader, notes=told)
+
+
+def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
+    """Say how much was kept, how much was dropped, and which texts are not told apart."""
+    sizes = Counter(sample.group for sample in kept)
+    least, most = min(sizes.values()), max(sizes.values())
+    of = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {of}"
+    if dropped := len({sample.group for sample in samples}) - len(sizes):
+        lost = counted(len(samples) - len(kept), "sentence")
+        yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {lost}"
+    placed = {(sample.group, sample.text) for sample in kept}
+    if repeated := len(kept) - len(placed):
+        yield f"sentences that repeat another of their group, word for word: {repeated:,}"
+    if several := sum(number > 1 for number in Counter(text for _, text in placed).values()):
+        yield f"sentences that stand in several groups, where no encoder tells them apart: {several:,}"
+
+
+def is_msrp(path: Path) -> bool:
+    """Say whether a folder has one of the files of the Microsoft Research Paraphrase corpus, by their names."""
+    return any(entry.name in MSRP_FILES for entry in entries(path))
+
+
+def is_opinosis(path: Path) -> bool:
+    """Say whether a folder has a table of groups as Opinosis's has, by its name."""
+    return any(entry.name == OPINOSIS_FILES[1] for entry in entries(path))
+
+
+def rows_of(path: Path, header: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Yield (line number from 1, cells) of the rows of a table that must have this header.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for another header and ragged rows.
+    """
+    rows = table_rows(path, delimiter)
+    line, head = next(rows, (1, list[str]()))
+    if [cell.strip() for cell in head] != list(header):
+        between = "tabs" if delimiter == "\t" else "commas"
+        told = f"the header must be {', '.join(header)}, with {between} between; it is {listed(head)}"
+        raise SourceError(told, path, line)
+    for line, cells in rows:
+        yield line, list(even(cells, len(header), path, line))
+
+
+def whole(cell: str, path: Path, line: int, column: str) -> int:
+    """Return a whole number from 0, or raise SourceError with its place."""
+    number = cell.strip()
+    if not _WHOLE.fullmatch(number):
+        raise SourceError(f"must be a whole number from 0, is {cell[:100]!r}", path, line, column)
+    return int(number)

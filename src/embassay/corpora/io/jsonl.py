@@ -1,0 +1,119 @@
+"""Reading JSON lines with the place of every mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from embassay.corpora.io.texts import not_utf8, open_text
+from embassay.errors import SourceError, quoted
+from embassay.samples.checks import text_problem
+from embassay.store.paths import unreadable
+
+LONGEST = 200
+"""Characters that a message repeats of a file, at most."""
+KINDS = {
+    type(None): "null",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}
+"""What values are called in messages, by their type in JSON."""
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number from 1, object) of every line that is not blank.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for what is not UTF-8, not JSON, or no object.
+    """
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                if line.removeprefix(b"\xef\xbb\xbf").strip():
+                    yield number, _parse(line, path, number)
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def first_fields(head: str) -> frozenset[str]:
+    """Return the names of the fields of the first JSON line; empty where it is no JSON object."""
+    try:
+        row = json.loads(head.lstrip("\ufeff \t\r\n").split("\n", 1)[0])
+    except (ValueError, RecursionError):
+        return frozenset()
+    return frozenset(row) if isinstance(row, dict) else frozenset()
+
+
+def require(row: dict[str, Any], names: Sequence[str], path: Path, line: int) -> None:
+    """Raise SourceError for the first of the fields that an object has not, with those that it has."""
+    for name in names:
+        if name not in row:
+            raise SourceError(f"missing; found {listed(sorted(row))}", path, line, name)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a list for a message, on one line, cut where it becomes long."""
+    text = " ".join(", ".join(names).split())
+    return (text if len(text) <= LONGEST else f"{text[:LONGEST]}…") or "nothing"
+
+
+def counted(number: int, what: str) -> str:
+    """Return ``1 pair``, ``2 pairs``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def key_field(row: Mapping[str, Any], name: str, default: str, path: Path, line: int | None) -> str:
+    """Return an optional text or whole number that names something, as text."""
+    value = row.get(name)
+    if value is None:
+        return default
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise SourceError(f"must be a text or a whole number, is {KINDS[type(value)]}", path, line, name)
+    return text_field(value, path, line, name)
+
+
+class Ids:
+    """The ids of a file's samples, each of which stands once."""
+
+    def __init__(self, path: Path, field: str = "id"):
+        """Start with none."""
+        self._path, self._field, self._lines = path, field, dict[str, int]()
+
+    def add(self, name: str, line: int) -> str:
+        """Return the id, or raise SourceError where it stands on an earlier line."""
+        if name in self._lines:
+            told = f"{quoted(name)} stands on line {self._lines[name]} already (lines without one are numbered from 0)"
+            raise SourceError(told, self._path, line, self._field)
+        self._lines[name] = line
+        return name
+
+
+def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
+    """Return a value that must be a text, or say what is wrong with it."""
+    if not isinstance(value, str):
+        raise SourceError(f"must be a text, is {KINDS[type(value)]}", path, line, field)
+    if problem := text_problem(value):
+        raise SourceError(problem, path, line, field)
+    return value
+
+
+def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise not_utf8(path, number, line) from None
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"not JSON: {error}", path, number) from None
+    if not isinstance(row, dict):
+        raise SourceError(f"must be a JSON object, is {KINDS[type(row)]}", path, number)
+    return row

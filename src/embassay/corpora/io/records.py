@@ -1,0 +1,182 @@
+"""Reading rows with named columns from a table of any form: CSV, TSV, JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from embassay.corpora.io.jsonl import first_fields, json_lines, listed
+from embassay.corpora.io.tables import even, first_line, header, table_rows
+from embassay.corpora.io.texts import open_decoded
+from embassay.errors import SourceError
+from embassay.store.paths import open_file, unreadable
+
+PARQUET = b"PAR1"
+"""What a Parquet file begins with."""
+PEEK = 1_048_576
+Row = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is read when its rows are asked for.
+
+    Attributes
+    ----------
+    line
+        Of the header; 1 where there is none.
+    rows
+        Yields (line, value by column) of the columns that it is given; in Parquet, which has no lines, the number of
+        the row from 1. The rows of JSON lines need not have them all.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    line: int
+    rows: Callable[[Sequence[str]], Iterator[Row]]
+
+    def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
+        """Return the name of a column: as given, else the first known one that there is.
+
+        Raises
+        ------
+        SourceError
+            With the columns that there are, and the option that names one.
+        """
+        if name := self.perhaps(given, known):
+            return name
+        raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}", self.path, self.line)
+
+    def perhaps(self, given: str, known: Sequence[str]) -> str:
+        """Return the name of a column that need not be there, empty where it is not; one that is given must be."""
+        if given and given not in self.names:
+            raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
+        return given or next((name for name in known if name in self.names), "")
+
+
+def read_table(path: Path) -> Table:
+    """Open a table; its form is known by its content.
+
+    Raises
+    ------
+    SourceError
+        With the file, and the line where there is one, for what is no table.
+    """
+    if is_parquet(path):
+        return _parquet(path)
+    head = _head(path)
+    if fields := first_fields(head):
+        return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
+    if head.lstrip("\ufeff \t\r\n").startswith("{"):
+        # An object that is longer than what was looked at, or broken: the reader says where.
+        first = next(iter(json_lines(path)), (1, dict[str, Any]()))
+        return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
+    line = first_line(head)
+    return _delimited(path, "\t" if "\t" in line else ";" if ";" in line and "," not in line else ",")
+
+
+def is_parquet(path: Path) -> bool:
+    """Say whether a file is a Parquet file, by its name or its first bytes.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read.
+    """
+    try:
+        with open_file(path) as file:
+            return path.suffix.lower() == ".parquet" or file.read(len(PARQUET)) == PARQUET
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _head(path: Path) -> str:
+    try:
+        with open_decoded(path, errors="replace") as file:
+            return file.read(PEEK)
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _delimited(path: Path, delimiter: str) -> Table:
+    line, cells = next(table_rows(path, delimiter), (1, list[str]()))
+    names = header(cells, path, line)
+
+    def rows(_: Sequence[str]) -> Iterator[Row]:
+        found = table_rows(path, delimiter)
+        next(found, None)
+        for number, cells in found:
+            yield number, dict(zip(names, even(cells, len(names), path, number), strict=True))
+
+    return Table(path, tuple(names), line, rows)
+
+
+def _parquet(path: Path) -> Table:
+    import polars as pl
+
+    # A panic of its reader is no Exception.
+    failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    refuse_fatal_parquet(path)
+    try:
+        schema = pl.read_parquet_schema(path)
+    except failures as error:
+        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+
+    def rows(columns: Sequence[str]) -> Iterator[Row]:
+        for name in columns:
+            if not _plain(schema[name]):
+                raise SourceError(f"must hold texts or whole numbers, holds {schema[name]}", path, None, name)
+        try:
+            frame = pl.read_parquet(path, columns=list(columns))
+        except failures as error:
+            raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+        yield from enumerate(frame.iter_rows(named=True), 1)
+
+    return Table(path, tuple(schema), 1, rows)
+
+
+def refuse_fatal_parquet(path: Path) -> None:
+    """Read a Parquet file in another process first.
+
+    Of a damaged file, polars may ask for more memory than there can be, which ends the process without an exception.
+
+    Raises
+    ------
+    SourceError
+        If that process was ended.
+    """
+    state = path.stat()
+    if not _survives(path, state.st_size, state.st_mtime_ns):
+        raise SourceError("a damaged Parquet file: reading it would end this program; write the file again", path)
+
+
+@lru_cache(maxsize=64)
+def _survives(path: Path, size: int, changed: int) -> bool:
+    """Say whether a process that reads a file ends by itself; size and time of change are what it is remembered by."""
+    reading = "import sys, polars; polars.read_parquet(sys.argv[1])"
+    ended = subprocess.run(  # noqa: S603 - our own interpreter, and a path as an argument
+        [sys.executable, "-c", reading, str(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    # 0: it was read; 1: an exception, which is reported where the file is read here.
+    return ended.returncode in (0, 1)
+
+
+def _plain(kind: Any) -> bool:
+    """Say whether a Parquet column's values are those of JSON that name something, or lists of them."""
+    inner = getattr(kind, "inner", None)
+    names = ("String", "Categorical", "Enum", "Null")
+    return _plain(inner) if inner is not None else kind.is_integer() or str(kind.base_type()) in names
+
+
+def _first(error: BaseException) -> str:
+    """Return the first line of a message that may have many."""
+    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

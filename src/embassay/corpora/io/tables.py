@@ -1,0 +1,92 @@
+"""Reading tables with the place of every mistake: tab-separated without quoting, or comma-separated with it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from embassay.corpora.io.jsonl import LONGEST, counted
+from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
+from embassay.errors import SourceError
+from embassay.store.paths import unreadable
+
+Row = tuple[int, list[str]]
+
+
+def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
+    """Yield (line number from 1, cells) of every line that is not blank.
+
+    Parameters
+    ----------
+    delimiter
+        A tab: quotes are ordinary characters. A comma: cells may be quoted, and hold commas and line ends.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for what cannot be read or is not UTF-8.
+    """
+    try:
+        with open_decoded(path, newline="") as file:
+            quoted = {"quoting": csv.QUOTE_NONE} if delimiter == "\t" else {}
+            reader = csv.reader(file, delimiter=delimiter, strict=True, **quoted)  # type: ignore[arg-type]
+            for cells in iter(lambda: _next(reader), None):
+                if any(cell.strip() for cell in cells):
+                    yield reader.line_num, cells
+    except UnicodeDecodeError:
+        raise _undecodable(path) from None
+    except csv.Error as error:
+        raise SourceError(f"not a table: {error}", path, reader.line_num) from None
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _next(reader: Iterator[list[str]]) -> list[str] | None:
+    """Return the next row, None at the end; cells may be longer than the csv module's limit, which is a global one."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        return next(reader, None)
+    finally:
+        csv.field_size_limit(before)
+
+
+def even(cells: Sequence[str], width: int, path: Path, line: int) -> Sequence[str]:
+    """Return the cells, or raise SourceError where there are not as many as the header has."""
+    if len(cells) != width:
+        raise SourceError(f"{counted(len(cells), 'column')}, where the header has {width}", path, line)
+    return cells
+
+
+def filled(cell: str, path: Path, line: int, column: str) -> str:
+    """Return a cell without the space around it, or raise SourceError where it is empty."""
+    if not cell.strip():
+        raise SourceError("an empty cell", path, line, column)
+    return cell.strip()
+
+
+def first_line(head: str) -> str:
+    """Return the first line of a file that is not blank."""
+    return next((line for line in head.lstrip("\ufeff").splitlines() if line.strip()), "")
+
+
+def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
+    """Return the names of a header, or raise SourceError where there is none, or one stands twice."""
+    names = [cell.strip() for cell in cells]
+    if not names:
+        raise SourceError("the file is empty", path)
+    for name in names:
+        if name and names.count(name) > 1:
+            raise SourceError("this column stands twice", path, line, name[:LONGEST])
+    return names
+
+
+def _undecodable(path: Path) -> SourceError:
+    """Return the error of the first line that is not UTF-8."""
+    with open_text(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return not_utf8(path, number, line)
+    return SourceError("not UTF-8 text; save it as UTF-8", path)

@@ -1,0 +1,160 @@
+"""Text files of users: what is no text is named with its remedy before a line of it is read."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import zipfile
+from pathlib import Path
+from typing import TextIO
+
+from embassay.errors import SourceError
+from embassay.store.paths import open_file, unreadable
+
+MARK = b"\xef\xbb\xbf"
+"""The byte-order mark in UTF-8. Programs that append to each other's files may leave several."""
+BEGINNING = 64
+"""Bytes that the form of a file is known by, at most."""
+EXPORT = "export the table as CSV (UTF-8) and give that file"
+SAVE_TEXT = "save its text as .txt (UTF-8) and give that file"
+UNPACK = "unpack it and give the file inside"
+KNOWN = (
+    (b"%PDF-", "a PDF document", SAVE_TEXT),
+    (b"\x1f\x8b", "a gzip file", UNPACK),
+    (b"BZh", "a bzip2 file", UNPACK),
+    (b"\xfd7zXZ\x00", "an xz file", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
+    (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", f"{EXPORT}; of a document, {SAVE_TEXT}"),
+    (b"{\\rtf", "an RTF document", SAVE_TEXT),
+    (b"SQLite format 3\x00", "an SQLite database", EXPORT),
+    (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and give that file"),
+    (b"PAR1", "a Parquet file", "this form is read from a text file: export the table as CSV (UTF-8)"),
+    (b"\x89PNG", "a PNG image", "a text file is needed here"),
+    (b"\xff\xd8\xff", "a JPEG image", "a text file is needed here"),
+)
+"""How files begin that are no text, what they are called, and what to do instead."""
+INSIDE = (
+    ("xl/", "an Excel workbook", EXPORT),
+    ("word/", "a Word document", SAVE_TEXT),
+    ("ppt/", "a PowerPoint file", SAVE_TEXT),
+    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; of a document, {SAVE_TEXT}"),
+    ("META-INF/container.xml", "an EPUB book", SAVE_TEXT),
+)
+"""What lies inside the ZIP archives that go by other names."""
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
+CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
+UNUSED_IN_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
+
+
+def open_text(path: Path) -> io.BufferedReader:
+    """Open a text file and skip its byte-order marks.
+
+    Raises
+    ------
+    SourceError
+        If it is not there or no regular file, and if its first bytes are those of a form that is no UTF-8 text.
+    """
+    file = open_file(path)
+    try:
+        refuse_other_forms(path, file.read(BEGINNING))
+        file.seek(_text_start(file))
+    except OSError as error:
+        file.close()
+        raise unreadable(error, path) from None
+    except SourceError:
+        file.close()
+        raise
+    return file
+
+
+def open_decoded(path: Path, errors: str = "strict", newline: str | None = None) -> TextIO:
+    """Open a text file as :func:`open_text` does, and decode it.
+
+    Parameters
+    ----------
+    errors, newline
+        As :func:`open` has them.
+    """
+    return io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline=newline)
+
+
+def read_text(path: Path) -> str:
+    """Return what a text file holds.
+
+    Raises
+    ------
+    SourceError
+        As :func:`open_text` does, and with the line of the first byte that is not UTF-8.
+    """
+    try:
+        with open_text(path) as file:
+            content = file.read()
+    except OSError as error:
+        raise unreadable(error, path) from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        end = content.find(b"\n", error.start)
+        line = content[begin:] if end < 0 else content[begin:end]
+        raise not_utf8(path, content.count(b"\n", 0, error.start) + 1, line) from None
+
+
+def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
+    """Return the error of a line that is not UTF-8, with the encoding that it is probably in.
+
+    Parameters
+    ----------
+    number
+        Of the line, from 1.
+    """
+    high = sum(byte >= 0x80 for byte in line)
+    strange = CONTROLS.union(UNUSED_IN_1252).intersection(line)
+    if strange or 2 * high > len(line):
+        return SourceError("not UTF-8 text; save it as UTF-8", path, number)
+    problem = "not UTF-8 text, probably Latin-1 or Windows-1252"
+    return SourceError(f"{problem}; convert it with: {_iconv('WINDOWS-1252', path)}", path, number)
+
+
+def refuse_other_forms(path: Path, beginning: bytes) -> None:
+    """Raise SourceError if a file begins like one that is no UTF-8 text."""
+    if beginning.startswith(UTF_32):
+        raise SourceError(f"UTF-32 text, not UTF-8; convert it with: {_iconv('UTF-32', path)}", path)
+    if beginning.startswith(UTF_16):
+        raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
+    if beginning.startswith(b"PK\x03\x04"):
+        kind, remedy = _inside(path)
+        raise SourceError(f"{kind}, not a text; {remedy}", path)
+    for start, kind, remedy in KNOWN:
+        if beginning.startswith(start):
+            raise SourceError(f"{kind}, not a text; {remedy}", path)
+
+
+def _text_start(file: io.BufferedReader) -> int:
+    """Return where the text begins that stands behind byte-order marks."""
+    start = 0
+    file.seek(start)
+    while file.read(len(MARK)) == MARK:
+        start += len(MARK)
+    return start
+
+
+def _inside(path: Path) -> tuple[str, str]:
+    """Return what a ZIP archive is called, by the names of what lies in it, and what to do with it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        names = []
+    for start, kind, remedy in INSIDE:
+        if any(name.startswith(start) for name in names):
+            return kind, remedy
+    return "a ZIP archive", UNPACK
+
+
+def _iconv(encoding: str, path: Path) -> str:
+    """Return the command that converts a file to UTF-8."""
+    return f"iconv -f {encoding} -t UTF-8 {shlex.quote(path.name)} > {shlex.quote(f'utf8-{path.name}')}"

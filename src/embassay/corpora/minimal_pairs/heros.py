@@ -1,0 +1,131 @@
+"""HEROS as released: a tab-separated table Original, Synonym, Antonym, Negation, Random, Typo, Negation.
+
+Chiang et al. (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS"; on the Hugging Face hub as
+``dcml0714/Heros``. Of the two columns headed Negation, the one whose edits touch the synonym's place more often is
+``negation_antonym`` (the chosen word is negated), the other ``negation_main`` (the main verb is).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from embassay.corpora.io.jsonl import LONGEST, listed
+from embassay.corpora.io.tables import even, filled, first_line, table_rows
+from embassay.errors import SourceError
+from embassay.samples import EDITS, MinimalPairs
+from embassay.types import Corpus
+
+SHAPE = "minimal_pairs"
+RELEASED = 1000
+"""Rows of the released table; one of another length is somebody's own."""
+SOURCE = "GoEmotions comments; edits by hand, the random word by a masked language model (Chiang et al. 2023)"
+COLUMNS = {"synonym": "synonym", "antonym": "antonym", "typo": "typo", "random": "random_mlm"}
+"""Edits by the heads of their columns, lower-cased; the two negations are told apart by their content."""
+NEEDED = ("original", *COLUMNS, "negation")
+_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+
+
+def recognises(head: str) -> bool:
+    """Say whether the first line of a file looks like this format."""
+    cells = _heads(first_line(head).split("\t"))
+    return len({"original", "synonym", "antonym"} & set(cells)) > 1
+
+
+def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
+    """Read a file in HEROS's form.
+
+    Parameters
+    ----------
+    source
+        Path of the tab-separated file.
+    licence
+        What the user says of the file.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for missing columns, ragged rows and empty cells.
+    """
+    path = Path(source)
+    rows = table_rows(path, "\t")
+    line, header = next(rows, (1, list[str]()))
+    if not header:
+        raise SourceError("the file is empty", path)
+    heads = _checked(header, path, line)
+    table = [
+        [filled(c, path, n, h) for c, h in zip(even(cells, len(heads), path, n), header, strict=True)]
+        for n, cells in rows
+    ]
+    if not table:
+        raise SourceError("the table has no rows", path)
+    names, notes = _named(heads, table)
+    return Corpus(
+        name,
+        SHAPE,
+        tuple(_sample(str(place), names, row) for place, row in enumerate(table)),
+        licence=licence or "unknown",
+        source=SOURCE if len(table) == RELEASED else "",
+        loader="heros",
+        notes=notes,
+    )
+
+
+def touches(original: str, synonym: str, negation: str) -> bool:
+    """Say whether a negation's edit touches the place where the synonym differs from the original."""
+    start, end = _span(original, negation)
+    place, _ = _span(original, synonym)
+    return start <= place <= end
+
+
+def _heads(cells: Sequence[str]) -> list[str]:
+    return [cell.strip().lower() for cell in cells]
+
+
+def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
+    heads = _heads(header)
+    found = listed(header)
+    for needed in NEEDED:
+        if needed not in heads:
+            raise SourceError(f"missing; found {found}", path, line, needed.capitalize())
+    for name, head in zip(header, heads, strict=True):
+        if head not in NEEDED or heads.count(head) > (2 if head == "negation" else 1):
+            raise SourceError(f"an unknown column, or twice there; found {found}", path, line, name[:LONGEST])
+    return heads
+
+
+def _named(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[list[str], tuple[str, ...]]:
+    """Return what each column is, and how the negations were told apart."""
+    names = [COLUMNS.get(head, head) for head in heads]
+    places = [place for place, head in enumerate(heads) if head == "negation"]
+    original, synonym = heads.index("original"), heads.index("synonym")
+    votes = [sum(touches(row[original], row[synonym], row[place]) for row in table) for place in places]
+    if len(places) == 1:
+        names[places[0]] = "negation_antonym" if votes[0] == len(table) else "negation_main"
+        return names, (f"one column Negation, taken as {names[places[0]]}",)
+    chosen = 0 if votes[0] > votes[1] else 1
+    names[places[chosen]], names[places[1 - chosen]] = "negation_antonym", "negation_main"
+    if votes[0] == votes[1]:
+        return names, ("two columns Negation that cannot be told apart: the first is taken as negation_main",)
+    ordinal = ("first", "second")[chosen]
+    note = (
+        f"two columns Negation: the {ordinal} is negation_antonym "
+        f"(it touches the synonym's place in {votes[chosen]} of {len(table)} rows, the other in {votes[1 - chosen]})"
+    )
+    return names, (note,)
+
+
+def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs:
+    cells = dict(zip(names, row, strict=True))
+    return MinimalPairs(name, cells["original"], tuple((edit, cells[edit]) for edit in EDITS if edit in cells))
+
+
+def _span(original: str, edited: str) -> tuple[int, int]:
+    """Return the first token of the original that an edit changes, and the one after the last."""
+    a, b = _WORD.findall(original.lower()), _WORD.findall(edited.lower())
+    room = min(len(a), len(b))
+    start = next((i for i in range(room) if a[i] != b[i]), room)
+    rest = room - start
+    same = next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
+    return start, len(a) - same

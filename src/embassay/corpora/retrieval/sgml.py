@@ -1,0 +1,104 @@
+"""TREC's SGML: documents ``<DOC>``, ``<DOCNO>``, ``<TEXT>``; topics ``<top>``, ``<num>``, ``<title>``, ``<desc>``."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from embassay.corpora.io.passages import collapsed
+from embassay.corpora.io.texts import not_utf8, open_text
+from embassay.errors import SourceError
+from embassay.store.paths import unreadable
+
+_LABEL = re.compile(r"\A\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
+"""What stands before the number, the title and the description of a topic, and is none of it."""
+_DOC = re.compile(r"<DOC>(.*?)</DOC>", re.IGNORECASE | re.DOTALL)
+_BEGIN = re.compile(r"<DOC>", re.IGNORECASE)
+_END = re.compile(r"</DOC>", re.IGNORECASE)
+_DOCNO = re.compile(r"<DOCNO>([^<]*)</DOCNO>", re.IGNORECASE)
+_TEXT = re.compile(r"<(/?)TEXT>", re.IGNORECASE)
+_TOP = re.compile(r"<top>", re.IGNORECASE)
+_SECTION = re.compile(r"<(num|title|desc|narr|/top)>", re.IGNORECASE)
+_MARKUP = re.compile(r"<[^<>]+>")
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line with its end) of a text file."""
+    number, line = 0, b""
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise not_utf8(path, number, line) from None
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, id, text) of every <DOC>; nothing for a file without any."""
+    for first, block in _blocks(path):
+        for found in _DOC.finditer(block):
+            line = first + block.count("\n", 0, found.start())
+            if _BEGIN.search(found[1]):
+                raise SourceError("a <DOC> without </DOC>", path, line)
+            number = _DOCNO.search(found[1])
+            if not number or not (name := _plain(number[1])):
+                raise SourceError("missing", path, line, "DOCNO")
+            yield line, name, _text(found[1])
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) from where a document begins to a line that ends one: no file is in memory as a whole."""
+    block, first = list[str](), 1
+    for number, line in text_lines(path):
+        if not block:
+            if not (begin := _BEGIN.search(line)):
+                continue
+            line, first = line[begin.start() :], number
+        block.append(line)
+        if ends := list(_END.finditer(line)):
+            block[-1], rest = line[: ends[-1].end()], line[ends[-1].end() :]
+            yield first, "".join(block)
+            begin = _BEGIN.search(rest)
+            block, first = [rest[begin.start() :]] if begin else [], number
+    if block:
+        raise SourceError("a <DOC> without </DOC>", path, first)
+
+
+def _text(body: str) -> str:
+    """Return what stands in the <TEXT> of a document, without markup."""
+    parts = _TEXT.split(body)
+    inside = (text for mark, text in zip(parts[1::2], parts[2::2], strict=True) if not mark)
+    return html.unescape(_MARKUP.sub(" ", "\n".join(inside))).strip()
+
+
+def _plain(text: str) -> str:
+    """Return a text without markup, its entities read, in single spaces."""
+    return collapsed(html.unescape(_MARKUP.sub(" ", text)))
+
+
+def has_topics(text: str) -> bool:
+    """Say whether a text has topics in SGML."""
+    return bool(_TOP.search(text))
+
+
+def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, id, query) of every <top>; the query is what stands in the wanted sections."""
+    line = 1 + _TOP.split(text, maxsplit=1)[0].count("\n")
+    for part in _TOP.split(text)[1:]:
+        sections = _sections(part)
+        for name in ("num", *wanted):
+            if not sections.get(name):
+                raise SourceError("missing or empty", path, line, name)
+        yield line, sections["num"], " ".join(sections[name] for name in wanted)
+        line += part.count("\n")
+
+
+def _sections(topic: str) -> dict[str, str]:
+    """Return the first section of each name, without the label that it begins with."""
+    parts = _SECTION.split(topic)
+    named = reversed(list(zip(parts[1::2], parts[2::2], strict=True)))
+    return {name.lower(): _plain(_LABEL.sub("", text)) for name, text in named}

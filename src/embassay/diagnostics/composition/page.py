@@ -1,0 +1,276 @@
+"""The figures and the page of the composition diagnostic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.diagnostics.composition.criteria import Block, over_draws
+from embassay.geometry.closeness import MEASURES
+from embassay.layout import (
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    CountBars,
+    Curves,
+    EncoderTable,
+    Examples,
+    Histograms,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+)
+from embassay.result import Series
+from embassay.stats.density import histogram
+from embassay.stats.units import Floats
+from embassay.types import ItemScores
+
+DEGREES = np.arange(0, 181, 3)
+"""Where the share of differences near A is read off."""
+
+
+def series(diagnostic: str, scores: Sequence[ItemScores], sides: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
+    """Yield the figures: angle histograms (the paper's 4 and 6), norm ratios (10), and the share near A by angle."""
+    corpus = scores[0].origin.corpus
+    for side, name in (("overlap", "angles_overlap"), ("difference", "angles_difference")):
+        if side in sides:
+            blocks = [Block(s, side, sides[side]) for s in scores]
+            yield _histograms(diagnostic, corpus, name, "angle / angle between A and B", (0.0, 2.0), blocks, _angles)
+    if "difference" in sides:
+        yield _within(diagnostic, corpus, [Block(s, "difference", sides["difference"]) for s in scores])
+    if "union" in sides:
+        blocks = [Block(s, "union", sides["union"]) for s in scores]
+        yield _histograms(
+            diagnostic, corpus, "positions_union", "position: 0 is A, 1 is B", (-1.0, 2.0), blocks, _positions
+        )
+        yield _histograms(diagnostic, corpus, "norm_ratio", "‖A‖ / ‖B‖", (0.0, 2.0), blocks, _ratio)
+
+
+def _angles(block: Block) -> dict[str, Floats]:
+    angle = block.planar("angle")
+    with np.errstate(invalid="ignore"):
+        return {"A to projection": block.planar("from_a") / angle, "B to projection": block.planar("from_b") / angle}
+
+
+def _positions(block: Block) -> dict[str, Floats]:
+    return {"union": block.planar("position"), "null": block.planar("position", null=True).ravel()}
+
+
+def _ratio(block: Block) -> dict[str, Floats]:
+    return {"samples": block.planar("norm_ratio")}
+
+
+def _histograms(
+    diagnostic: str,
+    corpus: str,
+    name: str,
+    title: str,
+    ends: tuple[float, float],
+    blocks: Sequence[Block],
+    values: Callable[[Block], dict[str, Floats]],
+) -> Series:
+    panels = []
+    for block in blocks:
+        for line, numbers in values(block).items():
+            edges, shares = histogram(numbers, *ends)
+            panels.append({"encoder": block.scores.origin.encoder, "line": line, "shares": shares.tolist()})
+    data = {"x": title, "edges": edges.tolist(), "panels": panels}
+    return Series(diagnostic, corpus, name, "histogram", data)
+
+
+def _within(diagnostic: str, corpus: str, blocks: Sequence[Block]) -> Series:
+    lines = []
+    for block in blocks:
+        for line, null in (("difference", False), ("null", True)):
+            angle = np.rad2deg(block.planar("from_a", null))
+            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= most)) for most in DEGREES)
+            share = [float(np.nanmean(values)) if not np.isnan(values).all() else 0.0 for values in near]
+            lines.append({"encoder": block.scores.origin.encoder, "line": line, "y": share})
+    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
+    return Series(diagnostic, corpus, "within", "curve", data)
+
+
+def _share(heading: str, subset: str, condition: str = "eps0", measure: str = "cosine") -> Column:
+    return Column(heading, "share", subset, condition=condition, measure=measure)
+
+
+def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
+    return tuple(Column(cell, "share", f"{criterion}:{cell}", condition=condition) for cell in ("TT", "TF", "FT", "FF"))
+
+
+_HEADLINE = Column("C1 − null", "share", "c1:TT", "points", "excess:eps0", "cosine")
+_CONDITIONS = {
+    "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
+    "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
+}
+_NULL = "Null: with targets of other units in its place, the mean over 20 draws. "
+LAYOUT = Layout(
+    title="Set composition",
+    question="Do overlap, difference and union of sentences behave like sets?",
+    headline=EncoderTable(
+        "What holds, and how much of it chance would give",
+        (
+            _HEADLINE,
+            _share("C1", "c1:TT"),
+            _share("C2", "c2:between", "", "angle"),
+            _share("C3", "c3:TT"),
+            _share("C4", "c4:vsB"),
+            _share("C5", "c5:within15", "", "angle"),
+            _share("C6", "c6:middle", "", "angle"),
+        ),
+        note="C1: the overlap is nearer to A and to B than they are to each other (cosine, both, ε = 0); C1 − null: "
+        "less the mean share with overlaps of other units in its place. C2: its projection on the plane of A and B "
+        "lies between them (within 1°). C3: the difference A − B is nearer to A than to B, and A nearer to B than it "
+        "is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is within 15° of "
+        "A. C6: the union's projection lies between A and B where their norms are comparable.",
+    ),
+    parts=(
+        IntervalChart("C1 at ε = 0, less its null", _HEADLINE),
+        ComparisonTable(
+            "Which differences are real",
+            _HEADLINE,
+            note="Paired on the same samples, each less its null; signs of whole units flipped; Holm within each "
+            "question.",
+        ),
+        EncoderTable(
+            "Beyond chance: each criterion less its null",
+            (
+                _HEADLINE,
+                Column("C2", "share", "c2:between", "points", "excess", "angle"),
+                Column("C3", "share", "c3:TT", "points", "excess:eps0", "cosine"),
+                Column("C4 vs B", "share", "c4:vsB", "points", "excess:eps0", "cosine"),
+                Column("C4 vs A", "share", "c4:vsA", "points", "excess:eps0", "cosine"),
+                Column("C5", "share", "c5:within15", "points", "excess", "angle"),
+                Column("C6", "share", "c6:middle", "points", "excess", "angle"),
+            ),
+            note="In points. A criterion whose interval holds 0 says nothing of the encoder. C4 vs A is the harder "
+            "variant: nearer to the difference than to A (ours).",
+        ),
+        *(
+            EncoderTable(
+                f"{criterion.upper()} at ε = 0, measure by measure",
+                (*_cells(criterion, "eps0"), Column("TT, null", "share", f"{criterion}:TT", condition="null:eps0")),
+                note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Compares between runs.",
+                measures=MEASURES,
+                folded=criterion != "c1",
+            )
+            for criterion in ("c1", "c3")
+        ),
+        *(
+            EncoderTable(
+                f"{criterion.upper()} averaged over the grid of tolerances",
+                (*_cells(criterion, "grid"), Column("TT, null", "share", f"{criterion}:TT", condition="null:grid")),
+                note="Each axis runs from the smallest to the largest margin of all encoders asked for, so a figure "
+                "depends on which are compared; the signature names the grid's ends.",
+                measures=MEASURES,
+                folded=True,
+            )
+            for criterion in ("c1", "c3")
+        ),
+        EncoderTable(
+            "C4: is e(A) − e(B) nearer to the difference?",
+            (
+                Column("than to B", "share", "c4:vsB", condition="eps0"),
+                Column("null", "share", "c4:vsB", condition="null:eps0"),
+                Column("than to A", "share", "c4:vsA", condition="eps0"),
+                Column("null", "share", "c4:vsA", condition="null:eps0"),
+                Column("vs B, grid", "share", "c4:vsB", condition="grid"),
+                Column("vs A, grid", "share", "c4:vsA", condition="grid"),
+            ),
+            measures=MEASURES,
+            folded=True,
+        ),
+        EncoderTable(
+            "Where the projections fall",
+            (
+                _share("C2: 0 ≤ τ ≤ 1", "c2:inside", "", "angle"),
+                *(
+                    Column(f"τ, {name}", "position", c, "number")
+                    for c, name in (("c2", "overlap"), ("c5", "difference"), ("c6", "union"))
+                ),
+                *(
+                    Column(f"in plane, {name}", "in_plane", c)
+                    for c, name in (("c2", "overlap"), ("c5", "difference"), ("c6", "union"))
+                ),
+            ),
+            note="τ: mean position of the projection, 0 is A, 1 is B (ours). In plane: mean share of the target's "
+            "length that lies in the plane (ours); that of a vector nearly orthogonal to it means little.",
+        ),
+        Histograms(
+            "Angles of the overlap's projection",
+            "angles_overlap",
+            note="The paper's figure 4: a projection between A and B has both angles below 1, and their sum is 1.",
+        ),
+        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figure 6."),
+        Curves(
+            "How near to A the difference falls",
+            "within",
+            note="The share of differences whose projection lies within an angle of A; C5 reads it off at 15°.",
+        ),
+        EncoderTable(
+            "C6: the union, by the norms of A and B",
+            (
+                Column("comparable", "share", "c6:comparable"),
+                Column("in the middle", "share", "c6:middle", condition=""),
+                Column("A longer", "share", "c6:longer_a"),
+                Column("near A", "share", "c6:near_a", condition=""),
+                Column("B longer", "share", "c6:longer_b"),
+                Column("near B", "share", "c6:near_b", condition=""),
+            ),
+            note="Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
+        ),
+        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
+        Histograms("Position of the union's projection", "positions_union", folded=True),
+        EncoderTable(
+            "Mean margins",
+            (
+                *(Column(f"C{c} m{m}", "margin", f"c{c}:{m}", "number") for c in (1, 3) for m in (1, 2)),
+                Column("C4 vs B", "margin", "c4:vsB", "number"),
+                Column("C4 vs A", "margin", "c4:vsA", "number"),
+            ),
+            note="Positive where the condition holds.",
+            measures=MEASURES,
+            folded=True,
+        ),
+        EncoderTable(
+            "Raw measures, on average",
+            tuple(
+                Column(f"{letters[0]} {letters[1]}", "raw", f"{c}:{letters}", "number")
+                for c, target in (("c1", "O"), ("c3", "D"), ("c6", "U"))
+                for letters in (f"A{target}", f"B{target}", "AB", "AN")
+            ),
+            note="Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target "
+            "(N). A distance is larger when farther.",
+            measures=MEASURES,
+            folded=True,
+        ),
+        CorpusTable(
+            "What people thought of the targets",
+            (
+                Column("mean rating (0-4)", "rating", format="number"),
+                Column("median", "rating_median", format="number"),
+                Column("agreement (α)", "agreement", format="number"),
+            ),
+            note="Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
+        ),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings", folded=True),
+        Examples(
+            "Overlaps that fail C1 for all encoders",
+            "c1 fails",
+            "overlap",
+            (("a", "A, and its cosine with the overlap"), ("b", "B, and its cosine"), ("overlap", "A with B")),
+            note="The overlap is farther from A and from B than these are from each other; baselines left out.",
+        ),
+    ),
+    source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
+)

@@ -1,0 +1,153 @@
+"""The page of the minimal pairs diagnostic, and what its edits and contrasts are called."""
+
+from __future__ import annotations
+
+from embassay.diagnostics import overlap
+from embassay.layout import (
+    AcrossTable,
+    Column,
+    ComparisonTable,
+    Curves,
+    EncoderTable,
+    Examples,
+    GroupedBars,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+    SizeChart,
+    SizeTable,
+)
+
+HEADLINE = ("synonym", "negation_main")
+CONTRASTS = (
+    HEADLINE,
+    ("synonym", "antonym"),
+    ("synonym", "typo"),
+    ("negation_antonym", "negation_main"),
+)
+"""Differences of two edits' normalised similarity to the same original (the paper's section 4)."""
+LABELS = {
+    "synonym": "synonym",
+    "antonym": "antonym",
+    "typo": "typo",
+    "random_mlm": "random word",
+    "negation_main": "main verb negated",
+    "negation_antonym": "chosen word negated",
+    "random_word": "random word of the corpus",
+    "number": "number changed",
+    "entity": "name changed",
+    "role_swap": "subject and object exchanged",
+}
+_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number")
+_BY_SIZE = (
+    Column("typo", "similarity", "typo", "number"),
+    Column("synonym", "similarity", "synonym", "number"),
+    Column("synonym − typo", "contrast", "synonym-typo", "number"),
+)
+LAYOUT = Layout(
+    title="Minimal pairs",
+    question="Which one-word edits does the encoder notice: a synonym, an antonym, a typo, a negation?",
+    headline=EncoderTable(
+        "How near each edit is to its original",
+        (
+            _CONTRAST,
+            *(
+                Column(heading, "similarity", edit, "number", interval=False)
+                for edit, heading in {
+                    "synonym": "synonym",
+                    "negation_main": "negation",
+                    "negation_antonym": "neg. word",
+                    "antonym": "antonym",
+                    "typo": "typo",
+                    "random_mlm": "random word",
+                    "random_word": "corpus word",
+                }.items()
+            ),
+            Column("cos_avg", "baseline", "all", "number"),
+        ),
+        note="Mean normalised similarity (cos − cos_avg)/(1 − cos_avg): 1 the same, 0 as near as two random originals, "
+        "whose mean cosine is cos_avg. Synonym − negation: paired; positive where a synonym is nearer to the original "
+        "than the negation of its main verb. No edit should be near in itself: that depends on the task.",
+    ),
+    parts=(
+        GroupedBars(
+            "Normalised similarity of each edit to its original",
+            "similarity",
+            tuple(LABELS.items()),
+            note="The paper's figure 2. Bars with their 95% intervals over originals.",
+        ),
+        IntervalChart("Synonym − negation, paired by original", _CONTRAST),
+        ComparisonTable(
+            "Which differences are real", _CONTRAST, note="Paired on the same originals; Holm within each question."
+        ),
+        EncoderTable(
+            "Contrasts: how much nearer one edit is than another",
+            tuple(Column(f"{a} − {b}".replace("_", " "), "contrast", f"{a}-{b}", "number") for a, b in CONTRASTS),
+            note="Differences of normalised similarity to the same original.",
+        ),
+        EncoderTable(
+            "Which edit is nearer, original by original",
+            (
+                Column("synonym > negation", "nearer", "synonym>negation_main"),
+                Column("synonym > antonym", "nearer", "synonym>antonym"),
+                Column("synonym > typo", "nearer", "synonym>typo"),
+                Column("antonym > negation", "nearer", "antonym>negation_main"),
+                Column("negation: main > word", "nearer", "negation_main>negation_antonym"),
+            ),
+            note="Shares of the originals, a tie counts half; these need no baseline (ours).",
+        ),
+        AcrossTable(
+            "Close scores on STS, different behaviour",
+            (
+                _CONTRAST,
+                Column("synonym − antonym", "contrast", "synonym-antonym", "number"),
+                Column("synonym − typo", "contrast", "synonym-typo", "number"),
+            ),
+            diagnostic="similarity",
+            other=Column("Spearman", "spearman", format="number"),
+            note="The paper's section 3.2: encoders with the same correlation with human scores differ in what they "
+            "notice.",
+        ),
+        SeriesTable(
+            "The paper's figures: normalised similarity by training data",
+            "by_training",
+            note="The encoders of this run that the paper compares, in the order of the blocks of its figures 1 and 2, "
+            "whose values are drawn and not printed. Encoders fine-tuned on questions and answers hardly notice a "
+            "negation, those fine-tuned on paraphrases do.",
+        ),
+        SizeChart("The paper's figures: typos and synonyms by the size of the model", _BY_SIZE[:2]),
+        SizeTable(
+            "Typos and synonyms by the size of the model",
+            _BY_SIZE,
+            note="Encoders whose number of parameters is known. The paper finds that among encoders fine-tuned from T5 "
+            "the larger ones mind a typo less and a synonym as much as the smaller ones.",
+            folded=True,
+        ),
+        Curves(
+            "How near edits are, and random pairs",
+            "density",
+            note="Density of the cosine with the original; random pairs show where unrelated sentences lie.",
+            split=True,
+        ),
+        EncoderTable(
+            "Raw cosine of each edit",
+            tuple(Column(label, "cosine", edit, "number") for edit, label in LABELS.items()),
+            folded=True,
+        ),
+        EncoderTable(
+            "Nearer than so many random pairs",
+            tuple(Column(label, "percentile", edit) for edit, label in LABELS.items()),
+            note="Mean share of random pairs of originals that are less near than the edit (ours).",
+            folded=True,
+        ),
+        overlap.TABLE,
+        Examples(
+            "Negations that all encoders put nearer than a synonym",
+            "negation nearer",
+            "original",
+            (("synonym", "synonym"), ("negation_main", "main verb negated"), ("antonym", "antonym")),
+            note="The cosine of each edit with the original; baselines left out.",
+        ),
+    ),
+    source="Chiang, Chuang, Glass & Lee (2023), Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS",
+)

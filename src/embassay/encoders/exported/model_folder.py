@@ -1,0 +1,229 @@
+"""The folder of an exported model: its graph, its tokenizer, and how its outputs become a text's vector.
+
+A folder that ``embassay export`` wrote says so in ``embassay.json``. Others, as optimum writes them and the hub has
+them, are read by their sentence-transformers configuration.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.encoders.exported.pooling import configured
+from embassay.encoders.neural.hf_files import limit_of
+from embassay.encoders.neural.locations import modules, read_json
+from embassay.encoders.neural.prompts import by_role
+from embassay.errors import ModelNotFoundError, SpecError
+
+RECORD, FORMAT = "embassay.json", 1
+FIDELITY = "fidelity.json"
+KNOWN = (".Transformer", ".Pooling", ".Normalize")
+"""Modules of sentence-transformers that can be done after a graph that ends with tokens."""
+UNPOOLED = (
+    "it has no pooling configuration: if its graph ends with tokens, mean pooling is assumed (pooling= names another)"
+)
+ASIDE = (".md", ".png", ".jpg", ".safetensors", ".h5", ".msgpack", ".ot", ".pt", ".ckpt", ".gitattributes")
+"""Endings of what no vector of a graph depends on: documentation, the weights for other libraries."""
+
+
+@dataclass(frozen=True)
+class ExportedFolder:
+    """What a folder says of its model.
+
+    Attributes
+    ----------
+    graph
+        The graph's file.
+    modes
+        The pooling of a graph that ends with tokens; empty where nothing says it: the mean.
+    normalize
+        Whether vectors are then scaled to unit length.
+    pad
+        The token that shorter texts are filled up with.
+    dim
+        The dimensions that ``embassay.json`` or the configuration of the pooling promises; None where none does.
+    int8
+        Whether ``embassay.json`` says that its weights are whole numbers of 8 bits.
+    """
+
+    path: Path
+    graph: Path
+    modes: tuple[str, ...]
+    normalize: bool
+    max_length: int | None
+    prompts: Mapping[str, str]
+    similarity: str
+    lower: bool = False
+    pad: int = 0
+    dim: int | None = None
+    int8: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path, suffix: str, known: tuple[str, ...], file: str = "", pooling: str = "") -> ExportedFolder:
+        """Read a folder.
+
+        Parameters
+        ----------
+        suffix
+            Of a graph's file: ``.onnx`` or ``.xml``.
+        known
+            Where the graph lies, the first that there is.
+        file
+            The graph's file, relative to the folder, where the user says which.
+        pooling
+            The pooling, where the user says which; a graph that ends with the text's vector has its own.
+
+        Raises
+        ------
+        ModelNotFoundError
+            If there is no such folder, no graph, several of which none is named, no tokenizer, or a configuration that
+            is damaged or has modules that cannot be done.
+        """
+        if not path.is_dir():
+            raise ModelNotFoundError(f"{path}: no such folder; 'embassay export' writes one")
+        graph = _graph(path, suffix, known, file)
+        if not (path / "tokenizer.json").is_file():
+            raise ModelNotFoundError(
+                f"{path}: no tokenizer.json, by which texts are cut; save the model's tokenizer there"
+            )
+        if suffix == ".xml" and not graph.with_suffix(".bin").is_file():
+            raise ModelNotFoundError(f"{graph}: its weights ({graph.with_suffix('.bin').name}) are missing")
+        if (path / RECORD).is_file() and pooling:
+            raise SpecError(f"{path}, option 'pooling': leave it out; the graph has its own pooling in it")
+        return _recorded(path, graph) if (path / RECORD).is_file() else _configured(path, graph, pooling)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that its vectors depend on, relative to the folder: all but documentation and other graphs."""
+        return tuple(sorted(self._files()))
+
+    def _files(self) -> Iterator[str]:
+        others = {p.name.partition(".")[0] for p in self.graph.parent.glob(f"*{self.graph.suffix}")}
+        others -= {self.graph.name.partition(".")[0]}
+        for top, folders, names in os.walk(self.path, followlinks=True):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in names:
+                place = Path(top) / name
+                beside = place.parent == self.graph.parent and name.partition(".")[0] in others
+                weights = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
+                another = place.suffix in (".onnx", ".xml") and place != self.graph
+                aside = name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
+                if place == self.graph or not (beside or weights or another or aside):
+                    yield place.relative_to(self.path).as_posix()
+
+
+def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
+    """Return the graph's file: the named one, the first known one, or the only one."""
+    if file:
+        if not (path / file).is_file() or not file.endswith(suffix):
+            raise ModelNotFoundError(f"{path / file}: no such graph; file= names a {suffix} file in the folder")
+        return path / file
+    if found := next((path / name for name in known if (path / name).is_file()), None):
+        return found
+    names = sorted(p.relative_to(path).as_posix() for p in path.rglob(f"*{suffix}"))
+    if len(names) == 1:
+        return path / names[0]
+    if names:
+        raise ModelNotFoundError(f"{path}: several graphs ({', '.join(names)}); file= names one")
+    raise ModelNotFoundError(f"{path}: no {known[0]}; 'embassay export' writes one")
+
+
+def _recorded(path: Path, graph: Path) -> ExportedFolder:
+    """Read what ``embassay export`` wrote down."""
+    record = read_json(path / RECORD)
+    prompts, dim, length = (record.get(name) for name in ("prompts", "dim", "max_length"))
+    fits = _is_count(dim) and (length is None or _is_count(length))
+    if (
+        record.get("format") != FORMAT
+        or not fits
+        or not isinstance(prompts, dict)
+        or not isinstance(record.get("pad"), int)
+    ):
+        raise ModelNotFoundError(f"{path / RECORD}: no record of an export in format {FORMAT}; export the model again")
+    return ExportedFolder(
+        path,
+        graph,
+        modes=(),
+        normalize=False,  # the graph ends with the text's vector
+        max_length=length,
+        prompts={str(role): str(prompt) for role, prompt in prompts.items()},
+        similarity=str(record.get("similarity")),
+        pad=record["pad"],
+        dim=dim,
+        int8=bool(record.get("int8")),
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
+    """Read the configuration of a sentence-transformers model beside a graph."""
+    found = modules(path)
+    kinds = [kind for kind, _ in found]
+    module = next((place for kind, place in found if kind.endswith(".Pooling")), None)
+    config = read_json(module / "config.json") if module else {}
+    modes = (pooling,) if pooling else configured(config)
+    if module and not (module / "config.json").is_file() and not pooling:
+        raise ModelNotFoundError(f"{module / 'config.json'}: missing; copy it there, or name the pooling with pooling=")
+    if module and not modes:
+        raise ModelNotFoundError(f"{module / 'config.json'}: its pooling is not known; pooling= names one")
+    if config.get("include_prompt") is False:
+        raise ModelNotFoundError(f"{module}: it leaves the prompt out of the pooling, which is not supported")
+    settings = read_json(path / "config_sentence_transformers.json")
+    place = found[0][1]
+    bert = read_json(place / "sentence_bert_config.json")
+    own = settings.get("prompts") or {}
+    return ExportedFolder(
+        path,
+        graph,
+        modes=modes,
+        normalize=any(kind.endswith(".Normalize") for kind in kinds),
+        max_length=_max_length(place, bert),
+        prompts={str(role): str(prompt) for role, prompt in by_role(own, settings.get("default_prompt_name")).items()},
+        similarity=str(settings.get("similarity_fn_name") or "cosine"),
+        lower=bool(bert.get("do_lower_case")),
+        pad=_pad(path),
+        dim=_pooled_dim(kinds, modes, config),
+        warnings=() if modes else (UNPOOLED,),
+    )
+
+
+def other_modules(folder: ExportedFolder) -> tuple[str, ...]:
+    """Return the modules of a folder that only a graph which ends with the text's vector can have in it."""
+    return tuple(kind for kind, _ in modules(folder.path) if not kind.endswith(KNOWN))
+
+
+def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: Mapping[str, Any]) -> int | None:
+    """Return the dimensions that the pooling's configuration says, where nothing after it changes them."""
+    dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
+    plain = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
+    return dim if plain and _is_count(dim) else None
+
+
+def _max_length(place: Path, bert: Mapping[str, Any]) -> int | None:
+    """Return the tokens that the model reads: what sentence-transformers' configuration says, else its tokenizer's.
+
+    Never more than it has positions.
+    """
+    own = bert.get("max_seq_length")
+    return limit_of(read_json(place / "config.json"), place, own if isinstance(own, int) and own > 0 else None)
+
+
+def _pad(path: Path) -> int:
+    """Return the token that a text is filled up with: the tokenizer's, else the model's."""
+    tokenizer = read_json(path / "tokenizer.json")
+    padding = tokenizer.get("padding")
+    if isinstance(padding, dict) and isinstance(padding.get("pad_id"), int):
+        return int(padding["pad_id"])
+    token = read_json(path / "tokenizer_config.json").get("pad_token")
+    content = token.get("content") if isinstance(token, dict) else token
+    added = tokenizer.get("added_tokens") or ()
+    found = next((t["id"] for t in added if isinstance(t, dict) and t.get("content") == content), None)
+    own = read_json(path / "config.json").get("pad_token_id")
+    return next((int(n) for n in (found, own) if isinstance(n, int)), 0)

@@ -1,0 +1,159 @@
+"""A model exported to OpenVINO, in float32 or with int8 weights: openvino:FOLDER.
+
+The folder is one that ``embassay export`` wrote, or one as optimum writes it and the hub has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.exported.encoder import ExportedEncoder
+from embassay.encoders.exported.graph import Feed
+from embassay.encoders.exported.model_folder import ExportedFolder
+from embassay.encoders.exported.options import Pooling, checked
+from embassay.engine.cores import cores
+from embassay.errors import EncoderError
+from embassay.store.paths import source_path
+from embassay.types import Runtime
+
+TARGET = "FOLDER"
+EXTRA = "openvino"
+REQUIRES = ("openvino", "tokenizers")
+GRAPHS = ("openvino_model.xml", "openvino/openvino_model.xml")
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    file: str = "",
+    pooling: Pooling | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
+    max_length: int | None = None,
+    dim: int | None = None,
+    device: str = "",
+    normalize: bool = False,
+    similarity: Literal["cosine", "dot"] | None = None,
+) -> ExportedEncoder:
+    """Read the folder's configuration; the graph is loaded when the first text is encoded.
+
+    Parameters
+    ----------
+    file
+        The graph's ``.xml`` file in the folder, where there are several.
+    pooling
+        How the vectors of tokens become the text's, where the graph ends with tokens and no configuration says it.
+    query_prompt, document_prompt, text_prompt
+        What to put before a text of that role, instead of what the folder says.
+    max_length
+        Cut texts after this many tokens; the model's own limit by default.
+    dim
+        Keep the first dimensions only.
+    device
+        ``cpu`` only; the run's device by default.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        What queries and documents are compared by; the model's own, else cosine.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
+    """
+    options = {
+        "file": file,
+        "pooling": pooling,
+        "query_prompt": query_prompt,
+        "document_prompt": document_prompt,
+        "text_prompt": text_prompt,
+        "max_length": max_length,
+        "dim": dim,
+        "normalize": normalize,
+        "similarity": similarity,
+    }
+    given = checked(f"encoder 'openvino:{target}'", runtime, device, options)
+    folder = ExportedFolder.of(source_path(target), ".xml", GRAPHS, file, pooling or "")
+    load = partial(OpenVinoSession.of, folder.graph, device or runtime.device)
+    return ExportedEncoder("openvino", target, folder, runtime, load, given)
+
+
+@dataclass(frozen=True)
+class OpenVinoSession:
+    """A graph that OpenVINO has compiled.
+
+    Attributes
+    ----------
+    requests
+        A request for each thread; whoever runs a batch takes one out.
+    alone
+        False: weights are compressed, activations are not.
+    """
+
+    model: Any
+    threads: int
+    requests: SimpleQueue[Any] = field(repr=False)
+    alone: bool = False
+
+    @classmethod
+    def of(cls, graph: Path, device: str) -> OpenVinoSession:
+        """Compile a graph, in float32 throughout; one thread runs a batch, and several run batches side by side.
+
+        Raises
+        ------
+        EncoderError
+            If another device is asked for, or the file is no graph that this OpenVINO reads.
+        """
+        if device.partition(":")[0] not in ("auto", "cpu"):
+            raise EncoderError(f"the device {device!r} is not for openvino here; it runs on cpu")
+        import openvino
+
+        threads = cores()
+        settings = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": threads,
+        }
+        try:
+            model = openvino.Core().compile_model(str(graph), "CPU", settings)
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise EncoderError(f"{graph}: OpenVINO cannot load it: {reason}") from None
+        requests: SimpleQueue[Any] = SimpleQueue()
+        for _ in range(threads):
+            requests.put(model.create_infer_request())
+        return cls(model, threads, requests)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The names of what the graph takes."""
+        return frozenset(name for port in self.model.inputs for name in port.get_names())
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """The device, and how the batches are spread."""
+        return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
+
+    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+        """Return the outputs by name."""
+        request = self.requests.get()
+        try:
+            request.infer(dict(feed))
+            return {
+                name: np.array(request.get_tensor(port).data)
+                for port in self.model.outputs
+                for name in sorted(port.get_names())
+            }
+        finally:
+            self.requests.put(request)

@@ -1,0 +1,165 @@
+"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file.
+
+Each row is a text and its vector, and perhaps the role in which the text was encoded. An encoder sees texts and never
+the ids of a corpus, so vectors that are known by id need ``texts=``, a table that says which text each id is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.exported.vector_files import Form, recognise
+from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
+from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.samples import Role
+from embassay.store.paths import source_path
+from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Similarity
+
+TARGET = "FILE"
+ROWS = 4_096
+"""Vectors that are handed out together."""
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    texts: str = "",
+    normalize: bool = False,
+    similarity: Literal["cosine", "dot"] = "cosine",
+) -> VectorsEncoder:
+    """Look at the beginning of the file; it is read when the first text is asked for.
+
+    Parameters
+    ----------
+    target
+        An ``.npz`` file (arrays ``vectors`` and ``texts``), Parquet or JSON lines (``vector`` and ``text``), each with
+        ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``.
+    texts
+        A table (CSV, TSV, JSON lines, Parquet) with an id and a text, and an optional role: which text each id is.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        What queries and documents are compared by.
+
+    Raises
+    ------
+    SourceError
+        If a file is not there, or has no vectors or nothing that they are known by.
+    SpecError
+        For vectors known by id without ``texts=``, and for ``texts=`` where there are no ids.
+    """
+    form = recognise(source_path(target))
+    table = source_path(texts) if texts else None
+    if table is None and form.key == "id":
+        raise SpecError(
+            f"encoder 'vectors:{target}': its vectors are known by id, and an encoder sees texts only; "
+            "texts= names a table with id and text"
+        )
+    if table is not None and "id" not in form.names:
+        raise SpecError(f"encoder 'vectors:{target}', option 'texts': its vectors have texts, and no ids")
+    if table is not None and not table.is_file():
+        raise SourceError("no such file", table)
+    return VectorsEncoder(target, form, runtime, table, texts, normalize, similarity)
+
+
+@dataclass(frozen=True)
+class VectorsEncoder:
+    """Looks vectors up."""
+
+    name: str
+    form: Form
+    runtime: Runtime = field(repr=False)
+    texts: Path | None = None
+    texts_name: str = ""
+    normalize: bool = False
+    similarity: Similarity = "cosine"
+
+    @property
+    def card(self) -> Card:
+        """What is known without reading the file; its vectors are not cached, since they are there."""
+        given = {"texts": self.texts_name, "normalize": "true" if self.normalize else ""}
+        given["similarity"] = self.similarity if self.similarity != "cosine" else ""
+        spec = ",".join([f"vectors:{self.name}", *(f"{name}={value}" for name, value in given.items() if value)])
+        return Card(spec, cached=False, similarity=self.similarity)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the files' content and of whether vectors are scaled."""
+        files = [self.runtime.sha256(path) for path in (self.form.path, self.texts) if path]
+        return content_hash(["vectors", files, self.normalize])
+
+    def fit(self, texts: Sequence[str]) -> VectorsEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32.
+
+        Raises
+        ------
+        EncoderError
+            If a text has no vector, with the first such text and how many there are; or if the file cannot be read.
+        """
+        return self._taken(self._rows(texts, role))
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield (places in ``texts``, their vectors); that each text has one is known before the first are given.
+
+        Raises
+        ------
+        EncoderError
+            As :meth:`encode`.
+        """
+        rows = self._rows(texts, role)
+        for start in range(0, len(texts), ROWS):
+            places = np.arange(start, min(start + ROWS, len(texts)))
+            yield places, self._taken(rows[places])
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """What was read, for ``run.json``; nothing before the first text is asked for."""
+        if "_vectors" not in vars(self):
+            return {}
+        found = self._vectors
+        how = {"form": self.form.kind, "known_by": "id" if self.texts else "text", "mapped": found.mapped}
+        return {**how, "rows": found.rows, "dim": found.matrix.shape[1]}
+
+    def release(self) -> None:
+        """Let go of the vectors; the next text reads them again."""
+        vars(self).pop("_vectors", None)
+
+    @cached_property
+    def _vectors(self) -> TextVectors:
+        try:
+            return read_vectors(self.form, self.texts)
+        except SourceError as error:
+            raise EncoderError(str(error)) from None
+
+    def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return the (n,) rows of the texts, or raise EncoderError for those that have none."""
+        found = [self._vectors.find(text, role) for text in texts]
+        missing = list(dict.fromkeys(text for text, row in zip(texts, found, strict=True) if row is None))
+        if missing:
+            others = self._vectors.roles(missing[0])
+            there = f" (it has one as {' and '.join(others)})" if others else ""
+            raise EncoderError(
+                f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector as {role}; "
+                f"the first is {shown(missing[0])}{there}"
+            )
+        return np.array(found, dtype=np.int64)
+
+    def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        found = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
+        if not self.normalize:
+            return found
+        lengths = np.linalg.norm(found.astype(np.float64), axis=1, keepdims=True)
+        return np.asarray(found / np.where(lengths > 0, lengths, 1), dtype=np.float32)

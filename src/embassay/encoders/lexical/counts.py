@@ -1,0 +1,200 @@
+"""What the lexical encoders share: how words are cut, a fitted scikit-learn vectorizer, and PCA of its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.lexical.pca import principal_axes
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, content_hash
+
+TOKENS = r"\w+|[^\w\s]"
+"""Words and single punctuation marks, after lower-casing."""
+
+
+def lexical_encoder(name: str, tokens: str, pca: int) -> LexicalEncoder:
+    """Make an encoder that counts words, with or without PCA of the counts.
+
+    Parameters
+    ----------
+    name
+        ``bow`` or ``tfidf``.
+    tokens
+        ``words`` or ``treebank``; see :class:`LexicalEncoder`.
+    pca
+        How many dimensions PCA leaves; 0 for no PCA.
+
+    Raises
+    ------
+    SpecError
+        For a negative ``pca``.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    if pca < 0:
+        raise SpecError(f"encoder {name!r}, option 'pca': must be 1 or more, or 0 for no PCA; is {pca}")
+    encoder = ProjectedEncoder(name, tokens, pca=pca) if pca else LexicalEncoder(name, tokens)
+    encoder.cut()
+    return encoder
+
+
+@dataclass(frozen=True)
+class LexicalEncoder:
+    """Counts words, after it has seen a corpus's texts.
+
+    Attributes
+    ----------
+    name
+        ``bow`` or ``tfidf``.
+    tokens
+        How lower-cased texts are cut: ``words`` (:data:`TOKENS`), or ``treebank`` (the Penn Treebank's rules, as
+        nltk's ``TreebankWordTokenizer`` has them); one dimension for each token, punctuation included.
+    vocabulary
+        The words in the order of the columns; empty before :meth:`fit`.
+    weights
+        The weight of each column, for tf-idf; empty for counts.
+    """
+
+    name: str
+    tokens: str = "words"
+    vocabulary: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        return Card(f"{self.name}{self._options}", fitted=True, cached=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of kind, tokens, vocabulary and weights."""
+        tokens = TOKENS if self.tokens == "words" else self.tokens
+        return content_hash([self.name, tokens, self.vocabulary, self.weights])
+
+    def cut(self) -> Callable[[str], list[str]]:
+        """Return what cuts a lower-cased text into its tokens.
+
+        Raises
+        ------
+        MissingExtraError
+            If nltk is wanted and not installed.
+        """
+        # Not at once: that module has its words from this one.
+        from embassay.encoders.tokens import cutter
+
+        return cutter("treebank" if self.tokens == "treebank" else "words", f"encoder {self.name!r}")
+
+    def fit(self, texts: Sequence[str]) -> LexicalEncoder:
+        """Learn the vocabulary, and for tf-idf the weights, of these texts.
+
+        Raises
+        ------
+        EncoderError
+            If there is no word in them.
+        """
+        try:
+            vectorizer = self._vectorizer().fit(texts)
+        except ValueError as error:
+            raise EncoderError(f"{self.name}: the texts have no word to learn ({error})") from None
+        columns = tuple(vectorizer.get_feature_names_out().tolist())
+        # Logarithms differ in the last bit between processors; rounded, the vectors do not.
+        weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
+        return replace(self, vocabulary=columns, weights=tuple(weights.tolist()))
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+        """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
+        if not self.vocabulary:
+            raise EncoderError(f"{self.name} learns its words from a corpus: call fit(texts) first")
+        return self._fitted.transform(texts).astype(np.float32)
+
+    @property
+    def _options(self) -> str:
+        return "" if self.tokens == "words" else f",tokens={self.tokens}"
+
+    @cached_property
+    def _fitted(self) -> Any:
+        """The vectorizer with the words and weights that were learnt."""
+        vectorizer = self._vectorizer(vocabulary=self.vocabulary)
+        if self.weights:
+            vectorizer.idf_ = np.array(self.weights)
+        return vectorizer
+
+    def _vectorizer(self, **options: Any) -> Any:
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+        kind = {"bow": CountVectorizer, "tfidf": TfidfVectorizer}[self.name]
+        if self.tokens == "words":
+            return kind(lowercase=True, token_pattern=TOKENS, **options)
+        return kind(lowercase=True, tokenizer=self.cut(), token_pattern=None, **options)
+
+
+@dataclass(frozen=True)
+class ProjectedEncoder(LexicalEncoder):
+    """Counts words and keeps the directions in which the texts that it has learnt from differ most.
+
+    White et al. (2015, section 3.2.4) learn them from the training fold's texts only: :meth:`relearn` does that, with
+    words (and tf-idf weights) staying the corpus's.
+
+    Attributes
+    ----------
+    pca
+        How many directions are wanted; fewer where the texts have fewer.
+    learnt
+        A hash of the texts that they were learnt from; empty before :meth:`fit`.
+    axes
+        (k, vocabulary) the directions, unit length, the one with the largest variance first.
+    mean
+        (vocabulary,) the mean of the counts of these texts.
+    """
+
+    pca: int = 300
+    learnt: str = ""
+    axes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
+    mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what is counted, of the number of directions, and of the texts that they were learnt from."""
+        return content_hash([super().fingerprint, "pca", self.pca, self.learnt])
+
+    def fit(self, texts: Sequence[str]) -> ProjectedEncoder:
+        """Learn words and directions of these texts.
+
+        Raises
+        ------
+        EncoderError
+            If there is no word in them, or all have the same words.
+        """
+        counting = super().fit(texts)
+        return replace(self, vocabulary=counting.vocabulary, weights=counting.weights).relearn(texts)
+
+    def relearn(self, texts: Sequence[str]) -> ProjectedEncoder:
+        """Learn the directions anew from these texts alone; the words stay as they are.
+
+        Raises
+        ------
+        EncoderError
+            If all texts have the same words.
+        """
+        # In one order, so that the same texts give the same bytes.
+        ordered = sorted(texts)
+        axes, mean = principal_axes(super().encode(ordered), self.pca)
+        if not len(axes):
+            raise EncoderError(f"{self.name}{self._options}: the texts do not differ, so PCA finds no direction")
+        return replace(self, learnt=content_hash(ordered), axes=axes, mean=mean)
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, k): where the counts lie along the directions, from the mean."""
+        counts = super().encode(texts, role).astype(np.float64)
+        return np.asarray(counts @ self.axes.T - self.mean @ self.axes.T, dtype=np.float32)
+
+    @property
+    def _options(self) -> str:
+        return f"{super()._options},pca={self.pca}"

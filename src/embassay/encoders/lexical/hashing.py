@@ -1,0 +1,57 @@
+"""Hashed words: deterministic, learns nothing, needs nothing; for tests and for trying things out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from embassay.encoders.lexical.counts import TOKENS
+from embassay.errors import SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+
+def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
+    """Make the encoder.
+
+    Parameters
+    ----------
+    dim
+        Number of dimensions; each word adds +1 or −1 to one of them.
+    """
+    del target, runtime
+    if dim < 1:
+        raise SpecError(f"encoder 'hashing', option 'dim': must be 1 or more, is {dim}")
+    return HashingEncoder(dim)
+
+
+@dataclass(frozen=True)
+class HashingEncoder:
+    """Adds ±1 to one dimension for each word, then scales to unit length."""
+
+    dim: int
+    name: str = "hashing"
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        return Card("hashing" if self.dim == 256 else f"hashing,dim={self.dim}", cached=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the number of dimensions and of how words are cut."""
+        return content_hash(["hashing", TOKENS, self.dim])
+
+    def fit(self, texts: Sequence[str]) -> HashingEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+        """Return (n, dim) dense float32; a text without words is a zero row."""
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        vectorizer = HashingVectorizer(n_features=self.dim, token_pattern=TOKENS, dtype=np.float32)
+        return vectorizer.transform(texts).toarray()

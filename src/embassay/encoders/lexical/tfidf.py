@@ -1,0 +1,33 @@
+"""Bag of words with tf-idf weights and unit length: the lexical baseline of every run.
+
+Weights as scikit-learn's ``TfidfVectorizer``: tf · (1 + ln((1 + n)/(1 + df))), learnt from each corpus.
+"""
+
+from __future__ import annotations
+
+from embassay.encoders.lexical.counts import LexicalEncoder, lexical_encoder
+from embassay.encoders.tokens import Cutting
+from embassay.types import Runtime
+
+
+def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0) -> LexicalEncoder:
+    """Make the encoder; it learns its words and weights from each corpus.
+
+    Parameters
+    ----------
+    tokens
+        How lower-cased texts are cut: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
+        Treebank's rules, through nltk).
+    pca
+        Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from
+        the training texts of each; fewer where the texts have fewer; 0 for no PCA.
+
+    Raises
+    ------
+    SpecError
+        For a negative ``pca``.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    del target, runtime
+    return lexical_encoder("tfidf", tokens, pca)

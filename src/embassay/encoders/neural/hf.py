@@ -1,0 +1,266 @@
+"""A transformers model by name, or ./folder: encoder, decoder, or the encoder half of T5.
+
+Its hidden states are pooled here, as was asked for; what sentence-transformers keeps beside them (modules, prompts,
+length) is left to ``st:``. Nothing is loaded before the first text has to be encoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.neural import hf_runner
+from embassay.encoders.neural.hf_checks import check_files, check_pooling
+from embassay.encoders.neural.hf_files import (
+    DECODER_PARTS,
+    Kind,
+    config_of,
+    find_tokenizer,
+    kind_of,
+    limit_of,
+    of_tokenizer,
+    special,
+)
+from embassay.encoders.neural.hf_loading import AUTO_MAP, Loading, check_limit, load_model, load_tokenizer
+from embassay.encoders.neural.hf_model import PooledModel
+from embassay.encoders.neural.locations import find, modules, own_code_of
+from embassay.encoders.neural.memory import parameters, weights
+from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.pooling import Pooling
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options
+from embassay.errors import SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+EXTRA = "hf"
+REQUIRES = ("torch", "transformers", "sentence_transformers")
+TARGET = "MODEL or ./FOLDER"
+OTHERS = r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*"
+"""Files that only sentence-transformers reads."""
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    pooling: Pooling | None = None,
+    layer: int = -1,
+    template: str = "",
+    tokenizer: str = "",
+    revision: str = "",
+    query_prompt: str = "",
+    document_prompt: str = "",
+    text_prompt: str = "",
+    max_length: int | None = None,
+    dim: int | None = None,
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+    device: str = "",
+    normalize: bool = False,
+    similarity: Literal["cosine", "dot"] | None = None,
+) -> TransformersEncoder:
+    """Find the model's files and describe it; nothing is loaded yet.
+
+    Parameters
+    ----------
+    pooling
+        What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, or the
+        ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the last of a decoder, else the mean.
+    layer
+        Whose hidden states: -1 is the last layer, 0 the embeddings, 1 the first layer.
+    template
+        What each text is put into, at ``{text}``, after its prompt: ``This sentence : "{text}" means [MASK] .``
+        A text that is too long is cut, the template never.
+    tokenizer
+        The model or folder that the tokenizer is taken from, where the model has none.
+    revision
+        A branch, tag or commit of the hub's repository.
+    query_prompt, document_prompt, text_prompt
+        What to put before a text of that role.
+    max_length
+        Cut texts after this many tokens; by default what the tokenizer says, never more than the model has positions.
+    dim
+        Keep the first dimensions only.
+    dtype
+        Precision of the weights and of the arithmetic.
+    device
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. ``auto-map`` spreads a model that is too
+        large for one GPU over all of them.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        What queries and documents are compared by; cosine by default.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If model or tokenizer are neither on this machine nor to be had, or the folder is no transformers model.
+    SpecError
+        If layer, template or pooling do not fit each other or the model, or it needs code of its own.
+    """
+    options = {
+        "pooling": pooling,
+        "layer": None if layer == -1 else layer,
+        "template": template,
+        "tokenizer": tokenizer,
+        "revision": revision,
+        "query_prompt": query_prompt or None,
+        "document_prompt": document_prompt or None,
+        "text_prompt": text_prompt or None,
+        "max_length": max_length,
+        "dim": dim,
+        "dtype": None if dtype == "float32" else dtype,
+        "normalize": normalize,
+        "similarity": similarity,
+    }
+    given = given_options(target, options)
+    place = device or runtime.device
+    check_place("auto" if place == AUTO_MAP else place, runtime.backend, (*hf_runner.ROUTES, "sentence-transformers"))
+    if place == AUTO_MAP and find_spec("accelerate") is None:
+        raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
+    found = find(target, revision, runtime.sha256, "-e hf:")
+    folder = modules(found.folder)[0][1]
+    tokens = find_tokenizer(tokenizer, runtime.sha256).folder if tokenizer else folder
+    check_files(target, folder, tokens, runtime)
+    encoder = TransformersEncoder(target, found, runtime, place, dtype, given, folder, tokens)
+    check_pooling(target, given, encoder.pooling, encoder.config, tokens)
+    return encoder
+
+
+@dataclass(frozen=True)
+class TransformersEncoder(NeuralEncoder):
+    """A transformers model whose hidden states are pooled, loaded when it is first needed.
+
+    Attributes
+    ----------
+    folder, tokens
+        Where the model's files and its tokenizer's are.
+    """
+
+    folder: Path = Path()
+    tokens: Path = Path()
+
+    @cached_property
+    def card(self) -> Card:
+        """What the model's files say."""
+        spec = ",".join([f"hf:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        return Card(
+            spec,
+            revision=self.found.revision,
+            parameters=parameters(self.folder, self._left_out),
+            max_tokens=limit_of(self.config, self.tokens, self.given.get("max_length")),
+            prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
+            similarity=self.given.get("similarity") or "cosine",
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the model's and the tokenizer's files and of what changes its vectors."""
+        sha256 = self.runtime.sha256
+        files = {n: sha256(self.folder / n) for n in folder_files(self.folder) if not re.fullmatch(OTHERS, n)}
+        cutting = filter(of_tokenizer, folder_files(self.tokens)) if self.tokens != self.folder else ()
+        apart = {n: sha256(self.tokens / n) for n in cutting}
+        settings = {k: self.given.get(k) for k in ("layer", "template", "dim", "normalize", "max_length")}
+        code = bool(self.runtime.trust_remote_code and self._own_code)
+        return content_hash(["hf", files, apart, self.pooling, settings, self._prompts, self.dtype, code])
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """The model's configuration."""
+        return config_of(self.folder)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Encoder, decoder, or both, of which the encoder is taken."""
+        return kind_of(self.config, self.folder)
+
+    @cached_property
+    def _own_code(self) -> tuple[str, ...]:
+        """The classes of the model's and of its tokenizer's own."""
+        return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
+
+    @property
+    def pooling(self) -> Pooling:
+        """What was asked for; else the last token of a decoder, which alone has seen all others, and else the mean."""
+        asked: Pooling | None = self.given.get("pooling")
+        return asked or ("last" if self.kind == "decoder" else "mean")
+
+    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
+        counter = PooledModel(None, self._tokenizer, self.pooling, template=self.given.get("template", ""))
+        return np.array(counter.count(texts, self._prompts[role]), dtype=np.int64)
+
+    @cached_property
+    def _prompts(self) -> Mapping[Role, str]:
+        roles: tuple[Role, ...] = ("text", "query", "document")
+        return {role: self.given.get(f"{role}_prompt", "") for role in roles}
+
+    @property
+    def _routes(self) -> Sequence[str]:
+        return hf_runner.ROUTES
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        return DECODER_PARTS if self.kind == "both" else ()
+
+    @property
+    def _size(self) -> int:
+        return 0 if self.device == AUTO_MAP else weights(self.folder, self.dtype, self._left_out)
+
+    def _model(self, device: str) -> PooledModel:
+        model = load_model(self._loading, device)
+        given, limit = self.given, self.card.max_tokens
+        check_limit(limit, self._tokenizer)
+        return PooledModel(
+            model, self._tokenizer, self.pooling, given.get("layer", -1), given.get("template", ""), limit
+        )
+
+    def _ready(self, model: PooledModel, backend: str) -> hf_runner.PooledRunner:
+        given = self.given
+        options = (self._prompts["text"], backend, bool(given.get("normalize")), given.get("dim"))
+        return hf_runner.PooledRunner.of(model, self.dtype, *options, decoder=self.kind == "decoder")
+
+    @property
+    def _loading(self) -> Loading:
+        return Loading(self.folder, self.tokens, self.kind, self.dtype, self.runtime.trust_remote_code)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._loading)
+
+    def _assumed(self) -> list[str]:
+        """Say what was assumed, and what is not done."""
+        found = []
+        if "pooling" not in self.given:
+            found.append(f"pooling={self.pooling} is assumed, since it is {_SAID[self.kind]}")
+        if self.pooling == "cls" and self.kind == "decoder":
+            found.append("the first token of a decoder sees no other: pooling=cls says little of a text")
+        if special(self.tokens, "pad_token") is None and special(self.tokens, "eos_token") is not None:
+            found.append("its tokenizer has no padding token: the end token fills batches up, unseen by the attention")
+        if (self.found.folder / "modules.json").is_file():
+            found.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
+        trusted = self.runtime.trust_remote_code
+        if self._own_code and not trusted:
+            found.append("it has code of its own, which is not run without --trust-remote-code")
+        if trusted and self.tokens != self.folder and own_code_of(self.tokens):
+            found.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
+        if any("--" in name for name in self._own_code):
+            found.append("its code lies in another repository and is no part of its fingerprint")
+        if self.device == AUTO_MAP:
+            found.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")
+        return found
+
+
+_SAID: Mapping[Kind, str] = {
+    "encoder": "an encoder",
+    "decoder": "a decoder",
+    "both": "an encoder and a decoder, of which the encoder is taken",
+}

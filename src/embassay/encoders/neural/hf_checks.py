@@ -1,0 +1,76 @@
+"""What is refused before a transformers model is loaded: files that do not do, options that do not fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from embassay.encoders.neural.hf_files import config_of, layers_of, special
+from embassay.encoders.neural.locations import own_code_of, read_json, without_tokenizer
+from embassay.encoders.neural.pooling import Pooling
+from embassay.errors import ModelNotFoundError, SpecError
+from embassay.types import Runtime
+
+
+def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
+    """Refuse what is no transformers model, has no tokenizer, or cannot be run without code that was not asked for."""
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    config_of(folder)
+    for place, known in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
+        code = own_code_of(place)
+        if code and not runtime.trust_remote_code and not known(place):
+            raise SpecError(
+                f"encoder {target!r} brings its own code ({', '.join(code)}); "
+                "if you trust it, add --trust-remote-code LABEL"
+            )
+    if tokens == folder and without_tokenizer(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "
+            "save it beside the weights, or say tokenizer="
+        )
+
+
+def check_pooling(
+    target: str, given: Mapping[str, Any], pooling: Pooling, config: Mapping[str, Any], tokens: Path
+) -> None:
+    """Refuse a layer that there is not, and a template that the text or the mask token is missing from."""
+    layer, layers = given.get("layer", -1), layers_of(config)
+    if layers is not None and not -layers - 1 <= layer <= layers:
+        raise SpecError(
+            f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
+            "0 are the embeddings, -1 is the last layer"
+        )
+    template = given.get("template", "")
+    if template and template.count("{text}") != 1:
+        raise SpecError(f"encoder {target!r}, option 'template': must hold {{text}} once, is {template!r}")
+    if pooling != "mask":
+        return
+    mask = special(tokens, "mask_token")
+    if not template:
+        wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
+        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, such as {wanted}")
+    if mask is not None and template.count(mask) != 1:
+        raise SpecError(
+            f"encoder {target!r}, option 'template': must hold the mask token {mask!r} once, is {template!r}"
+        )
+
+
+def _known_to_library(folder: Path) -> bool:
+    """Say whether the library has a model of this type itself."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    return config_of(folder).get("model_type") in CONFIG_MAPPING_NAMES
+
+
+def _tokenizer_known_to_library(folder: Path) -> bool:
+    """Say whether the library has a tokenizer of its own for this folder: by its class, or by the type of model."""
+    if "auto_map" not in read_json(folder / "tokenizer_config.json"):
+        return True
+    from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+
+    if read_json(folder / "config.json").get("model_type") in TOKENIZER_MAPPING_NAMES:
+        return True
+    name = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class"))
+    return any(tokenizer_class_from_name(known) for known in (name, f"{name}Fast"))

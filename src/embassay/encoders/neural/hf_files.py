@@ -1,0 +1,175 @@
+"""What a model's files say of it before it is loaded: encoder or decoder, layers, length, special tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from embassay.encoders.neural.locations import (
+    TOKENIZERS,
+    Found,
+    download,
+    find_offline,
+    hub_files,
+    read_json,
+    repositories,
+)
+from embassay.errors import ModelNotFoundError
+from embassay.store.paths import source_path
+
+Kind = Literal["encoder", "decoder", "both"]
+"""``both`` has two halves, of which the encoder is taken."""
+CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
+"""How the names of decoders' classes end."""
+TWO_HALVES = ("t5", "mt5", "umt5", "longt5", "t5gemma", "bart", "mbart", "pegasus", "marian", "m2m_100", "prophetnet")
+READ_BOTH_WAYS = (
+    "albert bert camembert deberta deberta-v2 distilbert electra ernie eurobert jina_bert longformer modernbert mpnet "
+    "nomic_bert roberta xlm-roberta xlnet"
+).split()
+"""Encoders, told without asking the library, which takes seconds to be imported."""
+AFTER_PADDING = (
+    "camembert data2vec-text ibert layoutlmv3 lilt longformer luke markuplm mpnet roberta roberta-prelayernorm "
+    "xlm-roberta xlm-roberta-xl xmod"
+).split()
+"""Models whose positions begin after the padding index, so that they read fewer tokens than they have positions."""
+LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
+"""Models whose positions are rows of a table: no setting lets them read more."""
+POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
+ABSURD = 10**7
+"""A tokenizer that names no limit says 10^30."""
+TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
+"""Files that a tokenizer is made from; the library looks the kind of tokenizer up in the model's configuration."""
+DECODER_PARTS = ("decoder.", "model.decoder.", "lm_head.")
+
+
+def config_of(folder: Path) -> Mapping[str, Any]:
+    """Return a model's configuration; of a model with several parts, that of its text part.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If there is none: it is not a model that ``transformers`` reads.
+    """
+    config = read_json(folder / "config.json")
+    if "model_type" not in config and "architectures" not in config and "auto_map" not in config:
+        raise ModelNotFoundError(
+            f"{folder}: not a transformers model: its config.json names neither model_type nor architectures"
+        )
+    text = config.get("text_config")
+    return {**config, **text} if isinstance(text, dict) else config
+
+
+def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
+    """Say what a model is; the library is asked only where the configuration does not tell."""
+    classes = [str(name) for name in config.get("architectures") or ()]
+    model_type = config.get("model_type")
+    if config.get("is_encoder_decoder") or (model_type in TWO_HALVES and config.get("is_encoder_decoder") is None):
+        return "both"
+    if config.get("use_bidirectional_attention") or config.get("is_causal") is False:
+        return "encoder"
+    if config.get("is_decoder") or (any(c.endswith(CAUSAL) for c in classes) and model_type != "xlnet"):
+        return "decoder"
+    if model_type in READ_BOTH_WAYS or any("MaskedLM" in c for c in classes) or "auto_map" in config:
+        return "encoder"
+    return _asked(folder)
+
+
+def layers_of(config: Mapping[str, Any]) -> int | None:
+    """Return how many layers a model has; None where its configuration does not say."""
+    return next((int(config[name]) for name in LAYERS if isinstance(config.get(name), int)), None)
+
+
+def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> int | None:
+    """Return after how many tokens texts are cut; None where nothing sets a limit.
+
+    Never more than the model has positions; within that what was asked for, else what the tokenizer says.
+    """
+    positions = positions_of(config)
+    says = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
+    usual = int(says) if isinstance(says, int | float) and 0 < says < ABSURD else None
+    return min([n for n in (positions, asked or usual) if n], default=None)
+
+
+def positions_of(config: Mapping[str, Any]) -> int | None:
+    """Return how many tokens a model has positions for; None where its configuration sets no limit."""
+    positions = next((int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)), 0)
+    if config.get("model_type") in AFTER_PADDING:
+        # MPNet's padding index is 1 whatever its configuration says; the others' is, where it is not said.
+        padding = 1 if config.get("model_type") == "mpnet" else config.get("pad_token_id", 1)
+        positions -= int(padding or 0) + 1
+    return positions if positions > 0 else None
+
+
+def special(tokenizer: Path, name: str) -> str | None:
+    """Return a special token (``mask_token``, ``pad_token``) that a tokenizer's files name; None where they do not."""
+    for file in ("tokenizer_config.json", "special_tokens_map.json"):
+        token = read_json(tokenizer / file).get(name)
+        token = token.get("content") if isinstance(token, dict) else token
+        if isinstance(token, str):
+            return token
+    return None
+
+
+def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
+    """Find a tokenizer that lies apart from its model: a folder, the hub's cache, the hub; weights are not fetched.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is neither on this machine nor to be had.
+    """
+    if target.startswith(("/", "./", "../", "~")):
+        folder = source_path(target)
+        if not _has_tokenizer(folder):
+            raise ModelNotFoundError(f"{folder}: no tokenizer: it needs tokenizer.json, vocab.txt or the like")
+        return Found(folder, "local folder")
+    for repository in repositories(target):
+        if found := _in_cache(repository):
+            return found
+    if found := find_offline(target, "", sha256):
+        return found
+    for repository in repositories(target):
+        if files := hub_files(repository, "", target, "tokenizer="):
+            folder = download(repository, "", tuple(filter(of_tokenizer, files)))
+            return Found(folder, folder.name)
+    raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
+
+
+def of_tokenizer(name: str) -> bool:
+    """Say whether a tokenizer may be made from a file: what it has learnt, its settings, code of its own."""
+    return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
+
+
+def _in_cache(repository: str) -> Found | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repository, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+    return Found(folder, folder.name) if _has_tokenizer(folder) else None
+
+
+def _asked(folder: Path) -> Kind:
+    """Ask the library what a model is: one that it has as a causal language model, and not as a masked one."""
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    try:
+        config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
+    except (ValueError, OSError):
+        return "encoder"  # what is wrong is said when it is loaded
+    if getattr(config, "is_encoder_decoder", False):
+        return "both"
+    causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return "decoder" if causal and config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES else "encoder"

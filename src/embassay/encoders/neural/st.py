@@ -1,0 +1,283 @@
+"""A sentence-transformers model: by name, or ./folder; the default scheme.
+
+Nothing is loaded before the first text has to be encoded: what a model is can be told from its files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.neural import runner
+from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
+from embassay.encoders.neural.hf_loading import check_limit, check_stored
+from embassay.encoders.neural.locations import (
+    find,
+    find_offline,
+    modules,
+    own_code,
+    own_modules,
+    read_json,
+    without_tokenizer,
+)
+from embassay.encoders.neural.memory import parameters
+from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.prompts import by_role, overlooked
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, quiet, reason
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+EXTRA = "hf"
+REQUIRES = ("torch", "transformers", "sentence_transformers")
+TARGET = "MODEL or ./FOLDER"
+CONFIG = "config_sentence_transformers.json"
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    revision: str = "",
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
+    max_length: int | None = None,
+    dim: int | None = None,
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+    device: str = "",
+    normalize: bool = False,
+    similarity: Literal["cosine", "dot"] | None = None,
+    vectors: Literal["float32", "int8", "binary"] = "float32",
+) -> SentenceTransformersEncoder:
+    """Find the model's files and describe it; nothing is loaded yet.
+
+    Parameters
+    ----------
+    revision
+        A branch, tag or commit of the hub's repository.
+    query_prompt, document_prompt, text_prompt
+        What to put before a text of that role, instead of what the model's own configuration says.
+    max_length
+        Cut texts after this many tokens; the model's own limit by default.
+    dim
+        Keep the first dimensions only (Matryoshka models).
+    dtype
+        Precision of the weights and of the arithmetic.
+    device
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        What queries and documents are compared by; the model's own, else cosine.
+    vectors
+        How vectors are kept: ``int8`` rounds each to 255 steps of its largest coordinate, ``binary`` keeps signs only.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is neither on this machine nor to be had, or its folder does not say how tokens become a vector.
+    """
+    options = {
+        "revision": revision,
+        "query_prompt": query_prompt,
+        "document_prompt": document_prompt,
+        "text_prompt": text_prompt,
+        "max_length": max_length,
+        "dim": dim,
+        "dtype": None if dtype == "float32" else dtype,
+        "normalize": normalize,
+        "similarity": similarity,
+        "vectors": None if vectors == "float32" else vectors,
+    }
+    given = given_options(target, options)
+    check_place(device or runtime.device, runtime.backend, runner.ROUTES)
+    found = find(target, revision, runtime.sha256)
+    _check_code(target, found.folder, runtime)
+    _check_pooling(target, found.folder)
+    return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
+
+
+def at_hand(target: str, runtime: Runtime) -> bool:
+    """Say whether a model's files are on this machine; torch is not imported to find out."""
+    return find_offline(target, "", runtime.sha256) is not None
+
+
+@dataclass(frozen=True)
+class SentenceTransformersEncoder(NeuralEncoder):
+    """A sentence-transformers model that is loaded when it is first needed."""
+
+    @cached_property
+    def card(self) -> Card:
+        """What the model's files say."""
+        spec = ",".join([f"st:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        warnings = []
+        if not (self.found.folder / "modules.json").is_file():
+            warnings.append("no modules.json: mean pooling is assumed")
+        if own_code(self.found.folder) and not self.runtime.trust_remote_code:
+            warnings.append("it has code of its own, which is not run without --trust-remote-code")
+        if any("--" in name for name in own_code(self.found.folder)):
+            warnings.append("its code lies in another repository and is no part of its fingerprint")
+        warnings += self._prompt_warnings() + self._size_warnings()
+        if (left_out := overlooked(self._config.get("prompts") or {})) and "document_prompt" not in self.given:
+            warnings.append(
+                f"its prompt for documents is called {left_out!r}: it is put in here, and left out by encode_document "
+                "of sentence-transformers"
+            )
+        if (own := self._own_similarity) not in ("cosine", "dot") and "similarity" not in self.given:
+            warnings.append(f"it compares by {own}, which is not had here: cosine is used")
+        return Card(
+            spec,
+            revision=self.found.revision,
+            parameters=parameters(self.found.folder),
+            max_tokens=self._max_tokens,
+            prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            warnings=tuple(warnings),
+            similarity=self.given.get("similarity") or ("dot" if self._own_similarity == "dot" else "cosine"),
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every file of the model and of what changes its vectors: prompts, length, dimension, type."""
+        folder = self.found.folder
+        files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
+        settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
+        settings |= {"kept as": self.given["vectors"]} if "vectors" in self.given else {}
+        code = bool(self.runtime.trust_remote_code and own_code(folder))
+        return content_hash(["st", files, self._prompts, settings, self.dtype, code])
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
+        for places, rows in super().batches(texts, role):
+            yield places, _quantized(rows, self.given.get("vectors", "float32"))
+
+    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return the number of tokens of each text before truncation, prompt and special tokens included."""
+        prompt = self._prompts[role]
+        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
+        return np.array([len(e.ids) for e in encodings], dtype=np.int64)
+
+    @cached_property
+    def _prompts(self) -> Mapping[Role, str]:
+        own = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
+        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in own.items()}
+
+    @property
+    def _config(self) -> Mapping[str, Any]:
+        """What the model keeps for sentence-transformers: prompts, and what it compares by."""
+        return read_json(self.found.folder / CONFIG)
+
+    @property
+    def _own_similarity(self) -> str:
+        """What the model's configuration says that it compares by; cosine where it says nothing."""
+        return str(self._config.get("similarity_fn_name") or "cosine")
+
+    @property
+    def _max_tokens(self) -> int | None:
+        place = modules(self.found.folder)[0][1]
+        config, asked = read_json(place / "config.json"), self.given.get("max_length")
+        own = read_json(place / "sentence_bert_config.json").get("max_seq_length")
+        if not own:
+            own = limit_of(config, place, None)
+        elif config.get("model_type") in LOOKED_UP:
+            own = min(own, positions_of(config) or own)
+        return min(asked, own) if asked and own else asked or own
+
+    @property
+    def _routes(self) -> Sequence[str]:
+        return runner.ROUTES
+
+    def _ready(self, model: Any, backend: str) -> runner.Runner:
+        prompts, normalize = list(self._prompts.values()), bool(self.given.get("normalize"))
+        return runner.Runner.of(model, self.dtype, prompts, backend, normalize, self.given.get("dim"))
+
+    def _model(self, device: str) -> Any:
+        """Load the model onto a device."""
+        from sentence_transformers import SentenceTransformer
+        from transformers import PreTrainedModel
+
+        try:
+            with quiet():
+                model = SentenceTransformer(
+                    str(self.found.folder),
+                    device=device,
+                    trust_remote_code=self.runtime.trust_remote_code,
+                    truncate_dim=self.given.get("dim"),
+                    model_kwargs={"dtype": self.dtype},
+                    local_files_only=True,
+                )
+            if (limit := self._max_tokens) and limit != model.max_seq_length:
+                model.max_seq_length = limit
+        except Exception as error:
+            raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+        if isinstance(getattr(model[0], "model", None), PreTrainedModel):
+            check_stored(model[0].model, modules(self.found.folder)[0][1])
+            check_limit(limit, model.tokenizer)
+        return model
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        places = (self.found.folder, modules(self.found.folder)[0][1])
+        path = next((at / "tokenizer.json" for at in places if (at / "tokenizer.json").is_file()), None)
+        if path is None:
+            raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
+        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+
+def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
+    """Return vectors as a store of int8 or of single bits would keep them, as float32 again."""
+    if kind == "int8":
+        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        return np.asarray(np.rint(rows / largest * 127) * (largest / 127), dtype=np.float32)
+    return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32) if kind == "binary" else rows
+
+
+def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
+    """Refuse code that was not asked for, and what could not be run as it is meant to be."""
+    foreign = own_modules(folder)
+    if foreign and not runtime.trust_remote_code:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+    if any(kind.endswith((".Router", ".Asym")) for kind, _ in modules(folder)):
+        raise SpecError(
+            f"encoder {target!r} takes queries and documents through different modules (Router), which is not supported"
+        )
+    if without_tokenizer(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
+        )
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
+def _check_pooling(target: str, folder: Path) -> None:
+    """Refuse a ``modules.json`` that does not say how a transformer's tokens become one vector."""
+    listed = modules(folder) if (folder / "modules.json").is_file() else ()
+    if not listed or not listed[0][0].endswith(".Transformer"):
+        return
+    instead = f"hf:{target},pooling=mean would take the mean of its tokens"
+    for kind, place in listed:
+        told = {"embedding_dimension", "word_embedding_dimension"} & set(read_json(place / "config.json"))
+        if kind.endswith(".Pooling") and not told:
+            raise ModelNotFoundError(
+                f"encoder {target!r}: {place / 'config.json'} is missing, or names no embedding_dimension; {instead}"
+            )
+    pooled = any(kind.endswith("Pooling") and not kind.endswith("WeightedLayerPooling") for kind, _ in listed)
+    itself = read_json(listed[0][1] / "sentence_bert_config.json").get("module_output_name") == "sentence_embedding"
+    if not pooled and not itself and not own_modules(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its modules.json has no Pooling, which makes one vector of a text; {instead}"
+        )

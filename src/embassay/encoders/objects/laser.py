@@ -1,0 +1,135 @@
+"""LASER through the package laser_encoders, where it is installed: ``laser:laser2``, or ``laser:laser3,lang=wol_Latn``.
+
+Artetxe & Schwenk (2019), "Massively Multilingual Sentence Embeddings for Zero-Shot Cross-Lingual Transfer and Beyond".
+The package downloads the weights when they are first needed.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.objects.packages import load, require
+from embassay.encoders.probe import PROBES, unit_steps
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+TARGET = "laser2 or laser3"
+PACKAGE = "laser_encoders"
+FILES = (".pt", ".spm", ".cvocab")
+"""How the files end that a vector depends on: weights, pieces of words, their list."""
+
+
+def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -> LaserEncoder:
+    """Check what was asked for; the model is loaded, and perhaps downloaded, when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        ``laser2``, which reads 93 languages, or ``laser3``, which has a model for each language.
+    lang
+        The language of ``laser3``, as the package names it: ``wol_Latn``.
+    folder
+        Where the weights are; the package's own folder by default.
+
+    Raises
+    ------
+    SpecError
+        If there is no such model, ``lang`` and model do not fit, or the package is not installed.
+    """
+    place = f"encoder 'laser:{target}'"
+    if target not in ("laser2", "laser3"):
+        raise SpecError(f"{place}: write laser:laser2 or laser:laser3")
+    if (target == "laser3") != bool(lang):
+        raise SpecError(f"{place}: " + ("reads all its languages; leave lang out" if lang else "say lang=wol_Latn …"))
+    require(PACKAGE, PACKAGE, place)
+    return LaserEncoder(target, runtime, lang, folder)
+
+
+@dataclass(frozen=True, eq=False)
+class LaserEncoder:
+    """A model of the package; loaded when it is first needed."""
+
+    target: str
+    runtime: Runtime = field(repr=False)
+    lang: str = ""
+    folder: str = ""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.target
+
+    @property
+    def card(self) -> Card:
+        """What is known without loading it."""
+        given = {"lang": self.lang, "folder": self.folder}
+        return Card(",".join([f"laser:{self.target}", *(f"{k}={v}" for k, v in given.items() if v)]))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the model's name, the package's version, and the folder's files, else the vectors of short texts.
+
+        Raises
+        ------
+        EncoderError
+            If there are no such files, and the model cannot be asked.
+        """
+        try:
+            version = importlib.metadata.version(PACKAGE)
+        except importlib.metadata.PackageNotFoundError:
+            version = ""
+        told = ["laser", self.target, self.lang, version]
+        if self.folder and not self._files:
+            _ = self._pipeline  # the package downloads them into the folder
+        if files := self._files:
+            return content_hash([*told, files])
+        key = content_hash(["laser probe", *told, self.folder])
+        return content_hash([*told, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
+
+    def fit(self, texts: Sequence[str]) -> LaserEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, 1024) float32, whatever the role.
+
+        Raises
+        ------
+        EncoderError
+            If the model cannot be loaded.
+        """
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        return np.asarray(self._pipeline.encode_sentences(list(texts)), dtype=np.float32)
+
+    def release(self) -> None:
+        """Let go of the model; the next text loads it again."""
+        vars(self).pop("_pipeline", None)
+
+    @property
+    def _files(self) -> dict[str, str]:
+        """The SHA-256 of each file of the folder that makes the vectors; empty for the package's own folder."""
+        place = Path(self.folder)
+        if not self.folder or not place.is_dir():
+            return {}
+        return {path.name: self.runtime.sha256(path) for path in sorted(place.iterdir()) if path.suffix in FILES}
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        try:
+            return load(PACKAGE).LaserEncoderPipeline(
+                lang=self.lang or None, model_dir=self.folder or None, laser=self.target
+            )
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"it cannot be loaded: {type(error).__name__}: {error}") from error

@@ -1,0 +1,192 @@
+"""A model of the mteb registry by its name there, with the prompts that mteb knows for it.
+
+mteb says how each of its models is loaded, in which revision, and what stands before queries, documents, plain texts.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.neural.memory import lack
+from embassay.encoders.neural.shared import check_place, quiet, reason, there
+from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
+from embassay.encoders.objects.mteb_registry import (
+    ROLES,
+    known_prompts,
+    loader_name,
+    odd_prompts,
+    runs_own_code,
+    written,
+)
+from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
+from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+
+EXTRA = "mteb"
+REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
+TARGET = "NAME"
+MANY = ("cross-encoder", "hybrid", "late-interaction", "sparse")
+"""Kinds of models that do not give one dense vector for a text."""
+
+
+def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> MtebEncoder:
+    """Look the model up in the registry; it is loaded when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        Its name in mteb's registry: ``intfloat/e5-small-v2``.
+    device
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
+    dim
+        Dimensions to load it with, of models that leave a choice.
+    batch
+        Texts that go through it together.
+
+    Raises
+    ------
+    UnknownNameError
+        If the registry has no such model.
+    SpecError
+        If it gives no vector for a text, or none of so many dimensions, if it may bring code of its own that is not
+        trusted, or is larger than the memory.
+    """
+    place = f"encoder 'mteb:{target}'"
+    for name, value in (("dim", dim), ("batch", batch)):
+        if value is not None and value < 1:
+            raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
+    check_place(device or runtime.device, "auto", ())
+    meta = _meta(target)
+    if meta.loader is None:
+        raise SpecError(f"{place}: mteb keeps its scores and cannot load it")
+    if kinds := set(meta.model_type or ()) & set(MANY):
+        raise SpecError(f"{place}: {min(kinds)}; it gives no single vector for a text")
+    if "text" not in (meta.modalities or ("text",)):
+        raise SpecError(f"{place}: it reads {' and '.join(sorted(meta.modalities))} only, no texts")
+    _check_dim(place, dim, meta.embed_dim)
+    if runs_own_code(meta) and not runtime.trust_remote_code:
+        raise SpecError(f"{place} may bring its own code; if you trust it, add --trust-remote-code LABEL")
+    # The narrowest that models are loaded in: one that does not fit so fits in no way.
+    size = None if "API" in meta.framework else meta.n_parameters
+    if lacking := lack(size, "bfloat16", (device or runtime.device).partition(",")[0]):
+        raise SpecError(f"{place}: {lacking}")
+    return MtebEncoder(target, meta, runtime, device or runtime.device, dim, batch)
+
+
+@dataclass(frozen=True, eq=False)
+class MtebEncoder:
+    """A model of the registry that is loaded when it is first needed.
+
+    Attributes
+    ----------
+    meta
+        mteb's ``ModelMeta``.
+    """
+
+    name: str
+    meta: Any = field(repr=False)
+    runtime: Runtime = field(repr=False)
+    device: str = "auto"
+    dim: int | None = None
+    batch: int = 32
+
+    @property
+    def card(self) -> Card:
+        """What the registry says of it."""
+        tokens = self.meta.max_tokens
+        return Card(
+            f"mteb:{self.name}" + (f",dim={self.dim}" if self.dim else ""),
+            revision=self.meta.revision or "",
+            parameters=self.meta.n_parameters,
+            max_tokens=int(tokens) if tokens and np.isfinite(tokens) else None,
+            prompts=known_prompts(self.meta),
+            warnings=odd_prompts(self.meta),
+            similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of name, revision, mteb's version and how it loads the model; without a commit also of probes.
+
+        Raises
+        ------
+        EncoderError
+            If there is no commit that says what it is, and the model cannot be asked.
+        """
+        told = self._told
+        if re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") and "API" not in self.meta.framework:
+            return content_hash(told)
+        rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
+        key, step = content_hash(["mteb probe", *told]), STEP if "API" in self.meta.framework else FINE
+        return content_hash([*told, unit_steps(self.runtime.remembered, key, rows, step)])
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """How it runs, for ``run.json``."""
+        return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
+
+    def fit(self, texts: Sequence[str]) -> MtebEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32, each text with its role's prompt.
+
+        Raises
+        ------
+        EncoderError
+            If the model cannot be loaded.
+        """
+        return encode(self._model, texts, role, self.batch) if texts else np.zeros((0, 1), dtype=np.float32)
+
+    def release(self) -> None:
+        """Let go of the loaded model; the next text loads it again."""
+        vars(self).pop("_model", None)
+
+    @property
+    def _told(self) -> list[Any]:
+        """What the registry says that its vectors depend on, and what it is told of texts."""
+        how = written({**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs})
+        version = importlib.metadata.version("mteb")
+        told = ["mteb", self.name, self.meta.revision, version, loader_name(self.meta), how, self.dim]
+        return [*told, SAME, ANSWERS]
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            with quiet(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.meta.load_model(device=there(self.device.partition(",")[0]), embed_dim=self.dim)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+
+
+def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:
+    """Refuse a number of dimensions that the registry does not have."""
+    choices = [known] if isinstance(known, int) else list(known or ())
+    if dim and choices and dim not in choices:
+        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
+
+
+def _meta(target: str) -> Any:
+    import mteb
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that were changed since
+            return mteb.get_model_meta(target)
+    except KeyError:
+        known = [meta.name for meta in mteb.get_model_metas() if meta.name]
+        raise UnknownNameError("model of mteb's registry", target, known) from None

@@ -1,0 +1,87 @@
+"""What mteb's registry says of a model that is not loaded: whose code would run, and what stands before texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
+from embassay.samples import Role
+
+ROLES: tuple[Role, ...] = ("text", "query", "document")
+WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
+INSTRUCTED = "mteb.models.instruct_wrapper.InstructSentenceTransformerModel"
+PLAIN = frozenset(
+    {
+        WRAPPER,
+        INSTRUCTED,
+        "mteb.models.sentence_transformer_wrapper.sentence_transformers_loader",
+        "mteb.models.model_implementations.kalm_models.KALMWrapper",
+        "mteb.models.model_implementations.model2vec_models.Model2VecModel",
+        "mteb.models.model_implementations.qwen3_models.q3e_instruct_loader",
+        "mteb.models.model_implementations.random_baseline.RandomEncoderBaseline",
+        "mteb.models.model_implementations.uae_models.UAEWrapper",
+    }
+)
+"""Loaders of mteb that run no code of a model's repository unless they are told to; read in mteb 2.26.24."""
+TRUST = "trust_remote_code"
+
+
+def runs_own_code(meta: Any) -> bool:
+    """Say whether code of the model's repository may run when it is loaded.
+
+    A loader that is not known as plain may run it, except those of services, which load no model.
+    """
+    if _asks_for_trust(meta.loader_kwargs) or _asks_for_trust(meta.experiment_kwargs or {}):
+        return True
+    return "API" not in meta.framework and loader_name(meta) not in PLAIN
+
+
+def loader_name(meta: Any) -> str:
+    """Return where the loader is: ``module.qualname``."""
+    return _place(getattr(meta.loader, "func", meta.loader))
+
+
+def known_prompts(meta: Any) -> dict[str, str]:
+    """Return what stands before the texts of each role that has something, where it can be told."""
+    if loader_name(meta) == INSTRUCTED:
+        return {role: told for role in ROLES if (told := instruction(meta.loader_kwargs, role))}
+    return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
+
+
+def odd_prompts(meta: Any) -> tuple[str, ...]:
+    """Return what is odd about the prompts, or not known before the model is loaded."""
+    prompts = known_prompts(meta)
+    if prompts.get("query") and not prompts.get("text"):
+        return ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    if prompts or not meta.use_instructions or loader_name(meta) == INSTRUCTED:
+        return ()
+    if loader_name(meta) == WRAPPER:
+        return ("it takes prompts, and mteb's registry leaves them to the model's own files: they are not shown here",)
+    return (
+        f"it takes instructions, in a form that mteb's registry does not tell: it is told {SAME!r} of plain texts, "
+        f"{ANSWERS['query']!r} of queries, and perhaps of documents",
+    )
+
+
+def written(value: Any) -> Any:
+    """Return a setting in a form that is the same in every process: functions and classes by their place."""
+    if isinstance(value, partial):
+        return ["partial", *map(written, (value.func, value.args, value.keywords))]
+    if isinstance(value, Mapping):
+        return {str(name): written(part) for name, part in sorted(value.items(), key=lambda item: str(item[0]))}
+    if isinstance(value, (list, tuple)):
+        return [written(part) for part in value]
+    return _place(value) if callable(value) else repr(value)
+
+
+def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
+    """Say whether the loader is told to run a repository's code, itself or what it hands settings on to."""
+    inner = (value for value in settings.values() if isinstance(value, Mapping))
+    return bool(settings.get(TRUST)) or any(map(_asks_for_trust, inner))
+
+
+def _place(thing: Any) -> str:
+    kind = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{kind.__module__}.{kind.__qualname__}"

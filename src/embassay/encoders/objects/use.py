@@ -1,0 +1,123 @@
+"""Universal Sentence Encoder through the package tensorflow_hub, where it is installed: ``use:./FOLDER`` or an address.
+
+Cer et al. (2018), "Universal Sentence Encoder". The package downloads what an address names when it is first needed.
+User, password and query of an address are used and never shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.addresses import hidden, without_secrets
+from embassay.encoders.objects.packages import load, require
+from embassay.errors import EncoderError, SourceError
+from embassay.samples import Role
+from embassay.store.paths import source_path
+from embassay.types import Card, Runtime, content_hash
+
+TARGET = "FOLDER or ADDRESS"
+PACKAGE = "tensorflow_hub"
+
+
+def create(target: str, runtime: Runtime) -> UseEncoder:
+    """Check what was asked for; the model is loaded, and perhaps downloaded, when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        A folder with a saved model, or its address: ``https://tfhub.dev/google/universal-sentence-encoder/4``.
+
+    Raises
+    ------
+    SourceError
+        If there is no such folder.
+    SpecError
+        If the package is not installed.
+    """
+    if "://" not in target and not source_path(target).is_dir():
+        raise SourceError("no such folder; the Universal Sentence Encoder is a saved model of TensorFlow", target)
+    require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{without_secrets(target)}'")
+    return UseEncoder(target, runtime)
+
+
+@dataclass(frozen=True, eq=False)
+class UseEncoder:
+    """A saved model; loaded when it is first needed."""
+
+    target: str = field(repr=False)
+    runtime: Runtime = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The last parts of the address, or the folder's name."""
+        parts = without_secrets(self.target).rstrip("/").split("/")
+        return "/".join(parts[-2:]) if parts[-1].isdigit() else parts[-1]
+
+    @property
+    def card(self) -> Card:
+        """What is known without loading it."""
+        return Card(f"use:{without_secrets(self.target)}")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every file of the saved model.
+
+        Raises
+        ------
+        EncoderError
+            If an address cannot be resolved.
+        """
+        files = sorted(path for path in self._folder.rglob("*") if path.is_file())
+        named = {path.relative_to(self._folder).as_posix(): self.runtime.sha256(path) for path in files}
+        return content_hash(["use", named])
+
+    def fit(self, texts: Sequence[str]) -> UseEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, 512) float32, whatever the role.
+
+        Raises
+        ------
+        EncoderError
+            If the model cannot be loaded, or takes no texts.
+        """
+        return np.asarray(self._model(list(texts)), dtype=np.float32) if texts else np.zeros((0, 1), dtype=np.float32)
+
+    def release(self) -> None:
+        """Let go of the model; the next text loads it again."""
+        vars(self).pop("_model", None)
+
+    @cached_property
+    def _folder(self) -> Path:
+        if "://" not in self.target:
+            return source_path(self.target)
+        return Path(_of_package("resolve", self.target))
+
+    @cached_property
+    def _model(self) -> Any:
+        model = _of_package("load", str(self._folder))
+        if not callable(model):
+            raise EncoderError(
+                f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1, or is "
+                "another kind of model; take one for TensorFlow 2, such as universal-sentence-encoder/4"
+            )
+        return model
+
+
+def _of_package(function: str, target: str) -> Any:
+    try:
+        return getattr(load(PACKAGE), function)(target)
+    except EncoderError:
+        raise
+    except Exception as error:
+        said = hidden(str(error), target)
+        raise EncoderError(f"{without_secrets(target)} cannot be loaded: {type(error).__name__}: {said}") from error

@@ -1,0 +1,242 @@
+"""A service that answers as OpenAI's ``/embeddings`` does, near or far: ``api:MODEL``.
+
+Texts are sent to it, and it may cost money: ``price=`` has a dry run say how much, ``budget=`` stops before more is
+spent. Nothing is sent before the first vector or the fingerprint is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.probe import PROBES, remembered, settled, steps
+from embassay.encoders.remote.embeddings import Rows, Service, in_order
+from embassay.endpoint import Retries
+from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
+from embassay.endpoint.address import Address
+from embassay.endpoint.spending import Spending, guess
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Similarity
+
+EXTRA = "api"
+REQUIRES = ("httpx2",)
+TARGET = "MODEL"
+MOST = 2048
+"""Texts that a request may hold."""
+BLANK = " "
+RETRIES = Retries()
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    base_url: str = "",
+    key_env: str = OPENAI_KEY,
+    dim: int | None = None,
+    price: float | None = None,
+    budget: float | None = None,
+    batch: int = 128,
+    tokens: int = 8000,
+    query_prompt: str = "",
+    document_prompt: str = "",
+    text_prompt: str = "",
+    similarity: Literal["cosine", "dot"] = "cosine",
+    concurrency: int = 4,
+    max_length: int | None = None,
+    timeout: float = 120.0,
+) -> ApiEncoder:
+    """Describe the service; nothing is sent yet.
+
+    Parameters
+    ----------
+    base_url
+        Its address, without ``/embeddings``; ``$OPENAI_BASE_URL`` by default, else OpenAI's.
+    key_env
+        The name of the environment variable that holds the key; ``key_env=`` sends none.
+    dim
+        Ask for vectors of so many dimensions, from models that can shorten them.
+    price, budget
+        What a million tokens cost, and the most money to spend in a run.
+    batch, tokens
+        The most texts and about the most tokens of a request.
+    query_prompt, document_prompt, text_prompt
+        What to put before a text of that role.
+    similarity
+        What queries and documents are compared by.
+    concurrency
+        The most requests under way at a time.
+    max_length
+        How many tokens the model reads: longer texts are counted; the service decides what becomes of them.
+    timeout
+        Seconds for one attempt, from connecting to the last byte of the answer.
+
+    Raises
+    ------
+    SpecError
+        If an option is out of range, the key is missing, or it would travel unencrypted.
+    """
+    place = f"encoder 'api:{target}'"
+    check_whole(place, dim=dim, tokens=tokens, max_length=max_length, concurrency=concurrency, batch=batch)
+    check_amounts(place, price=price, budget=budget, timeout=timeout)
+    if batch > MOST:
+        raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
+    if budget is not None and price is None:
+        raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
+    how: dict[str, Any] = {"timeout": timeout, "concurrency": concurrency, "price": price, "budget": budget}
+    how |= {"tell": lambda line: runtime.tell(f"api:{target}: {line}")}
+    endpoint = open_endpoint(place, base_url, key_env, retries=RETRIES, **how)
+    prompts: dict[Role, str] = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
+    return ApiEncoder(Service(endpoint, target, dim, batch, tokens), runtime, prompts, similarity, max_length)
+
+
+@dataclass(frozen=True)
+class ApiEncoder:
+    """Sends texts to a service, in requests of several texts, several at a time."""
+
+    service: Service
+    runtime: Runtime = field(repr=False)
+    prompts: Mapping[Role, str] = field(default_factory=dict)
+    similarity: Similarity = "cosine"
+    max_length: int | None = None
+    seen: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.service.model
+
+    @property
+    def card(self) -> Card:
+        """What is known without asking the service."""
+        shown = self._address.shown
+        given: dict[str, Any] = {"dim": self.service.dim, "max_length": self.max_length}
+        given |= {"base_url": "" if shown == OPENAI else shown}
+        given |= {f"{role}_prompt": prompt for role, prompt in self.prompts.items()}
+        given |= {"similarity": self.similarity.removeprefix("cosine")}
+        options = [f"{name}={value}" for name, value in sorted(given.items()) if value]
+        odd = self.prompts.get("query") and not self.prompts.get("text")
+        return Card(
+            ",".join([f"api:{self.name}", *options]),
+            max_tokens=self.max_length,
+            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
+            warnings=("it has a prompt for queries but none for plain texts: plain texts get none",) if odd else (),
+            similarity=self.similarity,
+            remote=True,
+            price=self._spending.price,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of address, model, dimension, prompts, and of how sixteen short texts are encoded.
+
+        Asking for it the first time costs a request.
+
+        Raises
+        ------
+        EncoderError
+            If the service fails; asked again, it says the same until :meth:`release`.
+        """
+        if isinstance(probe := self._probe, EncoderError):
+            raise probe
+        return self._fingerprint(probe)
+
+    @property
+    def known_fingerprint(self) -> str | None:
+        """The fingerprint where it can be told without a request, as of the last time; else None."""
+        probe = vars(self).get("_probe")
+        if not isinstance(probe, np.ndarray):
+            probe = remembered(self._memory, self._probe_key)
+        return None if probe is None else self._fingerprint(probe)
+
+    def fit(self, texts: Sequence[str]) -> ApiEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Rows:
+        """Return (n, d) float32, each text with its role's prompt."""
+        return in_order(self.batches(texts, role)) if texts else np.zeros((0, self.service.dim or 1), np.float32)
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
+        """Yield (places in ``texts``, their vectors) as answers come, so that each is kept once it is paid for."""
+        inputs = [self._input(text, role) for text in texts]
+        self.seen["empty_texts"] += inputs.count(BLANK)
+        if self.max_length:
+            self.seen["about_too_long"] += sum(guess(text) > self.max_length for text in inputs)
+        yield from self.service.vectors(inputs)
+
+    def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+        """Return about how many tokens each text is, prompt included."""
+        return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
+
+    def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
+        """Return about how many tokens texts are, and what they cost where the price is known; nothing is sent."""
+        total = int(self.estimate_tokens(texts, role).sum())
+        return total, self._spending.cost_of(total)
+
+    def beyond_budget(self, tokens: int) -> str:
+        """Say that so many tokens cost more than the budget, and how far it goes; empty where it suffices."""
+        return self._spending.beyond_budget(tokens)
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """How it ran and what it took, for ``run.json``: nothing of it changes what a vector means."""
+        spent = self._spending
+        return {
+            "url": self._address.shown,
+            "batch": self.service.batch,
+            "concurrency": self.service.endpoint.concurrency,
+            "requests": spent.requests,
+            "retries": spent.retries,
+            "split_requests": self.service.tally.splits,
+            "tokens": spent.tokens,
+            "cost": spent.cost,
+            **self.seen,
+        }
+
+    def release(self) -> None:
+        """Close connections, and forget a probe that failed."""
+        self.service.endpoint.close()
+        if isinstance(vars(self).get("_probe"), EncoderError):
+            vars(self).pop("_probe")
+
+    def _input(self, text: str, role: Role) -> str:
+        # Services refuse an empty text; a space says as little, and has a vector.
+        return self.prompts.get(role, "") + text or BLANK
+
+    @property
+    def _address(self) -> Address:
+        return self.service.endpoint.address
+
+    @property
+    def _spending(self) -> Spending:
+        return self.service.endpoint.spending
+
+    @cached_property
+    def _probe(self) -> Rows | EncoderError:
+        """The vectors of the probe texts, or what went wrong."""
+        try:
+            return settled(self._memory, self._probe_key, in_order(self.service.vectors(PROBES)))
+        except EncoderError as error:
+            return error
+
+    @property
+    def _memory(self) -> MutableMapping[str, str] | None:
+        """What the conductor keeps from run to run, where it does."""
+        return self.runtime.remembered
+
+    @property
+    def _probe_key(self) -> str:
+        return content_hash(["api probe", self._address.place, self.name, self.service.dim, PROBES])
+
+    def _fingerprint(self, probe: Rows) -> str:
+        prompts = {role: self.prompts.get(role, "") for role in ("text", "query", "document")}
+        return content_hash(["api", self._address.place, self.name, self.service.dim, prompts, steps(probe)])

@@ -1,0 +1,106 @@
+"""Where the trees over texts come from: brackets in the text, a parser, or the number of words alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from embassay.encoders.lexical.counts import TOKENS
+from embassay.encoders.static import link_parser
+from embassay.encoders.static.brackets import read
+from embassay.encoders.static.trees import Shape, Tree, balanced, right
+from embassay.errors import SpecError, UnknownNameError
+
+Source = Literal["brackets", "link-parser", "right", "balanced"]
+"""Each text is a bracketed parse; the program of that name; right-branching; split in the middle."""
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Trees of texts, in their order.
+
+    Attributes
+    ----------
+    asked
+        Texts of two words or more that a parser was asked for; 0 where none is.
+    fell_back
+        Those of them that it could not parse, which have right-branching trees.
+    """
+
+    trees: tuple[Tree, ...]
+    asked: int = 0
+    fell_back: int = 0
+
+
+def check_source(name: str, place: str) -> Source:
+    """Return a source of trees that can be used here.
+
+    Parameters
+    ----------
+    place
+        Where it was asked for, for the message.
+
+    Raises
+    ------
+    SpecError, UnknownNameError
+        If its program is not installed, or there is none of that name.
+    """
+    source = next((source for source in SOURCES if source == name), None)
+    if source is None:
+        raise UnknownNameError("source of trees", name, SOURCES)
+    if source == "link-parser" and not link_parser.installed():
+        raise SpecError(
+            f"{place}: the program {link_parser.PROGRAM} is not installed: {link_parser.INSTALL}; "
+            "trees=right needs no program"
+        )
+    return source
+
+
+def identity(source: Source) -> str:
+    """Return what trees of this source depend on besides the text."""
+    return f"{source} {link_parser.version()}" if source == "link-parser" else source
+
+
+def words(texts: Sequence[str], source: Source) -> list[tuple[str, ...]]:
+    """Return the lower-cased words of each text: the leaves of its brackets, else words and single punctuation marks.
+
+    Raises
+    ------
+    ValueError
+        As :func:`parse`.
+    """
+    if source == "brackets":
+        return [_bracketed(text, place).words for place, text in enumerate(texts)]
+    return [tuple(re.findall(TOKENS, text.lower())) for text in texts]
+
+
+def parse(texts: Sequence[str], source: Source) -> Parsed:
+    """Return the tree of each text.
+
+    Raises
+    ------
+    ValueError
+        If a text should be a bracketed parse and is none; its second argument is the text's place, from 0.
+    EncoderError
+        If the parser fails.
+    """
+    if source == "brackets":
+        return Parsed(tuple(_bracketed(text, place) for place, text in enumerate(texts)))
+    found = words(texts, source)
+    if source != "link-parser":
+        shape: Callable[[int], Shape] = right if source == "right" else balanced
+        return Parsed(tuple(Tree(own, shape(len(own))) for own in found))
+    shapes = link_parser.parse(texts)
+    trees = tuple(Tree(own, known or right(len(own))) for own, known in zip(found, shapes, strict=True))
+    failed = [known is None for own, known in zip(found, shapes, strict=True) if len(own) > 1]
+    return Parsed(trees, len(failed), sum(failed))
+
+
+def _bracketed(text: str, place: int) -> Tree:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise ValueError(str(error), place) from None

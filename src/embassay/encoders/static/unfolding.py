@@ -1,0 +1,97 @@
+"""The unfolding recursive autoencoder, over many trees at once.
+
+    encode, bottom-up        p = tanh(W_e [c₁; c₂] + b_e)               (optionally p/‖p‖)
+    unfold, top-down         [c₁'; c₂'] = tanh(W_d p + b_d)
+    loss                     Σ over inner nodes Σ over the words below it ‖x − x'‖²  +  λ (‖W_e‖² + ‖W_d‖²)
+
+Every inner node is unfolded down to all the words below it. Nodes of one height are computed together, and so are all
+vectors that lie the same number of steps below the node that they are unfolded from.
+
+Source: Socher, Huang, Pennington, Ng, Manning (2011), "Dynamic pooling and unfolding recursive autoencoders for
+paraphrase detection", sections 2.2 and 2.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.trees import Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """What the autoencoder has learnt besides words: torch tensors.
+
+    Attributes
+    ----------
+    fold, fold_bias
+        (d, 2d) and (d,): W_e and b_e.
+    unfold, unfold_bias
+        (2d, d) and (2d,): W_d and b_d.
+    normalize
+        Whether each inner node is scaled to unit length when it is encoded.
+    """
+
+    fold: Any
+    fold_bias: Any
+    unfold: Any
+    unfold_bias: Any
+    normalize: bool = False
+
+
+def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+    """Return the (m, d) vectors of all inner nodes, in the plan's order, from (L, d) words in the plan's order."""
+    import torch
+
+    words = leaves.split(plan.sizes)
+    waiting, found = leaves[:0], [leaves[:0]]
+    for level, own in zip(plan.levels, words[1:], strict=True):
+        pool = torch.cat([own, waiting])
+        pairs = _rows(pool, level.children).view(-1, 2 * leaves.shape[1])
+        new = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
+        if matrices.normalize:
+            new = torch.nn.functional.normalize(new)
+        waiting = _rows(torch.cat([new, pool]), level.waiting)
+        found.append(new)
+    return torch.cat(found)
+
+
+def roots(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+    """Return the (n, d) vector of each text: its root, its word where it has only one, zero where it has none."""
+    import torch
+
+    nodes = torch.cat([leaves, encode(plan, leaves, matrices), leaves.new_zeros((1, leaves.shape[1]))])
+    return nodes[torch.from_numpy(plan.roots)]
+
+
+def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+    """Return Σ over inner nodes Σ over the words below it ‖x − x'‖², over all texts of the plan; a scalar.
+
+    Parameters
+    ----------
+    leaves
+        (L, d) words in the plan's order; the coordinates have to lie between −1 and 1 for tanh to reach them.
+    """
+    import torch
+
+    above, loss = encode(plan, leaves, matrices), leaves.new_zeros(())
+    for step in plan.steps:
+        both = torch.tanh(torch.nn.functional.linear(above, matrices.unfold, matrices.unfold_bias))
+        below = both.view(-1, leaves.shape[1])
+        loss = loss + (_rows(below, step.words) - _rows(leaves, step.targets)).square().sum()
+        above = _rows(below, step.inner)
+    return loss
+
+
+def penalty(matrices: Matrices) -> Any:
+    """Return ‖W_e‖² + ‖W_d‖², the biases left out; a scalar."""
+    return matrices.fold.square().sum() + matrices.unfold.square().sum()
+
+
+def _rows(matrix: Any, rows: Indices) -> Any:
+    """Return rows of a matrix; its gradient adds up in the same order each time."""
+    import torch
+
+    return torch.nn.functional.embedding(torch.from_numpy(rows), matrix)

@@ -1,0 +1,234 @@
+"""The unfolding recursive autoencoder (URAE), out of a folder written by ``embassay train urae``.
+
+Socher et al. (2011), "Dynamic pooling and unfolding recursive autoencoders for paraphrase detection"; one of the models
+of White et al. (2015), section 3.2.1. A text's vector is the root of its tree: the vectors of two neighbours are merged
+into one until one is left. A text of one word has that word's vector, an empty text the zero vector; all words that
+were not learnt share one vector, which was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.static import parses
+from embassay.encoders.static.link_parser import INSTALL
+from embassay.encoders.static.parses import Source, check_source, parse
+from embassay.encoders.static.trained_folder import TrainedFolder
+from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.trees import Tree
+from embassay.encoders.static.unfolding import Matrices, roots
+from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.samples import Role
+from embassay.store.paths import source_path
+from embassay.types import Card, Runtime, content_hash
+
+TARGET = "FOLDER"
+EXTRA = "hf"
+REQUIRES = ("torch",)
+UNKNOWN = 0
+"""The row of the vector that all unknown words share."""
+BLOCK = 256
+"""Texts whose trees are evaluated together."""
+
+
+def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> UraeEncoder:
+    """Look at the folder; the arrays are read when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        A folder written by ``embassay train urae``.
+    trees
+        Where a text's tree comes from: ``right`` (right-branching), ``balanced``, ``link-parser`` (the program of that
+        name; right-branching where it finds no complete parse), or ``brackets`` (each text is a bracketed parse). What
+        it was trained with by default; ``right`` where that was brackets, or a parser that is not installed here.
+        The words of brackets are taken as they stand, those of plain texts are cut at punctuation.
+
+    Raises
+    ------
+    SourceError
+        If there is no such folder, or no finished model in it.
+    SpecError
+        If the parser that is asked for is not installed.
+    """
+    place = f"encoder 'urae:{target}'"
+    folder = TrainedFolder.of(source_path(target), "urae")
+    given = None if trees is None else check_source(trees, f"{place}, option 'trees'")
+    if (trained := folder.settings.get("trees")) not in parses.SOURCES:
+        raise SourceError(
+            f"is {trained!r}, not one of {', '.join(parses.SOURCES)}", folder.path / "urae.json", field="trees"
+        )
+    return UraeEncoder(target, folder, runtime, given or _default(trained), given, Work())
+
+
+def _default(trained: Source) -> Source:
+    """Return the source of trees to use where none is asked for."""
+    try:
+        return "right" if trained == "brackets" else check_source(trained, "")
+    except SpecError:
+        return "right"
+
+
+@dataclass
+class Work:
+    """What has been done so far: texts that a parser was asked for, those it could not parse, the model in memory."""
+
+    parsed: int = 0
+    fell_back: int = 0
+    model: Model | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The trained arrays.
+
+    Attributes
+    ----------
+    row
+        The row of each word that was learnt, from 1.
+    words
+        (V + 1, d) float32; the first row is that of unknown words.
+    """
+
+    row: Mapping[str, int]
+    words: NDArray[np.float32]
+    matrices: Matrices
+
+    @classmethod
+    def of(cls, folder: TrainedFolder) -> Model:
+        """Read the folder's arrays.
+
+        Raises
+        ------
+        SourceError
+            If one is damaged or does not fit the others.
+        """
+        import torch
+
+        vocabulary, dim = folder.get("vocabulary", list), folder.settings.get("dim")
+        row = {word: place for place, word in enumerate(vocabulary, start=1) if isinstance(word, str)}
+        if len(row) != len(vocabulary):
+            raise SourceError("has a word twice, or one that is no text", folder.path / "urae.json", field="vocabulary")
+        if type(dim) is not int or dim < 1:
+            raise SourceError(f"is {dim!r}, no whole number of 1 or more", folder.path / "urae.json", field="dim")
+        shapes = {"fold": (dim, 2 * dim), "fold_bias": (dim,), "unfold": (2 * dim, dim), "unfold_bias": (2 * dim,)}
+        arrays = {name: torch.from_numpy(folder.array(f"{name}.npy", shape)) for name, shape in shapes.items()}
+        words = folder.array("words.npy", (len(vocabulary) + 1, dim))
+        return cls(row, words, Matrices(**arrays, normalize=bool(folder.settings.get("normalize"))))
+
+    def encode(self, trees: Sequence[Tree]) -> NDArray[np.float32]:
+        """Return the (n, d) roots of the trees."""
+        import torch
+
+        plan = Plan.of([tree.shape for tree in trees], unfold=False)
+        rows = np.array([self.row.get(word, UNKNOWN) for tree in trees for word in tree.words], dtype=np.int64)
+        with torch.inference_mode():
+            found: NDArray[np.float32] = roots(
+                plan, torch.from_numpy(self.words[rows[plan.order]]), self.matrices
+            ).numpy()
+        return found
+
+
+@dataclass(frozen=True)
+class UraeEncoder:
+    """Folds each text along its tree.
+
+    Attributes
+    ----------
+    trees
+        Where trees come from.
+    given
+        The same, where it was asked for; None where it follows from the folder.
+    """
+
+    name: str
+    folder: TrainedFolder
+    runtime: Runtime = field(repr=False)
+    trees: Source
+    given: Source | None
+    work: Work = field(repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """What the folder's record says."""
+        trained = self.folder.settings["trees"]
+        differs = trained != self.trees and self.given is None
+        why = "texts have no brackets" if trained == "brackets" else f"it is not installed here ({INSTALL})"
+        warning = f"it was trained on trees of {trained} and is used with right-branching ones: {why}"
+        return Card(f"urae:{self.name}" + (f",trees={self.given}" if self.given else ""), warnings=(warning,) * differs)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the folder's files and of where trees come from, the parser's version included."""
+        names = ("urae.json", *self.folder.files)
+        files = {name: self.runtime.sha256(self.folder.path / name) for name in names}
+        return content_hash(["urae", files, parses.identity(self.trees)])
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """Where trees came from, for ``run.json``, and of a parser how many texts it was given and could not parse."""
+        parser = {"parsed": self.work.parsed, "fell_back": self.work.fell_back} if self.work.parsed else {}
+        return {"trees": parses.identity(self.trees), "device": "cpu", **parser}
+
+    def fit(self, texts: Sequence[str]) -> UraeEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32; an empty text is a zero row.
+
+        Raises
+        ------
+        EncoderError
+            If a file of the folder is damaged, the parser fails, or a text should be a bracketed parse and is none.
+        """
+        model = self._model
+        matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
+        for start in range(0, len(texts), BLOCK):
+            block = slice(start, start + BLOCK)
+            matrix[block] = model.encode(self._parsed(texts[block]))
+        return matrix
+
+    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+        """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
+        row = self._model.row
+        try:
+            words = parses.words(texts, self.trees)
+        except ValueError as error:
+            raise _no_parse(error, texts) from None
+        known = [sum(word in row for word in own) for own in words]
+        tokens = sum(map(len, words))
+        return tokens - sum(known), tokens, sum(not number for number in known)
+
+    def release(self) -> None:
+        """Let go of the arrays; the next text reads them again."""
+        self.work.model = None
+
+    @property
+    def _model(self) -> Model:
+        if self.work.model is None:
+            try:
+                self.work.model = Model.of(self.folder)
+            except SourceError as error:
+                raise EncoderError(str(error)) from None
+        return self.work.model
+
+    def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
+        try:
+            found = parse(texts, self.trees)
+        except ValueError as error:
+            raise _no_parse(error, texts) from None
+        self.work.parsed += found.asked
+        self.work.fell_back += found.fell_back
+        return found.trees
+
+
+def _no_parse(error: ValueError, texts: Sequence[str]) -> EncoderError:
+    problem, place = error.args
+    return EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right takes plain texts")

@@ -1,0 +1,44 @@
+"""How words are cut, case kept: one setting for encoders that look words up and for their training."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from embassay.encoders.lexical.counts import TOKENS
+from embassay.errors import MissingExtraError
+
+Cutting = Literal["words", "treebank"]
+Cut = Callable[[str], list[str]]
+
+
+def cutter(tokens: Cutting, what: str) -> Cut:
+    """Return the function that cuts a text into its words.
+
+    Parameters
+    ----------
+    tokens
+        ``words``: words and single punctuation marks (:data:`TOKENS`); ``treebank``: the Penn Treebank's rules, as
+        nltk's ``TreebankWordTokenizer`` has them.
+    what
+        Who asks, for the message: ``"encoder 'words'"``.
+
+    Raises
+    ------
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    if tokens == "words":
+        return re.compile(TOKENS).findall
+    if importlib.util.find_spec("nltk") is None:
+        raise MissingExtraError(f"{what}, tokens=treebank,", "words")
+    return _treebank
+
+
+def _treebank(text: str) -> list[str]:
+    from nltk.tokenize.treebank import TreebankWordTokenizer
+
+    found: list[str] = TreebankWordTokenizer().tokenize(text)
+    return found

@@ -1,0 +1,249 @@
+"""Our diagnostics as tasks of mteb, with their data pinned; our encoders as its models.
+
+    task = mteb_task("mine.jsonl", "negated_antonyms")
+    mteb.evaluate(mteb.get_model("intfloat/e5-small-v2"), task)
+
+mteb finds kept results by the task's name and the model's name and revision, and never asks for the data's revision. So
+a task's name ends in a hash of all that its scores depend on but the model, whose revision is its fingerprint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay._version import __version__
+from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
+from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
+from embassay.integrations.figures import Figures
+from embassay.integrations.vectors import dense
+from embassay.run.resolve import load_encoder
+from embassay.samples import Role
+from embassay.types import Card, Corpus, Draws, Encoder
+
+SPLIT = "test"
+BATCH = 32
+
+
+def mteb_task(
+    corpus: str | Corpus[Any],
+    diagnostic: str,
+    quantity: str = "",
+    *,
+    name: str = "",
+    language: str = "eng-Latn",
+    seed: int = 0,
+    resamples: int = 100,
+) -> Any:
+    """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without a network.
+
+    Its scores are the diagnostic's figures, named by quantity, subset, condition and, where it is not the headline's,
+    measure, joined by ``_``; undefined ones are left out.
+
+    Parameters
+    ----------
+    corpus
+        A source, or a corpus from :func:`embassay.load`.
+    diagnostic
+        Its name, with options.
+    quantity
+        Which figure is the main score; the diagnostic's headline by default. mteb takes higher for better.
+    name
+        The task's name; made of diagnostic and corpus by default. Eight digits follow it, which change with the corpus,
+        the diagnostic's options, the main score, seed, resamples and Embassay's version.
+    language
+        Of the texts, as mteb writes it.
+    seed, resamples
+        Of every random draw, and of each bootstrap: intervals are no scores of mteb's.
+
+    Raises
+    ------
+    MissingExtraError
+        If mteb is not installed.
+    InputError
+        If corpus and diagnostic do not fit.
+    UnknownNameError
+        If there is no such figure.
+    """
+    kind = _task_class()
+    figures = Figures.of(corpus, diagnostic, Draws(seed, resamples))
+    names, headline = figures.names()
+    if quantity and quantity not in names:
+        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, names)
+    own = f"Embassay.{diagnostic.partition(',')[0]}.{figures.corpus.name}"
+    main = quantity or headline
+    called = re.sub(r"[^\w.+-]", "_", name or own) + f".{figures.pin(main, language)}"
+    return kind(figures, main, called, language)
+
+
+def mteb_model(encoder: Encoder | str) -> Any:
+    """Make a model of mteb from an encoder, for ``mteb.evaluate(model, tasks)``.
+
+    Parameters
+    ----------
+    encoder
+        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+        Its name and fingerprint become the model's name and revision.
+
+    Raises
+    ------
+    MissingExtraError
+        If mteb is not installed.
+    InputError
+        If there is no such encoder.
+    """
+    _require()
+    return MtebModel(load_encoder(encoder))
+
+
+class MtebModel:
+    """An encoder with the methods of mteb's ``EncoderProtocol``."""
+
+    def __init__(self, encoder: Encoder):
+        from mteb.models import ModelMeta
+        from mteb.models.model_meta import ScoringFunction
+
+        dot = encoder.card.similarity == "dot"
+        self.encoder = encoder
+        self.mteb_model_meta = ModelMeta.create_empty(
+            overwrites={
+                "name": f"embassay/{re.sub(r'[^A-Za-z0-9_.+-]', '_', encoder.name)}",
+                "revision": encoder.fingerprint,
+                "similarity_fn_name": ScoringFunction.DOT_PRODUCT if dot else ScoringFunction.COSINE,
+            }
+        )
+
+    def encode(self, inputs: Any, *, prompt_type: Any = None, **more: Any) -> NDArray[np.float32]:
+        """Return the (n, d) vectors of mteb's batches, by the role that the prompt's type stands for."""
+        texts = [text for batch in inputs for text in batch["text"]]
+        role: Role = "text" if prompt_type is None else prompt_type.value
+        return dense(self.encoder, texts, role)
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Return the (n, m) cosines or dot products of two sets of vectors."""
+        from mteb.similarity_functions import cos_sim, dot_score
+
+        return (dot_score if self.encoder.card.similarity == "dot" else cos_sim)(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Return the (n,) cosines or dot products of vectors in the same place."""
+        from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
+
+        return (pairwise_dot_score if self.encoder.card.similarity == "dot" else pairwise_cos_sim)(
+            embeddings1, embeddings2
+        )
+
+
+@dataclass(frozen=True)
+class _Live:
+    """A model that mteb has loaded, as an encoder of one run.
+
+    Attributes
+    ----------
+    task
+        The metadata of the task that is run, by which the model finds its prompts.
+    """
+
+    model: Any
+    task: Any
+    batch: int
+    name: str = "model"
+    fingerprint: str = "live"
+
+    @property
+    def card(self) -> Card:
+        """What the model compares by; its vectors are never kept."""
+        own = similarity_of(self.model.mteb_model_meta)
+        return Card("live", cached=False, similarity="dot" if own == "dot" else "cosine")
+
+    def fit(self, texts: Sequence[str]) -> Encoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32, each text with its role's prompt."""
+        return encode(self.model, texts, role, self.batch, self.task)
+
+
+def _known(corpus: Corpus[Any]) -> Mapping[str, Any]:
+    """Return what mteb keeps of a task's data, as far as a corpus tells it."""
+    from mteb.types import Licenses
+
+    licence = corpus.licence.lower().replace(" ", "-").replace("unknown", "not-specified")
+    named = {name.replace(" ", "-"): name for name in get_args(Licenses)}
+    told = {"category": "t2t", "license": named.get(licence), "is_public": corpus.builtin}
+    if corpus.builtin:  # written for this package, in no dialect, and in no article
+        told |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
+    return told
+
+
+def _require() -> None:
+    if find_spec("mteb") is None:
+        raise MissingExtraError("the bridge to mteb", "mteb")
+
+
+@cache
+def _task_class() -> type:
+    """Return the class of the tasks; mteb is imported for it."""
+    _require()
+    from mteb.abstasks.abstask import AbsTask
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    class DiagnosticTask(AbsTask):  # type: ignore[misc]
+        """One diagnostic on one corpus; see :func:`mteb_task`."""
+
+        def __init__(self, figures: Figures, quantity: str, name: str, language: str):
+            corpus, draws = figures.corpus, figures.draws
+            asks = corpus.shape == "retrieval"
+            self.figures = figures
+            self.metadata = TaskMetadata(
+                name=name,
+                description=f"Embassay {__version__}: {figures.diagnostic} on {corpus.name}, seed {draws.seed}, "
+                f"{draws.resamples} resamples; licence: {corpus.licence}.",
+                dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
+                type="Retrieval" if asks else "STS",
+                prompt=ANSWERS if asks else SAME,
+                eval_splits=[SPLIT],
+                eval_langs=[language],
+                main_score=quantity,
+                **_known(corpus),
+            )
+            super().__init__(seed=draws.seed)
+
+        def load_data(self, *given: Any, **more: Any) -> None:
+            """Take the corpus's texts: they are here already."""
+            from datasets import Dataset, DatasetDict
+
+            texts = self.figures.corpus.texts()
+            columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
+            self.dataset: dict[str, Any] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
+            self.data_loaded = True
+
+        def unload_data(self) -> None:
+            """Let go of the texts; mteb's own way would let go of the task's metadata too, which stand in no class."""
+            self.dataset = None
+            self.data_loaded = False
+
+        def _evaluate_subset(self, model: Any, data_split: Any, *, encode_kwargs: Any, **more: Any) -> dict[str, float]:
+            live = _Live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
+            found, _ = self.figures.measured(live)
+            scores = {name: value for name, value in found.items() if value is not None}
+            if self.metadata.main_score not in scores:
+                raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")
+            return scores
+
+        def _calculate_descriptive_statistics_from_split(self, split: str, **more: Any) -> dict[str, int]:
+            audit = self.figures.corpus.audit()
+            return {"num_samples": audit.items, "unique_texts": audit.distinct}
+
+        def _push_dataset_to_hub(self, repo_name: str, **more: Any) -> None:
+            raise NotImplementedError("a corpus of the user's is not put on the hub")
+
+    return DiagnosticTask

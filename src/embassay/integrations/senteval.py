@@ -1,0 +1,62 @@
+"""An encoder as SentEval's ``batcher(params, batch)`` (Conneau & Kiela 2018, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import SpecError
+from embassay.integrations.vectors import dense
+from embassay.run.resolve import load_encoder
+from embassay.types import Encoder
+
+EMPTY = "."
+"""Stands for a sentence without tokens, as in SentEval's own examples."""
+Sentence = Sequence[str | bytes] | str | bytes
+Batcher = Callable[[Any, Sequence[Sentence]], NDArray[np.float32]]
+
+
+def batcher(encoder: Encoder | str) -> Batcher:
+    """Return the function that SentEval calls with its settings and a batch of sentences, each a list of tokens.
+
+    Tokens are joined by blanks, as SentEval's own examples do for encoders that cut texts themselves. Bytes, which some
+    of its data sets hold, are read as UTF-8.
+
+    Parameters
+    ----------
+    encoder
+        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+
+    Raises
+    ------
+    InputError
+        If there is no such encoder.
+    """
+    loaded = load_encoder(encoder)
+
+    def encode(params: Any, batch: Sequence[Sentence]) -> NDArray[np.float32]:
+        """Return the (n, d) vectors of a batch."""
+        return dense(loaded, [_joined(place, sentence) or EMPTY for place, sentence in enumerate(batch)], "text")
+
+    return encode
+
+
+def _joined(place: int, sentence: Sentence) -> str:
+    if isinstance(sentence, (str, bytes)):
+        return _text(place, sentence)
+    if not isinstance(sentence, Iterable):
+        raise SpecError(f"sentence {place} must be a list of tokens, is {type(sentence).__name__}")
+    return " ".join(_text(place, token) for token in sentence)
+
+
+def _text(place: int, given: str | bytes) -> str:
+    try:
+        text = given.decode("utf-8") if isinstance(given, bytes) else given
+    except UnicodeDecodeError as error:
+        raise SpecError(f"sentence {place}: {given!r} is not UTF-8") from error
+    if not isinstance(text, str):
+        raise SpecError(f"sentence {place}: a token must be str or bytes, is {type(text).__name__}")
+    return text

@@ -1,0 +1,88 @@
+"""A run's settings from a TOML file, checked with their place; what the command line says goes before it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+
+from embassay.corpora.io.texts import read_text
+from embassay.errors import SourceError
+from embassay.run.specs import Spec, parse
+from embassay.store.paths import source_path
+
+_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+\s*\.\s*){100}")
+"""A dotted key of very many parts, whose reading takes a time that grows with the square of their number."""
+SHOWN = 120
+"""Characters of a field's name that a message repeats."""
+
+
+class Item(BaseModel):
+    """A spec in its long form: ``spec``, ``name``, and options, which may hold commas and spaces."""
+
+    model_config = ConfigDict(extra="allow")
+    spec: str
+    name: str | None = None
+
+    def to_spec(self, what: str) -> Spec:
+        """Return the parsed spec with the options added."""
+        parsed = parse(self.spec, what)
+        options = {**parsed.options, **(self.model_extra or {})}
+        return Spec(parsed.head, self.name or parsed.label, options)
+
+
+class Settings(BaseModel):
+    """Everything that ``embassay run`` can be told in a file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    encoders: list[str | Item] = Field(default_factory=list)
+    corpora: list[str | Item] = Field(default_factory=list)
+    diagnostics: list[str | Item] = Field(default_factory=list)
+    out: str | None = None
+    seed: NonNegativeInt | None = None
+    resamples: PositiveInt | None = None
+    limit: PositiveInt | None = None
+    device: str | None = None
+    backend: str | None = None
+    baselines: bool | None = None
+    texts: bool | None = None
+    reference: str | None = None
+
+    def specs(self, field: str) -> list[Spec]:
+        """Return the specs of ``encoders``, ``corpora`` or ``diagnostics``."""
+        what = field.removesuffix("s") if field != "corpora" else "corpus"
+        items: list[str | Item] = getattr(self, field)
+        return [parse(item, what) if isinstance(item, str) else item.to_spec(what) for item in items]
+
+
+def read(path: Path) -> Settings:
+    """Read a TOML file.
+
+    Raises
+    ------
+    SourceError
+        With file and field, for the first thing that does not fit.
+    """
+    path = source_path(path)
+    if path.suffix != ".toml":
+        raise SourceError("not a config file (.toml); a corpus is given with -c, an encoder with -e", path)
+    try:
+        text = read_text(path)
+        if _DEEP_KEY.search(text):
+            raise SourceError("a key of more than 100 parts", path)
+        data: dict[str, Any] = tomllib.loads(text)
+        return Settings.model_validate(data)
+    except RecursionError:
+        raise SourceError("not a config: lists or tables nested too deeply", path) from None
+    except ValidationError as error:
+        first = error.errors()[-1]
+        place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))[:SHOWN]
+        if first["type"] == "extra_forbidden":
+            raise SourceError(f"unknown; known: {', '.join(Settings.model_fields)}", path, field=place) from None
+        raise SourceError(first["msg"], path, field=place) from None
+    except ValueError as error:
+        # What tomllib raises, and int() for a number of thousands of digits.
+        raise SourceError(f"not TOML: {error}", path) from None

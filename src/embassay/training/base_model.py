@@ -1,0 +1,227 @@
+"""The model that domain adaptation starts from: found, refused where it cannot be trained, loaded, written again."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embassay.encoders.neural import st
+from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
+from embassay.encoders.neural.prompts import DOCUMENT
+from embassay.encoders.neural.runner import Runner
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.plugins import ENCODERS
+from embassay.run.specs import bind, known_options, parse
+from embassay.store.hashes import FileHashes
+from embassay.training.settings import Settings
+from embassay.types import Runtime
+
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
+NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
+WHY = {
+    "api": "the weights of a service are not here",
+    "hf": "name the model, or its folder, without the scheme hf:",
+    "onnx": "an exported graph cannot learn; name the model that it was exported from",
+    "openvino": "an exported graph cannot learn; name the model that it was exported from",
+    "words": "embassay train words trains word vectors",
+    "paragraphs": "embassay train paragraphs trains paragraph vectors",
+    "urae": "embassay train urae trains autoencoders",
+}
+TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
+"""Options that hold in training too and are written into what is made."""
+REFUSED = {
+    "revision": "have that revision on this machine and name its folder",
+    "dim": "all dimensions are trained; give it to what assays the model",
+    "dtype": "weights are trained in float32; give it to what assays the model",
+    "device": "where training runs is an option of its own, --device",
+    "normalize": "vectors are trained as the model makes them; give it to what assays the model",
+    "vectors": "vectors are trained whole; give it to what assays the model",
+}
+TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+LIMIT = "sentence_bert_config.json"
+NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
+SHARE = 99
+"""The percentile of the texts' lengths at which they are cut by default."""
+
+
+def find_base(base: str) -> st.SentenceTransformersEncoder:
+    """Find the model that is to be trained; nothing is loaded yet.
+
+    Parameters
+    ----------
+    base
+        A sentence-transformers model by name, or a folder: ``./folder``; ``st:`` may stand before it, and options after
+        it: those of :data:`TAKEN`.
+
+    Raises
+    ------
+    MissingExtraError
+        If a library is not installed.
+    SpecError
+        If it names an encoder that cannot be trained: another kind of encoder, one that brings its own code, one that
+        takes questions and documents through different modules, one without a transformer. For an option that does
+        not hold in training.
+    ModelNotFoundError
+        If it is neither on this machine nor to be had, or lacks its weights.
+    """
+    if not all(find_spec(name) for name in NEEDED):
+        raise MissingExtraError("embassay adapt", "train")
+    target, options = _read(base)
+    hashes = FileHashes(None)
+    found = find(target, "", hashes)
+    if foreign := own_modules(found.folder):
+        raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which is not run in training")
+    encoder = st.create(target, Runtime(sha256=hashes), **options)
+    kind = modules(found.folder)[0][0].rpartition(".")[2]
+    if kind != "Transformer":
+        raise SpecError(f"base {base!r} cannot be trained here: it begins with {kind}, not with a transformer")
+    return encoder
+
+
+def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
+    """Load a base's weights in float32 onto the device of the settings.
+
+    Raises
+    ------
+    EncoderError
+        If it cannot be loaded, or the device is not there.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    kind = settings.device
+    if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
+        raise EncoderError(f"the device {kind!r} was asked for, but torch sees none; leave --device out")
+    try:
+        model = SentenceTransformer(
+            str(encoder.found.folder),
+            device=None if kind == "auto" else kind,
+            model_kwargs={"dtype": torch.float32},
+            local_files_only=True,
+        )
+    except Exception as error:
+        reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
+        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
+    if "max_length" in encoder.given:
+        model.max_seq_length = encoder.card.max_tokens
+    return model
+
+
+def live(encoder: st.SentenceTransformersEncoder, model: Any) -> st.SentenceTransformersEncoder:
+    """Return an encoder with the base's prompts that encodes with the weights that a model has now."""
+    other = replace(encoder)
+    prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
+    vars(other)["_runners"] = [Runner.of(model, "float32", prompts, "auto", False, None)]
+    return other
+
+
+def lengths(model: Any, texts: Sequence[str], prompt: str = "") -> list[int]:
+    """Return the number of tokens of each text with its prompt, not cut."""
+    found: list[int] = []
+    for start in range(0, len(texts), 1024):
+        part = [prompt + text for text in texts[start : start + 1024]]
+        found += map(len, model.tokenizer(part, truncation=False, padding=False)["input_ids"])
+    return found
+
+
+def longest(model: Any, tokens: Sequence[int], settings: Settings) -> int:
+    """Return after how many tokens texts are cut in training."""
+    asked = settings.max_length or int(np.ceil(np.percentile(tokens, SHARE)))
+    return min(asked, model.max_seq_length or asked)
+
+
+def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Path) -> None:
+    """Write a model with its base's own tokenizer, prompts and limit, and what the base's options say instead.
+
+    The library's card is not written: it quotes sentences.
+    """
+    limit = model.max_seq_length
+    model.save_pretrained(str(folder), create_model_card=False)
+    own, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
+    for name in TOKENIZER_FILES:
+        (written / name).unlink(missing_ok=True)
+        source = next((at / name for at in (own, encoder.found.folder) if (at / name).is_file()), None)
+        if source is not None:
+            shutil.copyfile(source, written / name)
+    # The library keeps the limit in the tokenizer alone, where that of the base may say another.
+    config = dict(read_json(written / LIMIT))
+    _write_json(written / LIMIT, {**config, "max_seq_length": limit})
+    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_told(encoder)})
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries that decide what a training comes to."""
+    return {name: version(name) for name in LIBRARIES}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries from writing to the terminal meanwhile; errors are still raised."""
+    from transformers.utils import logging as transformers_logging
+
+    loggers = [logging.getLogger(name) for name in NOISY]
+    before = [logger.level for logger in loggers]
+    bar = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+        if bar:
+            transformers_logging.enable_progress_bar()
+
+
+def _told(encoder: st.SentenceTransformersEncoder) -> dict[str, Any]:
+    """Return what a configuration has to say so that a model is used as its base is: prompts, what it compares by."""
+    config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
+    replaced = DOCUMENT if "document_prompt" in given else ()
+    prompts = {name: prompt for name, prompt in (config.get("prompts") or {}).items() if name not in replaced}
+    # Also where the base calls its document prompt otherwise: the library itself looks for "document" alone.
+    prompts |= {role: encoder.card.prompts.get(role, "") for role in ("query", "document")}
+    default, text = config.get("default_prompt_name"), encoder.card.prompts.get("text", "")
+    if prompts.get(default) != text:
+        default = "text" if text else None
+        prompts |= {"text": text} if text else {}
+    similarity = {"similarity_fn_name": given["similarity"]} if "similarity" in given else {}
+    return {"prompts": prompts, "default_prompt_name": default, **similarity}
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read(base: str) -> tuple[str, dict[str, Any]]:
+    """Return the model's name and options; refuse another kind of encoder, and an option that does not hold here."""
+    spec = parse(base, "base")
+    if spec.label is not None:
+        raise SpecError(f"base {base!r}: it is called base and takes no other label; leave out {spec.label}=")
+    for name in spec.options:
+        if name in known_options(st.create) - {*TAKEN}:
+            raise SpecError(f"base {spec.head!r}, option {name!r} is not taken in training: {REFUSED[name]}")
+    if unknown := set(spec.options) - {*TAKEN}:
+        raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
+    return _target(spec.head), bind(st.create, spec.options, f"base {spec.head!r}")
+
+
+def _target(base: str) -> str:
+    """Return what stands behind ``st:``, or refuse another kind of encoder."""
+    scheme = re.match(r"([a-z][\w-]+):", base)
+    kind = scheme[1] if scheme else base if base in ENCODERS.names() else "st"
+    if kind == "st":
+        return base.removeprefix("st:")
+    why = WHY.get(kind, "it has no weights that an objective could train")
+    raise SpecError(f"base {base!r} is no sentence-transformers model: {why}")

@@ -1,0 +1,138 @@
+"""How the unfolding recursive autoencoder learns: AdaGrad, mini-batch after mini-batch, on one thread.
+
+AdaGrad is Duchi, Hazan, Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization":
+each number has its own rate, rate/√(sum of its squared gradients). Words that a batch does not have stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
+
+Array = NDArray[np.float32]
+BATCH = 16
+"""Sentences of a mini-batch."""
+ROOM = 100_000
+"""Vectors that are unfolded together, about: the memory is some kilobytes for each."""
+SPREAD = 0.1
+"""The standard deviation of the words' coordinates: so tanh can reach them, where it is not flat (Turian, Ratinov,
+Bengio 2010, "Word representations: a simple and general method for semi-supervised learning")."""
+REACH = 0.9
+"""No coordinate is larger."""
+NOISE = 0.001
+TINY = 1e-8
+
+
+@dataclass
+class Learner:
+    """What is learnt, changed in place.
+
+    Attributes
+    ----------
+    words
+        (V + 1, d): the vectors of the words, that of unknown words first.
+    matrices
+        ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
+    sums
+        The sums of squared gradients by the same names, and of the ``words`` that are learnt: all, or the first only.
+    """
+
+    words: Array
+    matrices: dict[str, Array]
+    sums: dict[str, Array]
+    normalize: bool
+    decay: float
+    rate: float
+
+    def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
+        """Learn from a mini-batch; return its mean unfolding loss of a sentence, before the step.
+
+        Parameters
+        ----------
+        rows
+            The row of each word, sentence by sentence.
+        """
+        import torch
+
+        tensors = {name: torch.from_numpy(array).clone().requires_grad_() for name, array in self.matrices.items()}
+        matrices = Matrices(**tensors, normalize=self.normalize)
+        used = np.unique(np.concatenate(rows))
+        words = torch.from_numpy(self.words[used]).requires_grad_()
+        total = 0.0
+        for start, stop in _parts(shapes):
+            plan = Plan.of(shapes[start:stop])
+            places = np.searchsorted(used, np.concatenate(rows[start:stop]))[plan.order]
+            leaves = torch.nn.functional.embedding(torch.from_numpy(places), words)
+            loss = unfolding_loss(plan, leaves, matrices) / len(shapes)
+            loss.backward()
+            total += loss.item()
+        (self.decay * penalty(matrices)).backward()
+        for name, tensor in tensors.items():
+            self.matrices[name] -= self._change(self.sums[name], slice(None), tensor.grad.numpy())
+        learnt = used < len(self.sums["words"])
+        changed = used[learnt]
+        self.words[changed] -= self._change(self.sums["words"], changed, words.grad.numpy()[learnt])
+        return total
+
+    def respread(self) -> None:
+        """Give every coordinate of the words mean 0 and standard deviation :data:`SPREAD` again.
+
+        The loss alone would be least where all words have one vector.
+        """
+        self.words -= self.words.mean(axis=0)
+        self.words *= SPREAD / np.maximum(self.words.std(axis=0), TINY)
+        np.clip(self.words, -REACH, REACH, out=self.words)
+
+    def _change(self, sums: Array, rows: Any, gradient: Array) -> Array:
+        """Add to the sums of squared gradients; return what to take off."""
+        sums[rows] += gradient * gradient
+        change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
+        return change
+
+
+def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
+    """Return the matrices to begin with: an inner node is about the mean of its children, and they are what it is.
+
+    W_e = ½ [I I] + ε and W_d = [I; I] + ε, with ε uniform within ±:data:`NOISE`; biases 0. Source: Socher, Bauer,
+    Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
+    """
+    both = np.concatenate([np.eye(dim), np.eye(dim)])
+    found = {"fold": both.T / 2, "fold_bias": np.zeros(dim), "unfold": both, "unfold_bias": np.zeros(2 * dim)}
+    for name in ("fold", "unfold"):
+        found[name] = found[name] + random.uniform(-NOISE, NOISE, found[name].shape)
+    return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in found.items()}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep torch to one thread meanwhile: sums come out the same on any number of cores, and small ones no slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _parts(shapes: Sequence[Shape]) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of sentences that are unfolded together; n words take n² vectors at most."""
+    start, size = 0, 0
+    for place, shape in enumerate(shapes):
+        own = shape.leaves**2
+        if place > start and size + own > ROOM:
+            yield start, place
+            start, size = place, 0
+        size += own
+    if start < len(shapes):
+        yield start, len(shapes)
