@@ -13,7 +13,7 @@ from embassay.adaptation.figures import of_variants, quoted, signature
 from embassay.adaptation.order import Order
 from embassay.adaptation.pipeline import Adaptation
 from embassay.cli.app import _guarded
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.training.shared import Trained
 from embassay.types import Corpus
 

@@ -16,7 +16,8 @@ from embassay.cli.app import _guarded
 from embassay.errors import InputError, SpecError
 from embassay.plugins import BUILDERS, Folder
 from embassay.run.resolve import load_corpus
-from embassay.samples import Choice, MinimalPairs
+from embassay.samples.choice import Choice
+from embassay.samples.minimal_pairs import MinimalPairs
 
 SENTENCES = (
     "The ferry was late again.",

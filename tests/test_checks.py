@@ -15,8 +15,14 @@ from embassay.plugins import CORPORA, DIAGNOSTICS
 from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.run.plan import ANY, prepare
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.samples import Choice, Composition, Document, Grouped, Member, MinimalPairs, Pair, Question
 from embassay.samples.checks import SAMPLES
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.pairs import Pair
+from embassay.samples.retrieval import Document, Question
+from embassay.samples.two import Member
 from embassay.types import Corpus, ItemScores, Origin, Runtime
 
 CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")

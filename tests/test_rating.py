@@ -12,7 +12,9 @@ from embassay.builders._making import put
 from embassay.cli.app import _guarded
 from embassay.errors import InputError
 from embassay.run.resolve import load_corpus
-from embassay.samples import Choice, Grouped, MinimalPairs
+from embassay.samples.choice import Choice
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.rating import rate
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C, less one: four observers, twelve units.

@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.samples import OPERATORS, Choice, Composition, MinimalPairs, Pair, independent_units
+from embassay.samples.choice import Choice
+from embassay.samples.composition import OPERATORS, Composition
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.pairs import Pair
+from embassay.samples.units import independent_units
 
 
 @dataclass(frozen=True)

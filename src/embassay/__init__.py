@@ -31,10 +31,10 @@ _HOME = {
     "ItemScores": "embassay.types:ItemScores",
     "Estimate": "embassay.result:Estimate",
     "Result": "embassay.result:Result",
-    "Choice": "embassay.samples:Choice",
-    "MinimalPairs": "embassay.samples:MinimalPairs",
-    "Composition": "embassay.samples:Composition",
-    "Pair": "embassay.samples:Pair",
+    "Choice": "embassay.samples.choice:Choice",
+    "MinimalPairs": "embassay.samples.minimal_pairs:MinimalPairs",
+    "Composition": "embassay.samples.composition:Composition",
+    "Pair": "embassay.samples.pairs:Pair",
     "EmbassayError": "embassay.errors:EmbassayError",
     "InputError": "embassay.errors:InputError",
     "EncoderError": "embassay.errors:EncoderError",
@@ -49,7 +49,10 @@ if TYPE_CHECKING:
     from embassay.result import Estimate, Result
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
-    from embassay.samples import Choice, Composition, MinimalPairs, Pair
+    from embassay.samples.choice import Choice
+    from embassay.samples.composition import Composition
+    from embassay.samples.minimal_pairs import MinimalPairs
+    from embassay.samples.pairs import Pair
     from embassay.testsets.rating import rate
     from embassay.types import Corpus, Encoder, ItemScores
     from embassay.vectors import Vectors

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.errors import SpecError
 from embassay.result import Result
-from embassay.samples import Document, Grouped, Role, Sample, Text, independent_units
+from embassay.samples.base import Role, Sample, Text
 from embassay.samples.checks import check_content
+from embassay.samples.groups import Grouped
+from embassay.samples.retrieval import Document
+from embassay.samples.units import independent_units
 from embassay.vectors import Similarity, Vectors
 
 S = TypeVar("S", bound=Sample)

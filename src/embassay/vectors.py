@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError
-from embassay.samples import Role, Text
+from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """What a model compares a query with a document by."""

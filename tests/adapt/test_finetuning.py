@@ -8,7 +8,7 @@ import pytest
 
 from embassay.adaptation.negatives import Triplet
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
 from embassay.types import Card, Corpus

@@ -16,7 +16,7 @@ from embassay.adaptation.material import Material
 from embassay.adaptation.order import Order
 from embassay.adaptation.splits import Split
 from embassay.errors import EncoderError
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SCORING = 11

@@ -7,7 +7,7 @@ import pytest
 from embassay.adaptation.material import gather, joined
 from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 

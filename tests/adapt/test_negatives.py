@@ -8,7 +8,7 @@ import pytest
 
 from embassay.adaptation.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, Triplet, mine
 from embassay.errors import InputError, SpecError
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Card, Corpus
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from embassay.adaptation.splits import Split, WordForWord, check_apart, normalised, split
 from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 

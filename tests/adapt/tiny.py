@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.training.settings import Settings
 from embassay.types import Corpus
 

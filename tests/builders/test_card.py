@@ -5,7 +5,11 @@ from dataclasses import replace
 
 from embassay.builders._built import Built, Material, library
 from embassay.builders._card import READ, Origin, card_of, counts_of, with_reading
-from embassay.samples import Choice, Composition, Document, Grouped, MinimalPairs, Question
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Document, Question
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),

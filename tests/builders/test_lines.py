@@ -8,7 +8,8 @@ from embassay.builders._built import Built
 from embassay.builders._samples import content_of, json_lines
 from embassay.builders._sheet import PER_OPERATOR, UNANSWERED, rows_of
 from embassay.run.resolve import load_corpus
-from embassay.samples import Composition, Document, Question
+from embassay.samples.composition import Composition
+from embassay.samples.retrieval import Document, Question
 
 COMPOSED = (
     Composition("1.union", "union", "It rained.", "It was cold.", "It rained and was cold.", "a"),

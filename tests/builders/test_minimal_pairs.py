@@ -16,7 +16,7 @@ from embassay.builders._samples import json_lines
 from embassay.builders._wordnet import places
 from embassay.builders.minimal_pairs import build
 from embassay.corpora.minimal_pairs.minimal_pairs import load
-from embassay.samples import ALL_EDITS, EDITS
+from embassay.samples.minimal_pairs import ALL_EDITS, EDITS
 
 pytestmark = pytest.mark.skipif(
     not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),

@@ -12,7 +12,7 @@ from embassay.builders._reading import Source, SourcePair
 from embassay.builders._wordnet import wordnet
 from embassay.builders.negated_antonyms import build
 from embassay.errors import InputError
-from embassay.samples import independent_units
+from embassay.samples.units import independent_units
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from embassay.builders._review import entries, read_review, review_of
 from embassay.errors import SourceError
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 
 FIRST = Choice(
     "0", "He is tall.", "He is short.", "He is not tall.", "He is not short.", "adjective", "short–tall", "not"

@@ -7,7 +7,9 @@ import pytest
 
 from embassay.builders._sheet import RatedRow, read_sheet, rows_of, sheet_of
 from embassay.errors import SourceError
-from embassay.samples import Choice, Grouped, MinimalPairs
+from embassay.samples.choice import Choice
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),

@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 
 from embassay.run.resolve import load_corpus
-from embassay.samples import EDITS
+from embassay.samples.minimal_pairs import EDITS
 
 WORD_EDITS = ("synonym", "antonym", "typo", "random_mlm")
 NEGATIONS = ("negation_main", "negation_antonym")

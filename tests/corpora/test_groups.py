@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from embassay.corpora.groups.groups import load, recognises
 from embassay.errors import InputError, SourceError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import closure
+from embassay.samples.groups import closure
 
 CSV = "sentence,group\n"
 GOOD = CSV + "It rained.,rain\nAda sang.,song\nIt was wet.,rain\nRain fell.,rain\nAda left.,song\n"

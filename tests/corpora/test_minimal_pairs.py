@@ -9,7 +9,7 @@ import pytest
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
-from embassay.samples import EDITS
+from embassay.samples.minimal_pairs import EDITS
 
 EDITED = {
     "negation_antonym": "The soup was not cold.",

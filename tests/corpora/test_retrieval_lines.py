@@ -9,7 +9,7 @@ import pytest
 from embassay.corpora.retrieval.retrieval import load, recognises
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 
 FAN = {"document": "fan", "passages": ["The fan cools the oven."], "unit": "oven"}
 DRUM = {"document": "drum", "passages": ["The drum turns.", "It holds 8 kg."], "unit": "washer"}

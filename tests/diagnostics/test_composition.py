@@ -24,7 +24,7 @@ from embassay.diagnostics.composition.nulls import other_targets
 from embassay.engine.pool import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
-from embassay.samples import Composition
+from embassay.samples.composition import Composition
 from embassay.stats.resample import means
 from embassay.store.results import from_bytes, rounded, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin

@@ -19,7 +19,8 @@ from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
-from embassay.samples import Document, Pair, Question
+from embassay.samples.pairs import Pair
+from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors

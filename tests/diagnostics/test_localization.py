@@ -30,7 +30,7 @@ from embassay.diagnostics.localization.series import agreement
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import Grouped
+from embassay.samples.groups import Grouped
 from embassay.stats.folds import contiguous_folds
 from embassay.types import Card, Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors

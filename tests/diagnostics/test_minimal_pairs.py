@@ -18,7 +18,7 @@ from embassay.diagnostics.published import published, published_name
 from embassay.encoders import presets as sets_module
 from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples import EDITS, MinimalPairs
+from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin

@@ -14,7 +14,7 @@ from embassay.diagnostics.negated_antonyms.published import beside_published, ha
 from embassay.diagnostics.published import published
 from embassay.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus, Origin
 from embassay.vectors import Vectors
 

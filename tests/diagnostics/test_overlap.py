@@ -11,7 +11,8 @@ from embassay.lexical.overlap import QUANTITIES
 from embassay.reports.tables import Scope, series_table
 from embassay.run.execute import layouts
 from embassay.run.resolve import load_corpus
-from embassay.samples import MinimalPairs, Pair
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.pairs import Pair
 from embassay.stats.resample import ABSENT
 from embassay.types import Corpus, Draws, ItemScores, Origin
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from embassay.api import assay, report
 from embassay.diagnostics.composition.ratings import SCALE, matrix, rating_rows, rating_series
 from embassay.result import MIN_UNITS
-from embassay.samples import Composition
 from embassay.samples.checks import LIKERT
+from embassay.samples.composition import Composition
 from embassay.types import Corpus, Draws, ItemScores, Origin
 
 NAN = float("nan")

@@ -29,7 +29,7 @@ from embassay.run.execute import layouts
 from embassay.run.plan import prepare
 from embassay.run.resolve import load_corpus
 from embassay.run.session import without_texts
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
 from embassay.store.results import from_bytes, to_bytes

@@ -20,7 +20,8 @@ from embassay.diagnostics.shift import create
 from embassay.engine import topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
-from embassay.samples import Document, Pair, Question
+from embassay.samples.pairs import Pair
+from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin, Runtime
 from embassay.vectors import Vectors

@@ -16,7 +16,7 @@ from scipy.stats import pearsonr, spearmanr
 from embassay.api import assay
 from embassay.diagnostics.similarity import create
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.samples import Pair
+from embassay.samples.pairs import Pair
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin, Runtime
 from embassay.vectors import Vectors

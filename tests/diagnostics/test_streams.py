@@ -3,7 +3,8 @@
 import pytest
 
 from embassay.api import assay
-from embassay.samples import Document, Pair, Question
+from embassay.samples.pairs import Pair
+from embassay.samples.retrieval import Document, Question
 from embassay.stats import resample
 from embassay.types import Corpus
 

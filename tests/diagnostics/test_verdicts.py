@@ -8,7 +8,7 @@ from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
 from embassay.reports.words import verdict
 from embassay.run.execute import layouts
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus
 
 

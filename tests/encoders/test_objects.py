@@ -13,7 +13,7 @@ from embassay.encoders.objects.object_contents import contents
 from embassay.encoders.objects.object_settings import own_name, settings
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_encoder
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Runtime
 
 TEXTS = ["The shop is open.", "It rains.", "a"]

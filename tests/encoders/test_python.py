@@ -191,7 +191,7 @@ def test_queries_and_documents_are_compared_as_asked(module):
 def test_a_function_s_similarity_decides_what_it_finds(tmp_path, monkeypatch):
     # The right passage is nearer by cosine; the other one is longer, and goes first by dot product.
     from embassay.api import assay
-    from embassay.samples import Document, Question
+    from embassay.samples.retrieval import Document, Question
     from embassay.types import Corpus
 
     name = f"lengths_{tmp_path.name.replace('-', '_')}"

@@ -12,7 +12,7 @@ from embassay.adaptation.splits import normalised
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import parse
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path
 from embassay.types import Corpus
 

@@ -20,7 +20,7 @@ from embassay.adaptation.making import Making
 from embassay.adaptation.negatives import Triplet
 from embassay.adaptation.variants import Stage
 from embassay.errors import EncoderError
-from embassay.samples import Role, Text
+from embassay.samples.base import Role, Text
 
 TIMED = 96
 """Texts that the base encodes for an estimate of the time."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.adaptation.material import Material
 from embassay.adaptation.splits import normalised
 from embassay.errors import SpecError
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.training.checkpoints import read_record
 from embassay.types import content_hash
 

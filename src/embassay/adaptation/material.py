@@ -11,7 +11,7 @@ from embassay.adaptation.splits import By, Split, WordForWord, check_apart, spli
 from embassay.corpora.io.passages import sentences
 from embassay.errors import InputError, SpecError
 from embassay.result import MIN_UNITS
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 LEAST_TRAIN, LEAST_TEST = 50, 30

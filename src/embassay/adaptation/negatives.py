@@ -15,7 +15,7 @@ from typing import Any
 from embassay.adaptation.space import Space
 from embassay.errors import InputError, SpecError
 from embassay.randomness import generator
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.types import Corpus, Encoder
 
 AGAIN = "questions asked again with the same right text"

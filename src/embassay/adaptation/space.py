@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embassay.adaptation.splits import normalised
 from embassay.engine.topk import search
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.types import Corpus, Encoder
 from embassay.vectors import Found
 

@@ -15,7 +15,8 @@ from typing import Literal, get_args
 
 from embassay.errors import InputError, SpecError
 from embassay.randomness import generator
-from embassay.samples import Question, closure
+from embassay.samples.groups import closure
+from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 By = Literal["question", "context"]

@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, Protocol
 
-from embassay.samples import Choice, Composition, Document, Grouped, MinimalPairs, Question, Sample
+from embassay.samples.base import Sample
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SHAPES: Mapping[type, str] = {

@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from embassay._version import __version__
 from embassay.builders._built import Built, Material
 from embassay.builders._sheet import RIGHT, SCALE
-from embassay.samples import Choice, Composition, Grouped, MinimalPairs, Question
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Question
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` writes anew."""

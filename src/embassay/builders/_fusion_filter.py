@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embassay.builders._built import Advance
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
-from embassay.samples import Composition
+from embassay.samples.composition import Composition
 from embassay.types import Encoder
 
 Which = Literal["bd", "neighbours"]

@@ -23,7 +23,7 @@ from embassay.builders._word_negation import falls_elsewhere, word_negated
 from embassay.builders._wordnet import Lexicon
 from embassay.builders._words import Tagged, substituted
 from embassay.randomness import generator
-from embassay.samples import MinimalPairs
+from embassay.samples.minimal_pairs import MinimalPairs
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"

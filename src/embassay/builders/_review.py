@@ -13,7 +13,7 @@ from embassay.builders._lines import open_table
 from embassay.builders._reading import NO, YES
 from embassay.builders._sheet import meant, shown, table_of
 from embassay.errors import SourceError
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
 COLUMNS = ("pair", *TEXTS, "confirm")

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from embassay.builders._built import Built
-from embassay.samples import Choice, Composition, Grouped, MinimalPairs, Question, Sample
+from embassay.samples.base import Sample
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Question
 
 PARAPHRASE = 2
 """Where the paraphrase stands among the candidates of a line, as in SemAntoNeg (Vahtola et al. 2022)."""

@@ -13,7 +13,8 @@ from embassay.builders._passages import SHORTEST
 from embassay.builders._right import Answered, Grounds
 from embassay.builders._splits import check_apart, drawn_units, told
 from embassay.corpora.io.jsonl import counted
-from embassay.samples import Document, Question, closure
+from embassay.samples.groups import closure
+from embassay.samples.retrieval import Document, Question
 
 TRAIN, TEST = "train", "test"
 

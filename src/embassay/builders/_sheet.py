@@ -19,7 +19,12 @@ from urllib.parse import quote, unquote
 from embassay.builders._lines import open_table
 from embassay.errors import SourceError
 from embassay.randomness import generator
-from embassay.samples import OPERATORS, Choice, Composition, Document, Grouped, MinimalPairs, Question, Sample
+from embassay.samples.base import Sample
+from embassay.samples.choice import Choice
+from embassay.samples.composition import OPERATORS, Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Document, Question
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
 LOW, HIGH = 0, 4

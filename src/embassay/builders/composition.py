@@ -22,8 +22,8 @@ from embassay.builders._generator import Generator, Request
 from embassay.builders._triples import Triple, triples
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
-from embassay.samples import Composition
 from embassay.samples.composed import of_document, without_repeats
+from embassay.samples.composition import Composition
 from embassay.types import Encoder
 
 __all__ = ["build", "given", "read", "requests"]

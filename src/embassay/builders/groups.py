@@ -21,7 +21,7 @@ from embassay.builders._reading import NO, YES, Source, SourcePair, is_of_pairs,
 from embassay.builders._sheet import meant, shown, table_of
 from embassay.errors import InputError, SourceError
 from embassay.randomness import generator
-from embassay.samples import Grouped, closure
+from embassay.samples.groups import Grouped, closure
 from embassay.types import Encoder
 
 LANGUAGES = "any"

@@ -25,7 +25,7 @@ from embassay.builders._typos import common_misspellings, read_misspellings
 from embassay.builders._wordnet import wordnet
 from embassay.builders._words import Tagged, tag
 from embassay.randomness import generator
-from embassay.samples import MinimalPairs
+from embassay.samples.minimal_pairs import MinimalPairs
 
 SHAPE = "minimal_pairs"
 EXTRA = "build"

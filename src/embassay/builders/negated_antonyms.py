@@ -27,7 +27,7 @@ from embassay.builders._verbs import DO, lower
 from embassay.builders._wordnet import Lexicon, wordnet
 from embassay.builders._words import Tagged, inflected, substituted, tag
 from embassay.randomness import generator
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 
 SHAPE = "choice"
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}

@@ -12,7 +12,7 @@ from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
 from embassay.run.plan import Entry, prepare
 from embassay.run.resolve import load_corpus
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.store.cache import FileHashes, VectorCache
 from embassay.types import SHOWN, Audit, Corpus, Encoder, Runtime
 

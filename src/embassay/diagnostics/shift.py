@@ -26,7 +26,8 @@ from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
 from embassay.randomness import generator
 from embassay.result import Estimate, Result, Row, Series
-from embassay.samples import Member, Role, Sample, Side
+from embassay.samples.base import Role, Sample
+from embassay.samples.two import Member, Side
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
 from embassay.stats.families import PairedDifference, compare_means

@@ -29,7 +29,7 @@ from embassay.layout import (
 )
 from embassay.lexical.overlap import overlap, pairs_of
 from embassay.result import Estimate, Result, Row, Series, Verdict
-from embassay.samples import Pair
+from embassay.samples.pairs import Pair
 from embassay.stats.best import rank_correlations
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
 from embassay.stats.exchange import compare_correlations

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
-from embassay.samples import Role, Text
+from embassay.samples.base import Role, Text
 from embassay.types import Encoder
 from embassay.vectors import Vectors
 

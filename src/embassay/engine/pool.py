@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from embassay.errors import EncoderError
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.types import Encoder
 from embassay.vectors import Vectors, as_array, as_float32, check_finite, with_narrow_indices
 

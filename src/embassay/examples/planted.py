@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from embassay.corpora.builtin import opposites
 from embassay.errors import EncoderError
 from embassay.randomness import generator
-from embassay.samples import Choice, Role
+from embassay.samples.base import Role
+from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus, content_hash
 
 DIM = 64

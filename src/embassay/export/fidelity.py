@@ -14,7 +14,7 @@ from embassay.engine.topk import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.types import Corpus, Encoder
 
 BUILT_IN = ("opposites", "handbook")

@@ -21,7 +21,7 @@ from embassay.run.execute import execute, layouts
 from embassay.run.plan import prepare
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Corpus, Draws, Encoder, Runtime
 from embassay.vectors import Similarity
 

@@ -25,7 +25,7 @@ from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
 from embassay.integrations.figures import Figures
 from embassay.integrations.vectors import dense
 from embassay.run.resolve import load_encoder
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Corpus, Draws, Encoder
 
 SPLIT = "test"

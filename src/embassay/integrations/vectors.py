@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Encoder
 
 SOME = "."

@@ -20,7 +20,7 @@ from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.result import Failure, Result
 from embassay.run.plan import Entry, Plan, Task
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Encoder, ItemScores

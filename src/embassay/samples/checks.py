@@ -12,20 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, get_args
 
 from embassay.errors import SpecError, nearest
-from embassay.samples import (
-    ALL_EDITS,
-    OPERATORS,
-    Choice,
-    Composition,
-    Document,
-    Grouped,
-    Member,
-    MinimalPairs,
-    Pair,
-    Question,
-    Role,
-    Side,
-)
+from embassay.samples.base import Role
+from embassay.samples.choice import Choice
+from embassay.samples.composition import OPERATORS, Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.samples.pairs import Pair
+from embassay.samples.retrieval import Document, Question
+from embassay.samples.two import Member, Side
 
 LIKERT = (0.0, 4.0)
 """The lowest and the highest rating."""

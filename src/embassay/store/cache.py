@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import UnknownNameError
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.store import disks, records
 from embassay.store.environment import PROBLEMS, RefusedError, acquire, reason, release
 from embassay.store.files import DATA, PLACE, default_folder, on_disk

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.store.canonical import canonical, write
 
 

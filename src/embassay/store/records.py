@@ -24,7 +24,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.samples import Text
+from embassay.samples.base import Text
 
 LAYOUT = 2
 """The first layout had no number."""

@@ -23,7 +23,7 @@ import numpy as np
 from embassay._version import __version__
 from embassay.errors import OutputError, one_line
 from embassay.result import Result
-from embassay.samples import Text
+from embassay.samples.base import Text
 from embassay.store import results
 from embassay.store.canonical import canonical, write
 from embassay.store.ledger import Ledger

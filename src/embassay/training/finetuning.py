@@ -21,7 +21,7 @@ from embassay.adaptation.splits import normalised
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.training.base_model import find_base, lengths, live, longest
 from embassay.training.batches import Batch, Row, draw
 from embassay.training.contrast import telling_apart

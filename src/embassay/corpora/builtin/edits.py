@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.samples import EDITS, MinimalPairs
+from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

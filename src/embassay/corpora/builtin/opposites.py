@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 from embassay.types import Corpus
 
 SHAPE = "choice"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.samples import Grouped
+from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 from importlib.resources import files
 
-from embassay.samples import Composition
 from embassay.samples.composed import SENTENCES, of_document
+from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
 SHAPE = "composition"

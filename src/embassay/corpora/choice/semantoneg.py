@@ -14,8 +14,8 @@ from typing import Any
 from embassay.corpora.io.jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError, quoted
-from embassay.samples import Choice
 from embassay.samples.checks import is_part_of_speech
+from embassay.samples.choice import Choice
 from embassay.types import Corpus
 
 SHAPE = "choice"

@@ -8,8 +8,8 @@ from typing import Any
 from embassay.corpora.composition.shared import dropped_notes, filter_field, in_order, rating_field
 from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.errors import SourceError, quoted
-from embassay.samples import OPERATORS, Composition
 from embassay.samples.composed import without_repeats
+from embassay.samples.composition import OPERATORS, Composition
 from embassay.types import Corpus
 
 SHAPE = "composition"

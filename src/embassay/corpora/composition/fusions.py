@@ -14,8 +14,8 @@ from typing import Any
 from embassay.corpora.composition.shared import dropped_notes, filter_field, in_order, rated_text
 from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.errors import SourceError
-from embassay.samples import Composition
 from embassay.samples.composed import SENTENCES, degenerate, of_document, without_repeats
+from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
 SHAPE = "composition"

@@ -13,7 +13,7 @@ from typing import Any
 from embassay.corpora.composition.shared import filter_field, in_order, rated_text
 from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require
 from embassay.errors import SourceError
-from embassay.samples import Composition, Operator
+from embassay.samples.composition import Composition, Operator
 from embassay.types import Corpus
 
 SHAPE = "composition"

@@ -12,8 +12,8 @@ from embassay.corpora.composition.shared import dropped_notes
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.tables import filled, first_line, table_rows
 from embassay.errors import SourceError
-from embassay.samples import Composition
 from embassay.samples.composed import without_repeats
+from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
 SHAPE = "composition"

@@ -18,7 +18,7 @@ from embassay.corpora.io.jsonl import Ids, counted, first_fields, key_field, tex
 from embassay.corpora.io.records import Table, read_table
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
-from embassay.samples import Grouped, closure
+from embassay.samples.groups import Grouped, closure
 from embassay.types import Corpus
 
 SHAPE = "groups"

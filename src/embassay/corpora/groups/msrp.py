@@ -17,7 +17,7 @@ from embassay.corpora.io.jsonl import counted, text_field
 from embassay.corpora.io.tables import first_line
 from embassay.data import MSRP
 from embassay.errors import SourceError
-from embassay.samples import Grouped, closure
+from embassay.samples.groups import Grouped, closure
 from embassay.types import Corpus
 
 SHAPE = "groups"

@@ -14,7 +14,7 @@ from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
-from embassay.samples import Grouped
+from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"

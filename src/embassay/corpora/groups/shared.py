@@ -15,7 +15,7 @@ from embassay.corpora.io.folders import entries
 from embassay.corpora.io.jsonl import counted, listed
 from embassay.corpora.io.tables import Row, even, table_rows
 from embassay.errors import SourceError
-from embassay.samples import Grouped
+from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"

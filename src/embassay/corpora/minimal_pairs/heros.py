@@ -14,7 +14,7 @@ from pathlib import Path
 from embassay.corpora.io.jsonl import LONGEST, listed
 from embassay.corpora.io.tables import even, filled, first_line, table_rows
 from embassay.errors import SourceError
-from embassay.samples import EDITS, MinimalPairs
+from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"

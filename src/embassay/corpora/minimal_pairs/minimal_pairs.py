@@ -8,7 +8,7 @@ from typing import Any
 
 from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
 from embassay.errors import SourceError, nearest, quoted
-from embassay.samples import ALL_EDITS, MinimalPairs
+from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"

@@ -16,7 +16,7 @@ from embassay.corpora.io.jsonl import counted, first_fields, json_lines, key_fie
 from embassay.corpora.io.tables import even, filled, first_line, header, table_rows
 from embassay.corpora.io.texts import open_decoded
 from embassay.errors import SourceError, quoted
-from embassay.samples import Pair
+from embassay.samples.pairs import Pair
 from embassay.store.paths import unreadable
 from embassay.types import Corpus
 

@@ -24,7 +24,7 @@ from embassay.corpora.retrieval.shared import (
     is_beir,
 )
 from embassay.errors import SourceError, SpecError, quoted
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

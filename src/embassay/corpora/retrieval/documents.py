@@ -15,7 +15,7 @@ from embassay.corpora.io.passages import cutter
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
 from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all, is_beir, is_trec
 from embassay.errors import SourceError, SpecError
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path
 from embassay.types import Corpus
 

@@ -12,7 +12,7 @@ from embassay.corpora.io.jsonl import key_field, text_field
 from embassay.corpora.io.records import Table, read_table
 from embassay.corpora.retrieval.shared import Unit, guess, units
 from embassay.errors import SourceError, quoted
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 
 QUESTION = ("question", "query", "text")
 RIGHT = (

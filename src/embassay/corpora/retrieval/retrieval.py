@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from embassay.corpora.io.jsonl import KINDS, Ids, counted, first_fields, json_lines, key_field, require, text_field
 from embassay.corpora.retrieval.shared import corpus_of, guess
 from embassay.errors import SourceError
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

@@ -13,7 +13,7 @@ from embassay.corpora.io.folders import entries
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.passages import Cut
 from embassay.errors import SourceError, nearest, quoted
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

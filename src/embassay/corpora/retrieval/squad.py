@@ -18,7 +18,7 @@ from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.squad import is_squad, json_object, list_of, value_of
 from embassay.corpora.retrieval.shared import Left, corpus_of
 from embassay.errors import SourceError, quoted
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

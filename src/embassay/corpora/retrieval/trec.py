@@ -29,7 +29,7 @@ from embassay.corpora.retrieval.shared import (
     topic_files,
 )
 from embassay.errors import SourceError, SpecError, quoted
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

@@ -48,7 +48,7 @@ from embassay.diagnostics.rows import (
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Result, Row, Verdict
-from embassay.samples import Composition as Sample
+from embassay.samples.composition import Composition as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.noninferiority import Headline

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
 from embassay.geometry.closeness import MEASURES, Measure, Moments, Sums, paired
 from embassay.geometry.plane import project, project_by_products
-from embassay.samples import Composition as Sample
+from embassay.samples.composition import Composition as Sample
 from embassay.stats.units import Floats
 from embassay.vectors import Vectors
 

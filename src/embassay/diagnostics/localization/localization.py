@@ -35,7 +35,7 @@ from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, verd
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
 from embassay.result import Result
-from embassay.samples import Grouped
+from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.folds import compare_means_over_folds, contiguous_folds

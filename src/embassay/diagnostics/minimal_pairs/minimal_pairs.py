@@ -27,8 +27,8 @@ from embassay.diagnostics.rows import candidates_of, comparisons, pools_of, role
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Estimate, Example, Result, Row, Series, Verdict
-from embassay.samples import ALL_EDITS
-from embassay.samples import MinimalPairs as Sample
+from embassay.samples.minimal_pairs import ALL_EDITS
+from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.density import density
 from embassay.stats.families import PairedDifference, compare_means

@@ -35,7 +35,7 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.result import Estimate, Example, Result, Row, Series
-from embassay.samples import Choice
+from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
 from embassay.stats.families import compare_means
 from embassay.stats.noninferiority import Headline

@@ -25,7 +25,7 @@ from embassay.diagnostics.retrieval.series import findings, first_place, scales,
 from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, verdict
 from embassay.errors import SpecError
 from embassay.result import Example, Result
-from embassay.samples import Question
+from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import PairedDifference, compare_means

@@ -15,7 +15,7 @@ from embassay.geometry import transforms
 from embassay.geometry.closeness import paired
 from embassay.geometry.isotropy import isotropy
 from embassay.randomness import generator
-from embassay.samples import Document, Question
+from embassay.samples.retrieval import Document, Question
 from embassay.stats.ranking import Places
 from embassay.stats.units import Floats
 from embassay.types import Corpus

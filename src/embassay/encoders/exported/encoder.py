@@ -16,7 +16,7 @@ from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed,
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.runner import FIRST, LEAST, TOKENS, WINDOW, batches
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 PROBE = ("A short one.", "A sentence that is rather longer than the other one.")

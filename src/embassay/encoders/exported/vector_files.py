@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embassay.corpora.io.jsonl import KINDS, json_lines, listed
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import open_file, unreadable
 
 NAMES = {

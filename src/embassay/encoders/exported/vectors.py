@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embassay.encoders.exported.vector_files import Form, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity

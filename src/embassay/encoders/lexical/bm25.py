@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 WORD = re.compile(r"\w+")

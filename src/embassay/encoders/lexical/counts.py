@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.lexical.pca import principal_axes
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, content_hash
 
 TOKENS = r"\w+|[^\w\s]"

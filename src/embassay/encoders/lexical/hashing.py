@@ -10,7 +10,7 @@ import numpy as np
 
 from embassay.encoders.lexical.counts import TOKENS
 from embassay.errors import SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import SpecError
 from embassay.randomness import generator
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 

@@ -37,7 +37,7 @@ from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options
 from embassay.errors import SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "hf"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from embassay.samples import Role
+from embassay.samples.base import Role
 
 DOCUMENT = ("document", "passage", "corpus")
 """The names under which models keep a document prompt, in the order in which they are looked for.

@@ -17,7 +17,7 @@ from embassay.encoders.neural import runner as runner_module
 from embassay.encoders.neural.locations import Found
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
 
 FAMILIES = {

@@ -31,7 +31,7 @@ from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, quiet, reason
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "hf"

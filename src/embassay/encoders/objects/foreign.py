@@ -26,7 +26,7 @@ from embassay.encoders.objects.object_forms import FORMS, Form, form_of
 from embassay.encoders.objects.object_settings import own_name, settings
 from embassay.encoders.probe import PROBES, remembered
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Encoder, Runtime, content_hash
 from embassay.vectors import Similarity, as_array, as_float32, described
 

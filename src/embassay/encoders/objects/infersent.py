@@ -23,7 +23,7 @@ from embassay.encoders.neural.shared import check_place, there
 from embassay.encoders.objects.infersent_model import InferSent
 from embassay.encoders.static.word_files import WordVectors, read, recognise
 from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 

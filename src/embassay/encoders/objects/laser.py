@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embassay.encoders.objects.packages import load, require
 from embassay.encoders.probe import PROBES, unit_steps
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 TARGET = "laser2 or laser3"

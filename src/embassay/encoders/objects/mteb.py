@@ -29,7 +29,7 @@ from embassay.encoders.objects.mteb_registry import (
 )
 from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
 EXTRA = "mteb"

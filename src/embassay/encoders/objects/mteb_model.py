@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.samples import Role
+from embassay.samples.base import Role
 
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
-from embassay.samples import Role
+from embassay.samples.base import Role
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"

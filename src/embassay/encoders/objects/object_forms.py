@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from embassay.encoders.objects import mteb_model
-from embassay.samples import Role
+from embassay.samples.base import Role
 
 BATCH = 32
 """Texts that go through a model of mteb together."""

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity, as_array, as_float32, described
 

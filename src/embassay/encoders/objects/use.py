@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embassay.encoders.addresses import hidden, without_secrets
 from embassay.encoders.objects.packages import load, require
 from embassay.errors import EncoderError, SourceError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 

@@ -22,7 +22,7 @@ from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_wh
 from embassay.endpoint.address import Address
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
 

@@ -19,7 +19,7 @@ from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphMod
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.tokens import Cut, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 

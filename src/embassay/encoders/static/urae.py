@@ -24,7 +24,7 @@ from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 

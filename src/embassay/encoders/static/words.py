@@ -21,7 +21,7 @@ from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.word_files import Form, WordVectors, read, recognise
 from embassay.encoders.tokens import Cut, Cutting, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.samples import Role
+from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 
