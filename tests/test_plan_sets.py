@@ -6,8 +6,8 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import main
-from embassay.encoders import presets as sets_module
 from embassay.errors import UnknownNameError
+from embassay.run import presets as sets_module
 from embassay.run.plan import prepare
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec

@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.encoders import presets as sets_module
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
+from embassay.run import presets as sets_module
 from embassay.run.resolve import scheme_of
 from embassay.run.specs import Spec, bind, parse
 

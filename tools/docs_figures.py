@@ -359,7 +359,7 @@ def bridges_mteb() -> str:
     import mteb
     import numpy as np
 
-    from embassay.bridges import mteb_model, mteb_task
+    from embassay.integrations import mteb_model, mteb_task
 
     diagnostics = {
         "negated_antonyms": "opposites",

@@ -15,8 +15,8 @@ from embassay.api import assay, report
 from embassay.diagnostics.minimal_pairs import minimal_pairs as module
 from embassay.diagnostics.minimal_pairs.minimal_pairs import CONTRASTS, LABELS, create, normalised
 from embassay.diagnostics.published import published, published_name
-from embassay.encoders import presets as sets_module
 from embassay.errors import SpecError
+from embassay.run import presets as sets_module
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT

@@ -8,12 +8,12 @@ from typing import Any
 
 from embassay.adaptation.material import Material
 from embassay.adaptation.order import Order
-from embassay.adaptation.splits import normalised
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import parse
 from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path
+from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 SHAPES = {

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from embassay.adaptation.making import Making
-from embassay.adaptation.negatives import Triplet
 from embassay.adaptation.variants import Stage
 from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
+from embassay.training.triplets import Triplet
 
 TIMED = 96
 """Texts that the base encodes for an estimate of the time."""

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from embassay.adaptation.material import Material
-from embassay.adaptation.splits import normalised
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
 from embassay.training.checkpoints import read_record
+from embassay.training.triplets import normalised
 from embassay.types import content_hash
 
 SPLIT = "split.json"

@@ -16,6 +16,7 @@ from embassay.adaptation.space import Space
 from embassay.errors import InputError, SpecError
 from embassay.randomness import generator
 from embassay.samples.retrieval import Question
+from embassay.training.triplets import Triplet
 from embassay.types import Corpus, Encoder
 
 AGAIN = "questions asked again with the same right text"
@@ -32,22 +33,6 @@ CURES = {
     HELD: "look further down with a larger --window, or take --by question, which holds no documents out",
 }
 """What helps where a reason leaves nothing."""
-
-
-@dataclass(frozen=True)
-class Triplet:
-    """A question, the text that answers it, and texts that do not; without wrong ones it is a pair.
-
-    Attributes
-    ----------
-    rights
-        All passages of the documents that answer the question; ``right`` alone where empty.
-    """
-
-    question: str
-    right: str
-    wrong: tuple[str, ...]
-    rights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

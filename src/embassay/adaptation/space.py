@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.adaptation.splits import normalised
 from embassay.engine.topk import search
 from embassay.samples.retrieval import Question
+from embassay.training.triplets import normalised
 from embassay.types import Corpus, Encoder
 from embassay.vectors import Found
 

@@ -6,8 +6,6 @@ Roychowdhury et al. (2024), section 2.4, hold out 20 % of the questions. Questio
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from embassay.errors import InputError, SpecError
 from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Question
+from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 By = Literal["question", "context"]
@@ -149,12 +148,6 @@ class WordForWord:
         words, padded = own.split(), f" {own} "
         begun = (tuple(words[start : start + LEAST_WORDS]) for start in range(len(words) - LEAST_WORDS + 1))
         return any(question in padded for start in begun for question in self._begun.get(start, ()))
-
-
-def normalised(text: str) -> str:
-    """Return a text's words in one form: Unicode NFKC, lower case, without punctuation; as it is where none is left."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(re.findall(r"\w+", folded)) or folded.strip()
 
 
 def _check(test: float, dev: float, by: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from embassay.encoders.presets import named, names
 from embassay.errors import PluginError, UnknownNameError
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
+from embassay.run.presets import named, names
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
 SETS = "sets"

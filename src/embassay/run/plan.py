@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from embassay.encoders.presets import EncoderSet, asked
 from embassay.errors import (
     EncoderError,
     InputError,
@@ -20,6 +19,7 @@ from embassay.errors import (
 )
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, left_out
 from embassay.randomness import generator
+from embassay.run.presets import EncoderSet, asked
 from embassay.run.resolve import (
     DEFAULT_ENCODER,
     DEFAULT_SCHEME,

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from embassay.adaptation.negatives import Triplet
-from embassay.adaptation.splits import normalised
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
 from embassay.errors import InputError, SpecError, UnknownNameError
@@ -29,6 +27,7 @@ from embassay.training.job import Job
 from embassay.training.settings import FINETUNE, LOSSES, Loss, Settings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, columns, conduct
+from embassay.training.triplets import Triplet, normalised
 from embassay.types import Corpus, content_hash
 
 K = 5

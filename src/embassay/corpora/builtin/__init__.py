@@ -1,1 +1,1 @@
-"""TODO."""
+"""Small corpora of our own writing, for trying things out."""

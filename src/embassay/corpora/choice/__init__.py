@@ -1,1 +1,1 @@
-"""TODO."""
+"""An input and three candidates."""

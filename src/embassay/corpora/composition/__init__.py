@@ -1,1 +1,1 @@
-"""TODO."""
+"""Overlap, difference and union of sentences."""

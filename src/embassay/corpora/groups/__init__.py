@@ -1,1 +1,1 @@
-"""TODO."""
+"""Sentences in groups that mean one thing."""

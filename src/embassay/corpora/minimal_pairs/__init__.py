@@ -1,1 +1,1 @@
-"""TODO."""
+"""Originals and their one-word edits."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Pairs of sentences with human scores."""

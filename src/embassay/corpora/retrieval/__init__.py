@@ -1,1 +1,1 @@
-"""TODO."""
+"""Questions, and the documents that answer them."""

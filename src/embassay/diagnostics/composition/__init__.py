@@ -1,1 +1,1 @@
-"""TODO."""
+"""Composition (Bansal et al. 2025)."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Localization (White et al. 2015)."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Minimal pairs (Chiang et al. 2023)."""

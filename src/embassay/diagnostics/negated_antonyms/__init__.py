@@ -1,1 +1,1 @@
-"""TODO."""
+"""SemAntoNeg (Vahtola et al. 2022)."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Retrieval (Roychowdhury et al. 2024)."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Exported models, and vectors that were made elsewhere."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Counts of words, BM25, hashed words, and random vectors."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Transformers and sentence-transformers models."""

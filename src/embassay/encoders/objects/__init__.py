@@ -1,1 +1,1 @@
-"""TODO."""
+"""Objects and functions of Python and of other libraries."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Vectors of words, paragraphs and trees."""

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from embassay.adaptation.negatives import Triplet
 from embassay.errors import OutputError
 from embassay.training import finetuning, precision
 from embassay.training.checkpoints import BEST, DAMAGED, StageFolder
 from embassay.training.finetuning import finetune
 from embassay.training.pretraining import pretrain
+from embassay.training.triplets import Triplet
 
 
 def unheard(done, total):

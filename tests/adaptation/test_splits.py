@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.adaptation.splits import Split, WordForWord, check_apart, normalised, split
+from embassay.adaptation.splits import Split, WordForWord, check_apart, split
 from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
+from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 

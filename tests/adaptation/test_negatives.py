@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from embassay.adaptation.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, Triplet, mine
+from embassay.adaptation.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, SAME, UNANSWERED, mine
 from embassay.errors import InputError, SpecError
 from embassay.samples.retrieval import Document, Question
+from embassay.training.triplets import Triplet
 from embassay.types import Card, Corpus
 
 

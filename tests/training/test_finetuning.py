@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.adaptation.negatives import Triplet
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.samples.retrieval import Document, Question
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
+from embassay.training.triplets import Triplet
 from embassay.types import Card, Corpus
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.bridges import BeirModel, batcher, mteb_model, mteb_task
 from embassay.errors import EncoderError, MissingExtraError, SpecError
+from embassay.integrations import BeirModel, batcher, mteb_model, mteb_task
 
 
 class Roles:

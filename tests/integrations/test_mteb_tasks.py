@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.bridges import mteb_model, mteb_task
 from embassay.errors import SpecError, UnknownNameError
+from embassay.integrations import mteb_model, mteb_task
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),

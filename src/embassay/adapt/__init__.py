@@ -1,1 +1,0 @@
-"""The only place that trains: ``train(text, out, *, options, seed, overwrite, advance) -> Trained``."""
