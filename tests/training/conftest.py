@@ -1,44 +1,5 @@
-"""What the tests of domain adaptation share: the helpers of ``tiny.py`` and a base made by them."""
+"""The fixtures that tests of training and adaptation share."""
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from training.fixtures import base, stopped, tiny
 
-import pytest
-
-
-@pytest.fixture(scope="session")
-def tiny():
-    """The functions of ``tiny.py``."""
-    spec = spec_from_file_location("tiny", Path(__file__).parent / "tiny.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def base(tiny, tmp_path_factory):
-    """The folder of a tiny sentence-transformers model with a prompt for queries."""
-    for name in ("torch", "sentence_transformers", "accelerate", "datasets"):
-        pytest.importorskip(name, reason="needs the extra train")
-    return tiny.make_base(tmp_path_factory.mktemp("tiny"), prompts={"query": "query : "})
-
-
-@pytest.fixture
-def stopped():
-    """Return what stops a training after so many steps, as a kill would, and counts the steps."""
-
-    class Stopped(Exception):  # noqa: N818
-        pass
-
-    def after(number):
-        seen = []
-
-        def advance(done, total):
-            seen.append((done, total))
-            if len(seen) == number:
-                raise Stopped
-
-        advance.seen, advance.error = seen, Stopped
-        return advance
-
-    return after
+__all__ = ["base", "stopped", "tiny"]
