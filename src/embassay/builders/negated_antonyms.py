@@ -130,8 +130,6 @@ def _split(source: Source) -> list[Source]:
 
 def _negated_side(pair: SourcePair) -> Source | str:
     """Return the negated sentence of a paraphrase pair, or why there is none (Vahtola et al. 2022, section 3)."""
-    if not pair.same:
-        return "a pair that is no paraphrase"
     sides = [(side, tag(side.text)) for side in (pair.first, pair.second)]
     if any(len(tagged.words) < SHORTEST for _, tagged in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
