@@ -117,8 +117,21 @@ def test_a_dry_run_makes_the_checks_of_a_build(folder, tmp_path, chat, capsys):
 
 
 def test_a_dry_run_without_a_generator_is_refused(folder, tmp_path, capsys):
-    assert run("retrieval", "--from", folder, "-o", tmp_path / "set.jsonl", "--dry-run") == 2
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--dry-run") == 2
     assert "name the generator that would be asked" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--count", "3")])
+def test_questions_without_a_generator_are_refused_with_the_option_to_add(more, folder, tmp_path, capsys):
+    assert run("retrieval", "--from", folder, "-o", tmp_path / "set.jsonl", *more) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "add --generator MODEL, for example --generator gpt-4o-mini" in said
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_questions_in_python_need_a_generator_too(folder):
+    with pytest.raises(SpecError, match="generator="):
+        ea.build("retrieval", folder)
 
 
 def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
@@ -173,14 +186,15 @@ def test_rules_need_no_generator(folder, tmp_path):
     assert not (tmp_path / "set-answers.jsonl").exists()
 
 
-def test_templates_need_no_generator(folder, tmp_path):
+def test_questions_stand_in_the_file_with_their_documents(folder, tmp_path, chat):
+    needs_extras()
     out = tmp_path / "set.jsonl"
-    assert run("retrieval", "--from", folder, "-o", out, "--unanswerable", "0", "--test", "1") == 0
+    asked = ("--generator", spec(chat), "--unanswerable", "0", "--test", "1")
+    assert run("retrieval", "--from", folder, "-o", out, *asked) == 0
     corpus = load_corpus(str(out))
-    assert "What is a kettle?" in {question.question for question in corpus.samples}
     assert len(corpus.documents) == len(DOCUMENTS)
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert all(row["source"].startswith("template") for row in rows if "question" in row)
+    assert {row["source"] for row in rows if "question" in row} == {f"generator: m at {chat.host}"}
 
 
 def test_documents_may_be_given_in_python():
@@ -246,14 +260,16 @@ def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
     assert table.read_bytes() == before
 
 
-def test_what_was_written_into_the_folder_is_no_document_of_the_next_build(folder):
+def test_what_was_written_into_the_folder_is_no_document_of_the_next_build(folder, chat):
+    needs_extras()
     out = folder / "set.jsonl"
-    first = ea.build("retrieval", folder, out, unanswerable=0.0)
-    again = ea.build("retrieval", folder, out, unanswerable=0.0, overwrite=True)
+    options = {"generator": spec(chat), "unanswerable": 0.0}
+    first = ea.build("retrieval", folder, out, **options)
+    again = ea.build("retrieval", folder, out, **options, overwrite=True)
     assert (folder / "set-card.md").exists()
     assert again.documents == first.documents
     card = (folder / "set-card.md").read_text(encoding="utf-8")
-    ea.build("retrieval", folder, out, unanswerable=0.0, overwrite=True)
+    ea.build("retrieval", folder, out, **options, overwrite=True)
     sha = next(line for line in card.splitlines() if "SHA-256" in line)
     assert sha in (folder / "set-card.md").read_text(encoding="utf-8")
 

@@ -342,18 +342,6 @@ def _observed_and_excess(rows: Any, encoder: str, subset: str, condition: str, m
     return f"{100 * observed.value:.0f} · {with_interval(excess, 100, 0)}"
 
 
-def generating_templates() -> str:
-    """How many questions the templates ask of two corpora."""
-    counts = {
-        name: len(ea.build("retrieval", data(path)).samples)
-        for name, path in (("XQuAD", "xquad_en/xquad.en.json"), ("TeleQuAD", "telequad/TeleQuAD-v4-full.json"))
-    }
-    return (
-        f"Templates are sure rather than many: {counts['XQuAD']} questions of the 240 paragraphs of XQuAD, "
-        f"{counts['TeleQuAD']} of TeleQuAD's.\n"
-    )
-
-
 def bridges_mteb() -> str:
     """How many figures are the same through mteb as through ``embassay run``, to 1e-6."""
     import mteb
@@ -394,7 +382,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "similarity-stsb": similarity_stsb,
     "generating-composition": generating_composition,
     "generating-filter": generating_filter,
-    "generating-templates": generating_templates,
     "bridges-mteb": bridges_mteb,
 }
 

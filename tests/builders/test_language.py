@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.builders._language import language_of, looks_english, refuse_other
+from embassay.builders._language import language_of, refuse_other
 from embassay.errors import InputError
 
 ENGLISH = (
@@ -44,12 +44,6 @@ def test_what_tells_nothing_is_not_decided(text):
 
 def test_a_long_text_without_function_words_is_none():
     assert language_of("Zorbu kelta mipo drana vesti oku") == "another"
-
-
-def test_the_share_leaves_out_what_is_not_decided():
-    assert looks_english([*ENGLISH, OTHER["German"], "Thanks!"]) == 0.75
-    assert looks_english([]) == 1
-    assert looks_english(["Thanks!"]) == 1
 
 
 def test_another_language_is_refused_with_what_to_do():

@@ -36,6 +36,18 @@ PARTS = (
     ("hood", "A grease trap is a metal grid that holds back fat above the cooker."),
     ("mixer", "A dough hook is a bent arm that kneads bread in a bowl for you."),
 )
+QUESTIONS = {
+    "dryer": ("Which screen does a dryer have?", "lint filter"),
+    "dryer2": ("Which machine dries with its own warmth?", "heat pump dryer"),
+    "washer": ("Which pipe leads to the wall?", "drain hose"),
+    "maker": ("In what year did the Velmo Works start?", "1931"),
+    "oven": ("Which appliance cooks with vapour?", "steam oven"),
+    "hob": ("Which plate heats pans?", "induction hob"),
+    "kettle": ("What keeps flakes out?", "limescale filter"),
+    "fridge": ("Where are vegetables kept moist?", "crisper drawer"),
+    "hood": ("Which grid holds fat?", "grease trap"),
+    "mixer": ("Which arm kneads bread?", "dough hook"),
+}
 
 
 def documents(parts=PARTS):
@@ -74,6 +86,16 @@ def answer_of(question, answer):
     return json.dumps({"question": question, "answer": answer})
 
 
+def asker(questions=QUESTIONS):
+    """Return a generator that asks its question of the first passage of each document that it knows one of."""
+    first = {f"{name}{mark}": asked for name, asked in questions.items() for mark in ("", "#1")}
+    return Stub(lambda request: answer_of(*first[request.key]) if request.key in first else "")
+
+
+def build(sources, questions=QUESTIONS, **options):
+    return retrieval.build(sources, generator=asker(questions), **options)
+
+
 PASSAGE = Passage("p", "The eco programme of this washer heats the water to 40 degrees and takes three hours.", "u")
 GOOD = answer_of("How warm does the water get in a saving programme?", "40 degrees")
 
@@ -83,15 +105,13 @@ def taken(text, passage=PASSAGE, most=1, share=0.6):
     return [a.question for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
 
 
-def test_a_template_question_has_its_passage_and_its_answer():
-    built = retrieval.build(documents(), unanswerable=0, test=0)
-    assert told(built)["What is a lint filter?"] == ("dryer",)
-    key = next(s.id for s in built.samples if s.question == "What is a lint filter?")
-    assert built.answers[key] == "a screen that catches fibres in the air of a dryer"
-    assert built.ways[key, "question"] == "template: definition"
+def test_a_question_has_its_passage_and_its_answer():
+    built = build(documents(), unanswerable=0, test=0)
+    assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
+    assert built.answers["dryer-q1"] == "lint filter"
+    assert built.ways["dryer-q1", "question"] == "generator: stub-1 at example.org"
     assert len(built.samples) == len(PARTS)
     assert built.shape == "retrieval"
-    assert built.prompt == ""
     for sample in built.samples:
         (text,) = next(d for d in built.documents if d.id == sample.right[0]).passages
         assert built.answers[sample.id] in text
@@ -102,21 +122,22 @@ def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_the
         "# Drums\n\nA drum turns.\n\n## Cleaning the drum\n\nRun it hot once a month with the door shut for an hour.\n"
     )
     found = cut_all([SourceDocument("a#1", text), SourceDocument("b", "One line.")], "paragraph")
-    assert [(p.id, p.heading, p.long) for p in found] == [
-        ("a#1##1", "Drums", False),
-        ("a#1##2", "Cleaning the drum", True),
-        ("b", "", False),
+    assert [(p.id, p.headings, p.long) for p in found] == [
+        ("a#1##1", ("Drums",), False),
+        ("a#1##2", ("Cleaning the drum",), True),
+        ("b", (), False),
     ]
     assert found[1].text.startswith("Cleaning the drum\nRun it hot")
-    built = retrieval.build([SourceDocument("a", text), SourceDocument("b", "One line.")], unanswerable=0)
-    assert told(built) == {"How do I clean the drum?": ("a#2",)}
+    sources = [SourceDocument("a", text), SourceDocument("b", "One line.")]
+    built = build(sources, {"a#2": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
+    assert told(built) == {"How often is a drum cleaned?": ("a#2",)}
     assert built.rejected["a passage of fewer than 8 words"] == 2
     assert [document.id for document in built.documents] == ["a#1", "a#2", "b"]
 
 
 def test_a_hash_in_a_fence_is_no_heading():
     found = cut_all([SourceDocument("a", "# Real\n\n```\n# a comment\n```\n\nText.")], "paragraph")
-    assert [(p.heading, p.body) for p in found] == [("Real", "``` # a comment ```"), ("", "Text.")]
+    assert [(p.headings, p.body) for p in found] == [(("Real",), "``` # a comment ```"), ((), "Text.")]
 
 
 def test_a_title_stands_before_its_own_document_only():
@@ -146,44 +167,14 @@ def test_where_windows_overlap_both_answer():
 def test_near_duplicates_answer_too_where_they_have_the_answer():
     copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
     other = ("other", "In a sauna " + PARTS[3][1].replace("1931", "1932"))
-    built = retrieval.build(documents((*PARTS, copy, other)), unanswerable=0)
-    assert told(built)["What is a lint filter?"] == ("dryer", "copy")
-    assert told(built)["When were the Velmo Works founded?"] == ("maker",)
+    built = build(documents((*PARTS, copy, other)), unanswerable=0)
+    assert told(built)["Which screen does a dryer have?"] == ("dryer", "copy")
+    assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
     assert built.rejected["a passage that says nearly what another says"] >= 1
 
 
-def test_a_subject_that_another_passage_defines_is_not_asked_about():
-    more = ("more", "A lint filter is cheap, and owners who lose theirs can buy one in any shop.")
-    built = retrieval.build(documents((*PARTS, more)), unanswerable=0)
-    assert "What is a lint filter?" not in told(built)
-    assert built.rejected["a subject that another passage says something of too"] == 1
-
-
-def test_a_question_that_two_passages_answer_differently_is_not_asked():
-    first = ("x", "The sign shows RCD (residual current device) in red letters on every plug we sell.")
-    second = ("y", "An RCD (remote control display) hangs on the wall of each laundry in the valley.")
-    built = retrieval.build(documents((*PARTS, first, second)), unanswerable=0)
-    assert "What does RCD stand for?" not in told(built)
-    assert built.rejected["a question that is asked of two passages"] == 2
-    alone = retrieval.build(documents((*PARTS, first)), unanswerable=0)
-    assert told(alone)["What does RCD stand for?"] == ("x",)
-
-
-def test_an_abbreviation_is_answered_wherever_it_is_spelt_out():
-    text = f"{PARTS[5][1]}\n\nAn RCD (residual current device) sits in each plug of the range.\n\n"
-    text += "The RCD is no fuse: a residual current device watches for stray current only."
-    built = retrieval.build([*documents(PARTS[:4]), SourceDocument("safety", text)], unanswerable=0)
-    assert told(built)["What does RCD stand for?"] == ("safety#2", "safety#3")
-
-
-def test_templates_leave_other_languages_alone():
-    german = SourceDocument("de", "Das Sieb ist ein Teil, das die Fasern in der Luft des Trockners auffängt und hält.")
-    built = retrieval.build([*documents(), german], unanswerable=0)
-    assert built.rejected["a passage that is not English, as the templates are"] == 1
-
-
 def test_units_that_are_taken_away_leave_questions_without_an_answer():
-    built = retrieval.build(documents(), unanswerable=0.3, seed=5)
+    built = build(documents(), unanswerable=0.3, seed=5)
     gone = [sample for sample in built.samples if not sample.right]
     assert len(gone) == 3
     left = {document.id for document in built.documents}
@@ -196,7 +187,7 @@ def test_units_that_are_taken_away_leave_questions_without_an_answer():
 def test_nothing_that_is_left_answers_what_was_taken_away():
     copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
     for seed in range(8):
-        built = retrieval.build(documents((*PARTS, *copies)), unanswerable=0.4, seed=seed)
+        built = build(documents((*PARTS, *copies)), unanswerable=0.4, seed=seed)
         texts = [text for document in built.documents for text in document.passages]
         for sample in built.samples:
             if not sample.right:
@@ -207,7 +198,7 @@ def test_nothing_that_is_left_answers_what_was_taken_away():
 def test_no_context_is_in_two_splits():
     copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
     for seed in range(8):
-        built = retrieval.build(documents((*PARTS, *copies)), test=0.4, seed=seed)
+        built = build(documents((*PARTS, *copies)), test=0.4, seed=seed)
         assert set(built.splits.values()) == {"train", "test"}
         of = {split: [s for s in built.samples if built.splits[s.id] == split] for split in ("train", "test")}
         for what in ("unit", "right"):
@@ -219,7 +210,7 @@ def test_no_context_is_in_two_splits():
 
 @pytest.mark.parametrize(("test", "splits"), [(1, {"test"}), (0, {"train"}), (0.01, {"train", "test"})])
 def test_the_split_takes_a_share_of_the_units(test, splits):
-    built = retrieval.build(documents(), test=test, unanswerable=0)
+    built = build(documents(), test=test, unanswerable=0)
     assert set(built.splits.values()) == splits
     if test == 0.01:
         assert Counter(built.splits.values())["test"] == 1
@@ -232,7 +223,7 @@ def test_a_context_in_two_splits_is_a_fault():
 
 
 def test_the_same_seed_gives_the_same_set_and_another_gives_another():
-    first, again, other = (retrieval.build(documents(), count=5, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (build(documents(), count=5, seed=seed) for seed in (1, 1, 2))
     assert (first.samples, first.documents, first.splits) == (again.samples, again.documents, again.splits)
     assert first.samples != other.samples
     assert len(first.samples) == len(other.samples) == 5
@@ -375,19 +366,17 @@ def test_an_answer_is_quoted_as_the_passage_has_it():
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "subject", "says"),
+    ("question", "answer", "says"),
     [
-        ("How hot is the eco programme?", "40 degrees", "", ""),
-        ("Is it 40 degrees that the eco programme has?", "40 degrees", "", ANSWER),
-        ("What heats the water to a certain point?", "eco", "", ""),
-        ("What takes so long and heats the water to 41?", "eco programme", "", ""),
-        ("Does the eco programme of this washer save?", "40 degrees", "", REPEATS),
-        ("Does the eco programme of this washer save?", "40 degrees", "the eco programme of this washer", ""),
-        ("What is 40 degrees?", "40 degrees", "40 degrees", ""),
+        ("How hot is the eco programme?", "40 degrees", ""),
+        ("Is it 40 degrees that the eco programme has?", "40 degrees", ANSWER),
+        ("What heats the water to a certain point?", "eco", ""),
+        ("What takes so long and heats the water to 41?", "eco programme", ""),
+        ("Does the eco programme of this washer save?", "40 degrees", REPEATS),
     ],
 )
-def test_leaks(question, answer, subject, says):
-    assert leak(question, answer, PASSAGE.text, subject) == says
+def test_leaks(question, answer, says):
+    assert leak(question, answer, PASSAGE.text) == says
 
 
 def test_names_are_no_leak():
@@ -431,28 +420,34 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
         ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
         ({"per_passage": 0}, "per_passage must be 1 or more, is 0"),
-        ({"prompt": "{passage}"}, "prompt and per_passage are for a generator"),
         ({"passages": "page"}, "passages must be document, paragraph"),
     ],
 )
 def test_options_out_of_range_are_said(options, says):
     with pytest.raises(SpecError) as error:
-        retrieval.build(documents(), **options)
+        build(documents(), **options)
     assert says in str(error.value)
+
+
+def test_a_generator_is_needed():
+    with pytest.raises(SpecError, match="generator='gpt-4o-mini'"):
+        retrieval.build(documents())
 
 
 def test_a_passage_that_stands_everywhere_is_not_asked_about():
     notice = "A service card is a slip of paper that lists every repair of an appliance."
     sources = [SourceDocument(name, f"{text}\n\n{notice}") for name, text in PARTS]
-    built = retrieval.build(sources)
-    assert "What is a service card?" not in told(built)
-    assert built.rejected["a passage that stands in more than 3 units"] >= 1
+    stub = asker()
+    built = retrieval.build(sources, generator=stub)
+    assert len(stub.asked) == len(PARTS)
+    assert not any(notice in request.prompt for request in stub.asked)
+    assert built.rejected["a passage that stands in more than 3 units"] == len(PARTS)
     assert len({sample.unit for sample in built.samples}) == len(PARTS)
 
 
 def test_progress_reaches_its_end():
     seen = []
-    retrieval.build(documents(), advance=lambda done, total: seen.append((done, total)))
+    build(documents(), advance=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (10, 10)
 
 
@@ -469,7 +464,8 @@ def test_a_built_set_is_read_back_and_assayed_and_chance_is_chance(tmp_path: Pat
     sources = [
         SourceDocument(f"d{n}", f"A plum{n:03} is a device that turns the {n} knobs of a stove.") for n in range(60)
     ]
-    built = retrieval.build(sources, unanswerable=0.1)
+    questions = {f"d{n}": (f"What moves with a plum{n:03}?", f"{n} knobs") for n in range(60)}
+    built = build(sources, questions, unanswerable=0.1)
     path = tmp_path / "set.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in lines_of(built)))
     corpus = load_corpus(str(path))
@@ -512,24 +508,6 @@ def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
 ELSEWHERE = ("tale", "The story goes like this: in 1931 two brothers rented a shed, and the Velmo Works began there.")
 
 
-def test_a_question_that_another_passage_may_answer_is_not_asked():
-    assert "When were the Velmo Works founded?" in told(retrieval.build(documents(), unanswerable=0))
-    built = retrieval.build(documents((*PARTS, ELSEWHERE)), unanswerable=0)
-    assert "When were the Velmo Works founded?" not in told(built)
-    assert built.rejected["a question that another passage may answer too"] == 1
-    later = (ELSEWHERE[0], ELSEWHERE[1].replace("1931", "1934"))
-    assert "When were the Velmo Works founded?" in told(retrieval.build(documents((*PARTS, later)), unanswerable=0))
-
-
-def test_an_option_that_another_passage_names_is_not_asked_about():
-    option = ("option", "`--eco` sets the water to 40 degrees in all of the programmes.")
-    other = ("other", "Owners who like `--eco` best can write it on the card beside the door.")
-    near = ("near", "Owners who like `--eco-plus` best can write it on the card beside the door.")
-    for more, asked in (((), True), ((other,), False), ((near,), True)):
-        built = retrieval.build(documents((*PARTS, option, *more)), unanswerable=0)
-        assert ("What does --eco do?" in told(built)) == asked
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     asks = answer_of("In what year did the Velmo Works start?", "1931")
@@ -543,22 +521,15 @@ def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     assert said in built.notes
 
 
-def test_plurals_spell_an_abbreviation_out_and_units_share_it():
-    first = ("x", "An RCD (residual current device) sits in each plug of the range that we sell.")
-    second = ("y", "The fuse box of a laundry holds two residual current devices (RCDs) and a bell.")
-    third = ("z", "Beside the door hangs a residual current device (RCD) that somebody tests in May.")
-    built = retrieval.build(documents((*PARTS, first, second, third)), unanswerable=0)
-    assert told(built)["What does RCD stand for?"] == ("x", "y", "z")
-
-
 def test_questions_about_a_long_passage_look_at_few_of_its_words(monkeypatch):
     looked, same = [], _leaks._same
     monkeypatch.setattr(_leaks, "_same", lambda *given: looked.append(1) or same(*given))
     names = ["".join(letters) for letters in combinations("bodefugaki", 5)]
     text = " ".join(f"A {name} is a device that turns the {name[::-1]} of a stove." for name in names)
-    built = retrieval.build([SourceDocument("a", text)], unanswerable=0)
-    assert len(built.samples) > 200
-    assert len(looked) < 8 * len(built.samples)
+    for name in names:
+        assert leak(f"What is a {name} there for?", name[::-1], text) == ""
+    assert len(names) > 200
+    assert 0 < len(looked) < 8 * len(names)
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=30))
@@ -573,34 +544,45 @@ def test_runs_are_those_of_the_naive_search(asked, words):
 
 
 def test_the_same_question_of_a_passage_is_looked_at_once():
-    built = retrieval.build(documents((("a", f"{PARTS[0][1]} " * 3),)), unanswerable=0)
+    again = f"[{', '.join([answer_of(*QUESTIONS['dryer'])] * 3)}]"
+    built = retrieval.build(documents(PARTS[:1]), generator=Stub(lambda request: again), per_passage=3)
     assert len(built.samples) == 1
     assert built.rejected["the same question again"] == 2
 
 
+def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
+    first = "Each washer of the Velmo range heats the water to 40 degrees in its saving programme."
+    second = "Who wants to pay less can take the saving programme, which stops the heater at 40 degrees."
+    asked = answer_of("How warm does the water get in a wash that saves?", "40 degrees")
+    sources = [SourceDocument("washer", f"{first}\n\n{second}"), *documents(PARTS[4:])]
+    built = retrieval.build(sources, generator=Stub(lambda r: asked if "washer" in r.key else ""), unanswerable=0)
+    assert told(built) == {"How warm does the water get in a wash that saves?": ("washer#1", "washer#2")}
+    assert built.rejected["the same question again"] == 1
+
+
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_last_unit_is_not_taken_away(units):
-    built = retrieval.build(documents(PARTS[:units]), unanswerable=1)
+    built = build(documents(PARTS[:units]), unanswerable=1)
     assert len(built.documents) == 1
     assert sum(bool(sample.right) for sample in built.samples) == 1
     assert any(f"unanswerable is 1 of {units}: one has to stay" in note for note in built.notes)
     rest = ("rest", "Wipe the door of the drum with a cloth each week.")
-    assert not any(s.right for s in retrieval.build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
+    assert not any(s.right for s in build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
 
 
 def test_a_share_that_takes_no_unit_is_said():
-    built = retrieval.build(documents(PARTS[:3]), unanswerable=0.1)
+    built = build(documents(PARTS[:3]), unanswerable=0.1)
     assert "0 units taken away where unanswerable is 0.1 of 3: that rounds to none" in built.notes
-    assert not any("unanswerable" in note for note in retrieval.build(documents(PARTS), unanswerable=0.1).notes)
-    assert not any("unanswerable" in note for note in retrieval.build(documents(PARTS[:3]), unanswerable=0).notes)
+    assert not any("unanswerable" in note for note in build(documents(PARTS), unanswerable=0.1).notes)
+    assert not any("unanswerable" in note for note in build(documents(PARTS[:3]), unanswerable=0).notes)
 
 
 def test_one_of_a_kind_is_said_in_the_singular():
     copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
-    notes = retrieval.build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
+    notes = build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
     assert "1 of them says nearly what another says: both are right where both have the answer" in notes
     assert "1 question with several right documents" in notes
-    assert notes[-1] == "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit"
+    assert "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit" in notes
 
 
 def test_each_place_of_a_prompt_is_filled():
@@ -611,7 +593,7 @@ def test_a_heading_without_text_goes_along_with_the_next():
     text = "# Manual of the pump\n\n## Old\n\n## Cleaning\n\nRinse it.\n\n## Care\n\nOil it.\n\nDry it."
     found = cut_all([SourceDocument("a", text)], "paragraph")
     assert [p.text for p in found] == ["Manual of the pump\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
-    assert [(p.heading, p.alone) for p in found] == [("Cleaning", True), ("Care", False), ("", False)]
+    assert [p.headings for p in found] == [("Manual of the pump", "Cleaning"), ("Care",), ()]
 
 
 def test_a_title_stands_above_the_first_heading():
@@ -622,15 +604,8 @@ def test_a_title_stands_above_the_first_heading():
 
 
 def test_a_document_of_headings_only_is_counted():
-    built = retrieval.build([*documents(), SourceDocument("bare", "# Pumps\n\n## Hoses\n")], unanswerable=0)
+    built = build([*documents(), SourceDocument("bare", "# Pumps\n\n## Hoses\n")], unanswerable=0)
     assert built.rejected["a document that has headings only"] == 1
-
-
-def test_a_place_to_fill_in_is_no_subject():
-    usage = ("usage", "Write the name of the lint filter first. NAME is the label of it in each of the tables.")
-    assert "What is NAME?" not in told(retrieval.build(documents((*PARTS, usage)), unanswerable=0))
-    other = ("usage", "Write the word for the lint filter first. NAME is the label of it in each of the tables.")
-    assert "What is NAME?" in told(retrieval.build(documents((*PARTS, other)), unanswerable=0))
 
 
 @pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}, {"per_passage": 0}])

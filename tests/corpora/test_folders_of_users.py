@@ -110,18 +110,18 @@ def test_the_flag_of_the_command_line(command, folder, asked, tmp_path, capsys):
 def test_a_test_set_is_built_from_links_only_where_that_is_asked_for(tmp_path, capsys):
     folder = tmp_path / "docs"
     folder.mkdir()
-    text = "# How to clean the {} filter\n\nPull the {} filter out of the door and rinse it with {} water.\n"
-    (folder / "a.md").write_text(text.format("lint", "lint", "warm"))
+    text = "The {} stands in the hall. It holds water for a week of washing. Visitors may drink from it at no charge."
+    (folder / "a.md").write_text(text.format("barrel"))
     outside = tmp_path / "b.md"
-    outside.write_text(text.format("pump", "pump", "cold"))
+    outside.write_text(text.format("cistern"))
     (folder / "b.md").symlink_to(outside)
-    built = ea.build("retrieval", folder, unanswerable=0)
-    assert [document.id for document in built.documents] == ["a"]
-    built = ea.build("retrieval", folder, unanswerable=0, follow_links=True)
-    assert [document.id for document in built.documents] == ["a", "b"]
+    built = ea.build("composition", folder)
+    assert {sample.unit for sample in built.samples} == {"a"}
+    built = ea.build("composition", folder, follow_links=True)
+    assert {sample.unit for sample in built.samples} == {"a", "b"}
     for flags, count in (([], "1 document"), (["--follow-links"], "2 documents")):
         out = tmp_path / f"set{len(flags)}.jsonl"
-        arguments = ["build", "retrieval", "--from", str(folder), "-o", str(out), "--unanswerable", "0", *flags]
+        arguments = ["build", "composition", "--from", str(folder), "-o", str(out), *flags]
         assert _guarded(arguments) == 0
         assert f"files: {count}" in capsys.readouterr().err
 

@@ -21,7 +21,7 @@ HOLDS = {
     "unit": "washer",
     "split": "test",
     "answer": "8 kg",
-    "source": "template: number",
+    "source": "generator: m",
 }
 NONE = {"id": "q3", "question": "Who made the lid?", "right": [], "unit": "lid", "split": "test", "source": "by hand"}
 
@@ -54,7 +54,7 @@ def test_documents_and_questions_are_read(file):
     )
     assert corpus.samples[1] == Question("q2", "How much does a drum hold?", ("drum",), units=("washer",))
     assert corpus.samples[2].right == ()
-    assert corpus.source == "by hand 1, template: number 1"
+    assert corpus.source == "by hand 1, generator: m 1"
     assert corpus.notes == (
         "splits: train 1, test 2",
         "2 documents in 3 passages, 3 questions, 1 of them not answered by any document",

@@ -6,12 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from embassay.builders._language import language_of
 from embassay.builders._leaks import leak
 from embassay.builders._passages import Passage
-from embassay.builders._templates import Asked
 from embassay.corpora.io.passages import collapsed
 from embassay.errors import SpecError
 
@@ -46,6 +46,23 @@ _OPENS = re.compile(
     r"(?:he|she|it|they|this|these|those)\b(?!\s+(?:called|possible|necessary|important|safe|better|best|that)\b)"
 )
 _QUOTES, _DASHES = "\"'“”‘’„«»`", "-‐‑–—"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about a passage.
+
+    Attributes
+    ----------
+    answer
+        Words of the passage.
+    way
+        Who asked it: ``generator: NAME``.
+    """
+
+    question: str
+    answer: str
+    way: str
 
 
 def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str:
@@ -88,7 +105,7 @@ def from_reply(
     for row in found[:most]:
         question, answer = (collapsed(row[field]) for field in ("question", "answer"))
         quoted = quote_of(answer, passage.body)
-        if reason := _unfit(question, answer, passage) or leak(question, quoted, passage.text, share=share):
+        if reason := _unfit(question, answer, passage) or leak(question, quoted, passage.text, share):
             rejected[reason] += 1
         else:
             yield Asked(question, quoted, f"generator: {name}")

@@ -90,7 +90,7 @@ def main_group(tagged: Tagged) -> Group | None:
             return at[index] if _decided(words, at[index], tuple(at.values())) else None
         elif index in at:
             owed, maybe = max(owed - 1, 0), 0
-        elif _opens_clause(words, index, at):
+        elif _opens_clause(words, index):
             owed, maybe = owed + 1, maybe + (lower(word) in PREPOSITIONS_TOO)
             waiting = waiting or (
                 (lower(word) in ADVERBIAL or _names_time(words, index)) and starts_clause(words, index)
@@ -122,7 +122,7 @@ def _asks(words: tuple[Word, ...], first: str) -> bool:
     return first in DO and len(words) > 2 and lower(words[1]) in SUBJECTS and words[2].tag.startswith("VB")
 
 
-def _opens_clause(words: tuple[Word, ...], index: int, at: dict[int, Group]) -> bool:
+def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
     """Say whether a subordinate clause with its own finite verb begins at a word."""
     low, before = lower(words[index]), words[index - 1] if index else None
     if _names_time(words, index):

@@ -68,12 +68,6 @@ def language_of(text: str) -> str:
     return "English" if counts["English"] else "another" if len(tokens) >= TELLING else ""
 
 
-def looks_english(texts: Iterable[str]) -> float:
-    """Return the share of English texts among those whose language can be told, 0 to 1; 1 where there are none."""
-    found = Counter(filter(None, map(language_of, texts)))
-    return found["English"] / found.total() if found else 1.0
-
-
 def refuse_other(texts: Iterable[str], name: str) -> None:
     """Raise InputError where most of the texts are not English.
 

@@ -23,27 +23,25 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def leak(question: str, answer: str, passage: str, subject: str = "", share: float = 0.6) -> str:
+def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
     """Return how a question leaks, as a phrase for people; empty if it does not.
 
     Parameters
     ----------
     answer
         The words of the passage that answer it.
-    subject
-        What is asked about: its words, and names, may stand in both.
     share
         Share of the question's content words that stand in one run in the passage, from which on it repeats it;
-        above 0, at most 1. A run has :data:`ENOUGH` content words at least.
+        above 0, at most 1. A run has :data:`ENOUGH` content words at least; names may stand in both.
     """
     asked, wanted = tokens(question), tokens(answer)
-    if wanted and _within(wanted, asked) and not _within(wanted, tokens(subject)):
+    if wanted and _within(wanted, asked):
         return ANSWER
-    about = {*tokens(subject), *names(question)}
-    content = telling(asked, about)
+    named = set(names(question))
+    content = telling(asked, named)
     for run in _runs(asked, _placed(passage)):
-        told = telling(run, about)
-        long = sum(word not in about for word in run) >= RUN
+        told = telling(run, named)
+        long = sum(word not in named for word in run) >= RUN
         if told and (long or len(told) >= max(ENOUGH, share * len(content) - 1e-9)):
             return REPEATS
     return ""
@@ -56,9 +54,9 @@ def overlap(question: str, passages: Iterable[str]) -> float:
     return sum(any(word in places for places in known) for word in content) / len(content) if content else 0.0
 
 
-def telling(words: Iterable[str], about: Collection[str] = ()) -> list[str]:
-    """Return the words that tell what a text is about, without those of its subject."""
-    return [word for word in words if word not in _FUNCTION_WORDS and word not in about]
+def telling(words: Iterable[str], left_out: Collection[str] = ()) -> list[str]:
+    """Return the words that tell what a text is about, without some that are left out."""
+    return [word for word in words if word not in _FUNCTION_WORDS and word not in left_out]
 
 
 def names(question: str) -> list[str]:

@@ -26,16 +26,12 @@ class Passage:
         ``ID#n``, n from 1, where its document has several; else the document's.
     body
         Its text without a heading.
-    heading
-        The heading that it is the first passage under, or the document's title; else empty.
-    alone
-        Whether nothing else stands under that heading.
     unit
         The key of its article, else of its document; the passage itself where all are of one document.
     shared
         The words at its start and at its end that its neighbours have too, where passages overlap.
-    above
-        The title, and the headings above that one that have no text of their own.
+    headings
+        The document's title and the headings that it is the first passage under; none for other passages.
     document
         The id of the document that it was cut from.
     """
@@ -43,16 +39,14 @@ class Passage:
     id: str
     body: str
     unit: str
-    heading: str = ""
-    alone: bool = False
     shared: int = 0
-    above: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
     document: str = ""
 
     @cached_property
     def text(self) -> str:
         """What is looked for: the headings, each on a line of its own, and the body."""
-        return "\n".join((*self.above, *((self.heading,) if self.heading else ()), self.body))
+        return "\n".join((*self.headings, self.body))
 
     @property
     def long(self) -> bool:
@@ -80,17 +74,16 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     found = []
     for source in sources:
         pieces = list(_pieces(source, passages))
-        for number, (headings, body, alone) in enumerate(pieces, 1):
+        for number, (headings, body) in enumerate(pieces, 1):
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             own = single and not _words(passages)
             unit = name if own else source.unit or source.id
-            *above, heading = headings or ("",)
-            found.append(Passage(name, body, unit, heading, alone, _overlap(passages), tuple(above), source.id))
+            found.append(Passage(name, body, unit, _overlap(passages), headings, source.id))
     return tuple(found)
 
 
-def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """Yield (headings or none, body, whether it is alone under the last of them)."""
+def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield (headings or none, body) of each passage."""
     cut = cutter(passages)
     # The title of an article stands for all its paragraphs, that of a document for itself.
     title = (source.title,) if source.title and not source.unit else ()
@@ -100,9 +93,8 @@ def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[tuple[str, 
         bodies = cut(text)
         # A text often begins with its title.
         first = (*(title if headings[:1] != title else ()), *headings) if number == 0 else headings
-        alone = len(bodies) == 1 and (bool(headings) or len(sections) == 1)
         for place, body in enumerate(bodies):
-            yield first if place == 0 else (), body, alone
+            yield first if place == 0 else (), body
 
 
 def _sections(text: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -38,11 +38,6 @@ class Tag:
     pronoun: str
     marks: str
 
-    @property
-    def negative(self) -> bool:
-        """Whether it says ``not``."""
-        return self.auxiliary.endswith("n't")
-
     def __str__(self) -> str:
         """Return it as it stands after a clause: ``, isn't it?``."""
         return f", {self.auxiliary} {'I' if self.pronoun == 'i' else self.pronoun}{self.marks}"

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from embassay.builders._asked import quote_of
+from embassay.builders._asked import Asked, quote_of
 from embassay.builders._duplicates import near_duplicates, stem, stems, tokens
 from embassay.builders._leaks import telling
 from embassay.builders._passages import Passage
-from embassay.builders._subjects import bare
-from embassay.builders._templates import Asked, plain
-from embassay.corpora.io.passages import sentences
 
 AGAIN = "the same question again"
 TWICE = "a question that is asked of two passages"
-ELSEWHERE = "a subject that another passage says something of too"
-_SPELT = "template: abbreviation"
-_SAYS = re.compile(r"(.{2,80}?) (?:\([^()]*\) )?(?:is|are|was|were|means|refers? to)\b")
-_SHORT = re.compile(r"\b[A-Z][A-Za-z]*[A-Z](?=s?\b)")
-_CALLED = re.compile(r"\b(?:called|known as|termed) (?:the |an? )?((?:[\w'’-]+ ?){1,4})")
 
 
 @dataclass(frozen=True)
@@ -112,8 +103,9 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     found, numbers = list[Answered](), Counter[str]()
     for told in same.values():
         groups = {grounds.group(passage) for passage, _ in told}
-        answers = {_answer_of(passage, asked) for passage, asked in told}
-        if len(groups) > 1 and (len(answers) > 1 or not told[0][1].answer):
+        # Another unit may mean another thing by the same words, so its answer is another one.
+        answers = {(passage.unit, *map(stem, tokens(asked.answer))) for passage, asked in told}
+        if len(groups) > 1 and len(answers) > 1:
             rejected[TWICE] += len(told)
             continue
         if len(told) > 1:
@@ -124,75 +116,15 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     return found
 
 
-def said_once(pairs: Sequence[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Pair]:
-    """Leave out what asks for the meaning of a subject of which another passage says something too."""
-    asks = ("template: definition", "template: meaning")
-    wanted = {bare(asked.subject) for _, asked in pairs if asked.way in asks}
-    speak = defaultdict[str, set[int]](set)
-    for passage, group in zip(grounds.passages, grounds.groups, strict=True):
-        for subject in _spoken_of(passage.body) & wanted if wanted else ():
-            speak[subject].add(group)
-    kept = [(p, a) for p, a in pairs if a.way not in asks or speak[bare(a.subject)] <= {grounds.group(p)}]
-    if lost := len(pairs) - len(kept):
-        rejected[ELSEWHERE] += lost
-    return kept
-
-
-def spelt_out(pairs: Sequence[Pair], grounds: Grounds) -> list[Pair]:
-    """Add, to the questions what an abbreviation stands for, the other passages that have it and its long form.
-
-    Either may be in the plural.
-    """
-    asks = _SPELT
-    wanted = {asked.subject for _, asked in pairs if asked.way == asks}
-    having = defaultdict[str, list[Passage]](list)
-    for passage in grounds.passages if wanted else ():
-        for short in set(_SHORT.findall(passage.body)) & wanted:
-            having[short].append(passage)
-    asked_of = {(passage.id, asked.question) for passage, asked in pairs}
-    more = [
-        (passage, replace(asked, answer=quoted))
-        for _, asked in pairs
-        if asked.way == asks
-        for passage in having[asked.subject]
-        if (passage.id, asked.question) not in asked_of and (quoted := _long_form(asked.answer, passage.body))
-    ]
-    return [*pairs, *more]
-
-
 def _answered(name: str, asked: Asked, passages: Sequence[Passage], grounds: Grounds) -> Answered:
     near = {other.id: other for passage in passages for other in grounds.near(passage)}
     own = {passage.id for passage in passages}
     right = {key: p for key, p in near.items() if key in own or _answers(p.text, asked, passages[0])}
-    beside = {p.id: p for passage in passages for p in (grounds.beside(passage, asked) if asked.answer else ())}
+    beside = {p.id: p for passage in passages for p in grounds.beside(passage, asked)}
     return Answered(name, asked, tuple((right | beside).values()), tuple((near | beside).values()))
 
 
 def _answers(text: str, asked: Asked, passage: Passage) -> bool:
     """Say whether a text has a question's answer, and the words of the question that its own passage has."""
     words = {stem(word) for word in telling(tokens(asked.question))} & stems(passage.text)
-    return words <= stems(text) and (not asked.answer or bool(quote_of(asked.answer, text)))
-
-
-def _answer_of(passage: Passage, asked: Asked) -> tuple[str, ...]:
-    """Return what answers of one question are compared by: their words, and their unit if others may mean another."""
-    words = map(stem, tokens(asked.answer))
-    return tuple(words) if asked.way == _SPELT else (passage.unit, *words)
-
-
-def _long_form(answer: str, text: str) -> str:
-    """Return the words of a text that are an abbreviation's long form, in the singular or the plural; else nothing."""
-    forms = (answer, f"{answer}s", answer.removesuffix("s"), re.sub("ies$", "y", answer), re.sub("y$", "ies", answer))
-    return next((quoted for form in dict.fromkeys(forms) if (quoted := quote_of(form, text))), "")
-
-
-def _spoken_of(text: str) -> set[str]:
-    """Return what the sentences of a text are about, and what it says that something is called, without articles."""
-    found = set[str]()
-    for _, raw in sentences(text):
-        if said := _SAYS.match(plain(raw)):
-            found.add(bare(re.sub(r"\s*\([^()]*\)$", "", said.group(1)).rstrip(",")))
-    for called in _CALLED.findall(text):
-        words = called.lower().split()
-        found |= {" ".join(words[:size]) for size in range(1, len(words) + 1)}
-    return found
+    return words <= stems(text) and bool(quote_of(asked.answer, text))

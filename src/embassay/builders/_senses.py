@@ -22,7 +22,6 @@ from embassay.builders._words import Tagged, Word, inflected
 
 _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
-_OTHERS = frozenset({"be", "make", "deg", "nodeg"})
 LISTED = "list of replacements"
 SHARE = 0.75
 """What share of a word's uses the sense must have for WordNet to decide (each sense counted once more than met)."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from embassay.builders._built import Built
-from embassay.builders._elsewhere import Elsewhere
+from embassay.builders._elsewhere import units_that_may_answer
 from embassay.builders._leaks import overlap
 from embassay.builders._passages import SHORTEST
 from embassay.builders._right import Answered, Grounds
@@ -19,9 +19,7 @@ from embassay.samples.retrieval import Document, Question
 TRAIN, TEST = "train", "test"
 
 
-def built_of(
-    found: Sequence[Answered], grounds: Grounds, elsewhere: Elsewhere, *, seed: int, unanswerable: float, test: float
-) -> Built:
+def built_of(found: Sequence[Answered], grounds: Grounds, *, seed: int, unanswerable: float, test: float) -> Built:
     """Return the test set of some questions.
 
     Units are what passages belong to; those of one question, and of near-duplicates of what answers it, are one. From
@@ -30,7 +28,8 @@ def built_of(
     """
     unit_of = _joined(found, grounds)
     units = {one.id: unit_of[one.right[0].unit] for one in found}
-    barred = {units[one.id] for one in found if {unit_of[key] for key in elsewhere.units[one.id]} - {units[one.id]}}
+    others = units_that_may_answer(found, grounds)
+    barred = {units[one.id] for one in found if {unit_of[key] for key in others[one.id]} - {units[one.id]}}
     gone = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
     if gone == set(unit_of.values()):
         gone -= {min(gone)}
@@ -56,7 +55,7 @@ def built_of(
         (*_notes(found, grounds), *taken, *([told(splits, units)] if splits else [])),
         documents=tuple(Document(passage.id, (passage.text,)) for passage in kept),
         splits=splits,
-        answers={one.id: one.asked.answer for one in found if right[one.id] and one.asked.answer},
+        answers={one.id: one.asked.answer for one in found if right[one.id]},
         ways={(one.id, "question"): one.asked.way for one in found},
     )
 

@@ -56,8 +56,6 @@ _FIXED = {
 }
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "CD")
 _VERBS = ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
-_STARTS = ("DT", "PRP", "PRP$", "NNP", "TO", "CD", "WRB", "WP")
-"""What often follows a verb directly and seldom a noun."""
 
 
 def tags(words: Sequence[str]) -> tuple[str, ...]:

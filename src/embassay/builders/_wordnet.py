@@ -98,10 +98,6 @@ class Lexicon:
                 found[lemma, _KINDS[rest[0]], int(number)] = int(count)
         return found
 
-    def knows(self, lemma: str, part: str) -> bool:
-        """Say whether a lemma has a sense in a part of speech (a key of :data:`PARTS`)."""
-        return lemma in self._index(part)
-
     def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
         """Return the senses of a word, the most frequent first; none for a word that is not there."""
         counts = self._counts()

@@ -27,7 +27,6 @@ from embassay.builders._words import Tagged, tag
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
 
-SHAPE = "minimal_pairs"
 EXTRA = "build"
 REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25

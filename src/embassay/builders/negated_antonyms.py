@@ -29,10 +29,7 @@ from embassay.builders._words import Tagged, inflected, substituted, tag
 from embassay.randomness import generator
 from embassay.samples.choice import Choice
 
-SHAPE = "choice"
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
-PAIRS = True
-"""A table of paraphrase pairs is read as such."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,6 @@ class _Quadruple:
     pair: str
     negation: str
     sure: bool
-
-
-_Made = tuple[Source, _Quadruple]
 
 
 def build(
@@ -80,7 +74,7 @@ def build(
     begun = time.perf_counter()
     lexicon = wordnet()
     sentences, rejected = _sentences(sources)
-    kept, doubtful = dict[frozenset[str], _Made](), dict[frozenset[str], _Made]()
+    kept, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
     for done, source in enumerate(sentences, 1):
         made = _quadruple(source.text, lexicon)
         if isinstance(made, str):
@@ -89,17 +83,17 @@ def build(
             texts = frozenset(text.casefold() for text in made.texts)
             rejected["the same four sentences again"] += texts in kept
             rejected["doubtful opposites: for the review sheet"] += not made.sure
-            (kept if made.sure else doubtful).setdefault(texts, (source, made))
+            (kept if made.sure else doubtful).setdefault(texts, made)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
     chosen = _drawn(list(kept.values()), seed, count)
     return Built(
-        samples=tuple(sample for number, entry in enumerate(chosen) for sample in _choices(number, *entry)),
+        samples=tuple(sample for number, made in enumerate(chosen) for sample in _choices(number, made)),
         rejected=+rejected,
-        notes=_notes(len(kept), [made.pair for _, made in chosen], len(doubtful)),
+        notes=_notes(len(kept), [made.pair for made in chosen], len(doubtful)),
         seconds=time.perf_counter() - begun,
         materials=_materials(),
-        doubtful=tuple(_choices(number, *entry)[0] for number, entry in enumerate(doubtful.values())),
+        doubtful=tuple(_choices(number, made)[0] for number, made in enumerate(doubtful.values())),
     )
 
 
@@ -136,8 +130,6 @@ def _split(source: Source) -> list[Source]:
 
 def _negated_side(pair: SourcePair) -> Source | str:
     """Return the negated sentence of a paraphrase pair, or why there is none (Vahtola et al. 2022, section 3)."""
-    if not pair.same:
-        return "a pair that is no paraphrase"
     sides = [(side, tag(side.text)) for side in (pair.first, pair.second)]
     if any(len(tagged.words) < SHORTEST for _, tagged in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
@@ -215,18 +207,18 @@ def _with_tags(texts: tuple[str, str, str, str], question: Tag | None) -> tuple[
     return with_tag(first, question), with_tag(second, question), with_tag(third, turned), with_tag(fourth, turned)
 
 
-def _drawn(made: list[_Made], seed: int, count: int | None) -> list[_Made]:
+def _drawn(made: list[_Quadruple], seed: int, count: int | None) -> list[_Quadruple]:
     """Draw quadruples by going round the pairs of antonyms: one of each in turn, in an order drawn by the seed."""
     if count is None or count >= len(made):
         return made
     of_pair: dict[str, list[int]] = {}
     for place in generator(seed, "builders", "negated_antonyms").permutation(len(made)).tolist():
-        of_pair.setdefault(made[place][1].pair, []).append(place)
+        of_pair.setdefault(made[place].pair, []).append(place)
     round_by_round = [place for turn in zip_longest(*of_pair.values()) for place in turn if place is not None]
     return [made[place] for place in sorted(round_by_round[:count])]
 
 
-def _choices(number: int, source: Source, made: _Quadruple) -> tuple[Choice, ...]:
+def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
     """Return the four choices of a quadruple, each of its sentences the input in turn."""
     return tuple(
         Choice(

@@ -1,4 +1,4 @@
-"""Questions about your documents, and which passage answers each: by a generator, or by templates.
+"""Questions about your documents, which a chat model asks, and which passage answers each.
 
 For the method of Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom
 Domain", whose questions people wrote. A question must be answered by words of its passage, must not give the answer
@@ -16,30 +16,20 @@ from dataclasses import replace
 from embassay.builders import _documents
 from embassay.builders._asked import PROMPT, from_reply, prompt_of
 from embassay.builders._built import Advance, Built, silent
-from embassay.builders._duplicates import tokens
-from embassay.builders._elsewhere import Elsewhere, answered_alone
-from embassay.builders._language import language_of
-from embassay.builders._leaks import leak as leak_of
 from embassay.builders._passages import SHORTEST, Passage, cut_all
 from embassay.builders._requests import Generator, Request
-from embassay.builders._right import AGAIN, Grounds, Pair, answered, said_once, spelt_out
+from embassay.builders._right import Grounds, Pair, answered
 from embassay.builders._sets import built_of
 from embassay.builders._splits import check_share, evenly
-from embassay.builders._subjects import Casing
-from embassay.builders._templates import by_templates
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
 
 LANGUAGES = "any"
 MARGIN = 1.5
-"""Questions that a generator is asked for, for each that is wanted: some are left out."""
+"""Questions that the generator is asked for, for each that is wanted: some are left out."""
 BOILERPLATE = 3
 """Units in which a passage, or one near to it, may stand; what stands in more is not asked about."""
-STEP = 64
-"""Passages between two reports of progress."""
-UNFIT = "a passage that no template fits"
 BARE = "a document that has headings only"
-FOREIGN = "a passage that is not English, as the templates are"
 read, given = _documents.read, _documents.given
 
 
@@ -66,13 +56,13 @@ def build(
     count
         Questions to draw, by the seed, evenly over the units; all by default.
     generator
-        Who asks; where there is none, templates do, about what is English.
+        Who asks; it has to be given.
     prompt
         A prompt of one's own, with ``{passage}``.
     passages
         ``paragraph``, ``sentence``, ``document`` or a number of words.
     per_passage
-        Questions that a generator is asked for, of each passage.
+        Questions that the generator is asked for, of each passage.
     unanswerable
         Share of the units whose passages are taken away; the questions about them stay, and nothing answers them.
     test
@@ -83,37 +73,31 @@ def build(
     Raises
     ------
     SpecError
-        For options out of range.
+        If there is no generator, or for options out of range.
     """
+    if generator is None:
+        raise SpecError("questions are asked by a chat model: name it, for example generator='gpt-4o-mini'")
     begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    if generator is None and (prompt or per_passage > 1):
-        raise SpecError("prompt and per_passage are for a generator; there is none")
     grounds = Grounds.of(cut_all(sources, passages))
     if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
         rejected[BARE] += without
     fit = _fit(grounds, rejected)
-    if generator is None:
-        pairs = said_once(_by_templates(fit, grounds, leak, rejected, advance), grounds, rejected)
-        pairs = spelt_out(pairs, grounds)
-    else:
-        wanted = _wanted(fit, seed, count, per_passage, rejected)
-        asked = _requests(wanted, prompt, per_passage)
-        pairs = _by_generator(wanted, asked, generator, per_passage, leak, rejected, advance)
+    wanted = _wanted(fit, seed, count, per_passage, rejected)
+    asked = _requests(wanted, prompt, per_passage)
+    pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
     found = answered(pairs, grounds, rejected)
-    elsewhere = Elsewhere.of(found, grounds)
-    found = found if generator else answered_alone(found, elsewhere, rejected)
     kept = evenly([(one.right[0].unit, one) for one in found], count, seed, "questions")
     if drawn := len(found) - len(kept):
         rejected["a question that was not drawn (--count)"] += drawn
-    built = built_of(kept, grounds, elsewhere, seed=seed, unanswerable=unanswerable, test=test)
+    built = built_of(kept, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
         rejected=rejected,
-        notes=(*built.notes, *(generator.notes() if generator else ())),
+        notes=(*built.notes, *generator.notes()),
         seconds=time.perf_counter() - begun,
-        materials=(generator.material(),) if generator else (),
-        prompt=(prompt or PROMPT) if generator else "",
+        materials=(generator.material(),),
+        prompt=prompt or PROMPT,
     )
 
 
@@ -129,7 +113,7 @@ def requests(
     test: float = 0.2,
     leak: float = 0.6,
 ) -> tuple[Request, ...]:
-    """Return what :func:`build` would ask a generator, for its price to be told before.
+    """Return what :func:`build` would ask the generator, for its price to be told before.
 
     Raises
     ------
@@ -167,33 +151,10 @@ def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:
     return found
 
 
-def _by_templates(
-    fit: Sequence[Passage], grounds: Grounds, share: float, rejected: Counter[str], advance: Advance
-) -> list[Pair]:
-    casing, pairs = Casing.of(passage.body for passage in grounds.passages), list[Pair]()
-    for number, passage in enumerate(fit, 1):
-        found = list(by_templates(passage, casing)) if language_of(passage.body) in {"English", ""} else None
-        if not found:
-            rejected[UNFIT if found == [] else FOREIGN] += 1
-        seen = set[tuple[str, ...]]()
-        for asked in found or ():
-            if (words := (asked.answer, *tokens(asked.question))) in seen:
-                rejected[AGAIN] += 1
-                continue
-            seen.add(words)
-            if reason := leak_of(asked.question, asked.answer, passage.text, asked.subject, share):
-                rejected[reason] += 1
-            else:
-                pairs.append((passage, asked))
-        if number % STEP == 0 or number == len(fit):
-            advance(number, len(fit))
-    return pairs
-
-
 def _wanted(
     fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
 ) -> list[Passage]:
-    """Return the passages that a generator is asked about: all, or a little more than so many questions take."""
+    """Return the passages that the generator is asked about: all, or a little more than so many questions take."""
     most = None if count is None else math.ceil(MARGIN * count / per_passage)
     found = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     if left := len(fit) - len(found):
@@ -205,7 +166,7 @@ def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple
     return tuple(Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted)
 
 
-def _by_generator(
+def _pairs(
     wanted: Sequence[Passage],
     asked: Sequence[Request],
     generator: Generator,
@@ -214,6 +175,7 @@ def _by_generator(
     rejected: Counter[str],
     advance: Advance,
 ) -> list[Pair]:
+    """Ask, and return each question that can be used with its passage."""
     pairs = list[Pair]()
     for passage, reply in zip(wanted, generator.replies(asked, advance), strict=True):
         if reply.problem:

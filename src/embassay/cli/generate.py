@@ -1,4 +1,4 @@
-"""``embassay build composition`` and ``retrieval``: test sets from documents, with a generator or by rules."""
+"""``embassay build composition`` and ``retrieval``: test sets from documents; questions need a generator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from embassay.cli.build import FINE, From, Language, Out, Overwrite, build, run_build, say
-from embassay.errors import SourceError
+from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
 
 __all__ = ["build"]
@@ -116,7 +116,7 @@ def build_retrieval(
     out
         File to write; its data card and sheet are written beside it.
     generator
-        MODEL[,option=value…] of a chat service that asks the questions; asked by templates otherwise.
+        Needed: MODEL[,option=value…] of the chat service that asks the questions.
     prompt
         File with what the generator is told, with {passage}.
     passages
@@ -146,6 +146,11 @@ def build_retrieval(
     overwrite
         Replace files that are there.
     """
+    if not generator:
+        raise SpecError(
+            "questions are asked by a chat model: add --generator MODEL, for example --generator gpt-4o-mini, "
+            "or for a service of your own --generator qwen3,base_url=http://localhost:8000/v1,key_env="
+        )
     documents: dict[str, Any] = {"id": id_, "text": text, "follow_links": follow_links or None}
     documents |= {"count": count, "seed": seed, "licence": licence}
     how = {"passages": passages, "per_passage": per_passage, "unanswerable": unanswerable, "test": test, "leak": leak}

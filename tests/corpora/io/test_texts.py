@@ -73,7 +73,7 @@ READERS = {
     "documents": lambda path, docs: ea.load(f"{path},questions={docs}"),
     "questions": lambda path, docs: ea.load(f"{docs},questions={path}"),
     "sentences": lambda path, docs: ea.build("minimal-pairs", path),
-    "sources": lambda path, docs: ea.build("retrieval", path),
+    "sources": lambda path, docs: ea.build("composition", path),
     "sheet": lambda path, docs: ea.rate([path]),
 }
 
@@ -91,7 +91,7 @@ def test_another_form_in_a_folder_of_documents_is_named(tmp_path):
     folder.mkdir()
     (folder / "a.txt").write_bytes(OTHERS["a.docx"][0])
     with pytest.raises(SourceError, match=r"a\.txt: a Word document, not a text; save its text as \.txt"):
-        ea.build("retrieval", folder)
+        ea.build("composition", folder)
 
 
 @pytest.mark.parametrize(
