@@ -20,10 +20,10 @@ from pathlib import Path
 from _machine import describe
 
 import embassay as ea
-from embassay.builders import composition
-from embassay.builders._built import silent
-from embassay.builders._fusion_filter import Filter, filtered
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.testsets.base import silent
+from embassay.testsets.fusion_filter import Filter, filtered
+from embassay.testsets.kinds import composition
 
 ENCODERS = ("all-MiniLM-L6-v2", "tfidf")
 CRITERIA = {

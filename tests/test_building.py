@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 import embassay as ea
-from embassay.builders._built import Built, silent
-from embassay.builders._reading import Source, SourcePair
 from embassay.cli import build as building_module
 from embassay.cli import generate as generating_module
 from embassay.cli.app import _guarded
@@ -18,6 +16,8 @@ from embassay.plugins import BUILDERS, Folder
 from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
 from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.base import Built, silent
+from embassay.testsets.sources import Source, SourcePair
 
 SENTENCES = (
     "The ferry was late again.",
@@ -295,7 +295,7 @@ def test_a_command_has_the_options_of_its_builder(kind):
 
 
 def needs_wordnet():
-    from embassay.builders._wordnet import wordnet
+    from embassay.testsets.english.wordnet import wordnet
 
     for package in ("nltk", "textblob", "lemminflect"):
         if importlib.util.find_spec(package) is None:

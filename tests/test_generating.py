@@ -8,11 +8,11 @@ import pytest
 
 import embassay as ea
 from embassay.api import estimate
-from embassay.builders._samples import name_of
-from embassay.builders._sheet import rows_of, sheet_of
 from embassay.cli.app import _guarded
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_corpus
+from embassay.testsets.files import name_of
+from embassay.testsets.sheets import rows_of, sheet_of
 
 DOCUMENTS = {
     "orla": (

@@ -21,7 +21,6 @@ ALLOWED = {
     "cli": {
         "adaptation",
         "api",
-        "builders",
         "corpora",
         "encoders",
         "export",
@@ -33,7 +32,7 @@ ALLOWED = {
         "training",
         "types",
     },
-    "api": {"adaptation", "builders", "engine", "reports", "result", "run", "store", "training", "types"},
+    "api": {"adaptation", "engine", "reports", "result", "run", "store", "testsets", "training", "types"},
     "adaptation": {
         "corpora",
         "encoders",
@@ -49,8 +48,7 @@ ALLOWED = {
     },
     "integrations": {"encoders", "result", "run", "samples", "types", "vectors"},
     "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "types"},
-    "testsets": {"builders", "result", "stats"},
-    "builders": {"corpora", "endpoint", "geometry", "lexical", "run", "samples", "types"},
+    "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
     "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
     "run": {
         "corpora",
@@ -88,7 +86,7 @@ ALLOWED = {
 }
 FILES_OF_USERS = "embassay.corpora.io"
 """What others than ``corpora`` may import of it: the readers of users' files."""
-PLUGINS = {"encoders": "create", "corpora": "load", "diagnostics": "create", "builders": "build"}
+PLUGINS = {"encoders": "create", "corpora": "load", "diagnostics": "create", "testsets": "build"}
 """The kinds of plug-ins, and the function that makes a file one of them."""
 PURE = {"geometry", "stats", "samples", "vectors", "types", "result", "randomness"}
 STANDARD = {"numpy", "scipy", "polars"}

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from embassay.builders._files import write_files
 from embassay.store import partial_files
 from embassay.store.canonical import write
 from embassay.store.partial_files import OLD, partial_file, remove_left_overs
 from embassay.store.runs import RunFolder
+from embassay.testsets.files import write_files
 
 
 @pytest.fixture

@@ -243,7 +243,7 @@ def test_an_encoder_that_fails_to_be_made_is_one_error(install):
 # Corpus loaders
 
 LOADER = """
-from embassay.samples import Choice
+from embassay import Choice
 from embassay.types import Corpus
 
 SHAPE = "choice"

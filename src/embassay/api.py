@@ -23,8 +23,8 @@ from embassay.types import Corpus, Draws, Encoder, Runtime
 if TYPE_CHECKING:
     from embassay.adaptation.pipeline import Adapted
     from embassay.adaptation.splits import By
-    from embassay.builders._built import Advance, Built
-    from embassay.builders._generator import Request
+    from embassay.testsets.base import Advance, Built
+    from embassay.testsets.generator.chat import Request
     from embassay.training.settings import Loss, Objective
 
 
@@ -320,11 +320,11 @@ def build(
         If a generator or a filter fails; what a generator answered is kept beside ``out``, and the same call
         goes on from there.
     """
-    from embassay.builders._built import silent
-    from embassay.builders._files import Places, check_apart, check_free
-    from embassay.builders._generator import generator
-    from embassay.builders._making import make, put
     from embassay.engine.masked import Masked
+    from embassay.testsets.base import silent
+    from embassay.testsets.files import Places, check_apart, check_free
+    from embassay.testsets.generator.chat import generator
+    from embassay.testsets.making import make, put
 
     places = None if out is None else Places(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
@@ -395,9 +395,9 @@ def estimate(
     InputError
         If the sources or the generator cannot be used, or the builder asks none.
     """
-    from embassay.builders._files import Places
-    from embassay.builders._generator import generator as make_generator
-    from embassay.builders._making import requests_of
+    from embassay.testsets.files import Places
+    from embassay.testsets.generator.chat import generator as make_generator
+    from embassay.testsets.making import requests_of
 
     if not generator:
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")

@@ -1,8 +1,8 @@
 """A folder as a registry: a file's name is the plug-in's name.
 
 Names are listed without importing anything: every file of the folder and of the folders in it is a plug-in if it
-defines the kind's function (``create``, ``load``, ``build``). A second source are entry points in the group of the
-same name (``embassay.encoders`` …), for plug-ins of others.
+defines the kind's function (``create``, ``load``, ``build``). A second source are entry points in the
+group ``embassay.encoders`` (``embassay.corpora`` …), for plug-ins of others.
 
 A plug-in of ours that fails is a mistake of ours, and its error is let through. One of another package must not
 take a command down with it: whatever it raises becomes a :class:`~embassay.errors.PluginError` that names it and
@@ -43,16 +43,19 @@ class Folder:
     Attributes
     ----------
     package
-        The package that holds them, which is also the entry points' group.
+        The package that holds them.
     kind
         What one is called in messages, for example ``"encoder"``.
     function
         The function of a plug-in's module whose keyword-only parameters are its options.
+    group
+        The group of other packages' entry points; the package's name where empty.
     """
 
     package: str
     kind: str
     function: str = "create"
+    group: str = ""
 
     def names(self) -> tuple[str, ...]:
         """Return all names, ours and those of entry points, sorted; nothing is imported."""
@@ -171,7 +174,7 @@ class Folder:
     def _entry_points(self) -> dict[str, EntryPoint]:
         # Reading them takes milliseconds. What is installed changes with the places and with what they list.
         places = tuple((place, _changed(place)) for place in sys.path)
-        return _read_entry_points(self.package, places, importlib.metadata.entry_points)
+        return _read_entry_points(self.group or self.package, places, importlib.metadata.entry_points)
 
 
 @contextmanager
@@ -254,4 +257,4 @@ def _changed(place: str) -> int:
 ENCODERS = Folder("embassay.encoders", "encoder")
 CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
-BUILDERS = Folder("embassay.builders", "builder", "build")
+BUILDERS = Folder("embassay.testsets.kinds", "builder", "build", group="embassay.builders")

@@ -14,11 +14,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import embassay.reading
 import pytest
 
 import embassay as ea
 import embassay.corpora
-import embassay.reading
 from embassay.errors import InputError
 from embassay.plugins import CORPORA, Folder
 from embassay.run import config, resolve

@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from embassay.store.paths import output_path, source_path
 
 if TYPE_CHECKING:
-    from embassay.builders._built import Built
+    from embassay.testsets.base import Built
     from embassay.testsets.rating import Rated
 
 FINE = 0
@@ -198,8 +198,8 @@ def rate(
 def run_build(kind: str, source: Path, out: Path, overwrite: bool, **options: Any) -> int:
     """Build, and say what there is now and how it is used; options that are empty were not given."""
     from embassay.api import build as make
-    from embassay.builders._files import Places
     from embassay.run.progress import Bar
+    from embassay.testsets.files import Places
 
     out = output_path(out)
     given = {name: value for name, value in options.items() if value not in (None, "", ())}
@@ -218,12 +218,12 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, **options: An
 
 def _propose(source: Path, out: Path, column: str, encoder: str, threshold: float, overwrite: bool) -> int:
     """Write the sheet of the groups that an encoder proposes, and say what to do with it."""
-    from embassay.builders._files import check_free, write_files
-    from embassay.builders._reading import read_sentences, usable
-    from embassay.builders.groups import propose, sheet_of
     from embassay.errors import InputError
     from embassay.run.progress import Bar
     from embassay.run.resolve import load_encoder
+    from embassay.testsets.files import check_free, write_files
+    from embassay.testsets.kinds.groups import propose, sheet_of
+    from embassay.testsets.sources import read_sentences, usable
 
     source, out = source_path(source), output_path(out)
     check_free((out,), overwrite)

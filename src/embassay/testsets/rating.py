@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.builders._card import with_reading
-from embassay.builders._files import Places, check_free, write_files
-from embassay.builders._samples import content_of, name_of
-from embassay.builders._sheet import HIGH, LOW, Sheet, read_sheet
 from embassay.errors import InputError, SourceError
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
 from embassay.store.paths import open_file, output_path, source_path, unreadable
+from embassay.testsets.card import with_reading
+from embassay.testsets.files import Places, check_free, content_of, name_of, write_files
+from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 
 BAR = 2.0
 """The mean rating under which a row counts as an error, by default: the scale's *in doubt*."""

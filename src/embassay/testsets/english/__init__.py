@@ -1,0 +1,1 @@
+"""What the builders know of English. Each module decides one thing, and says nothing where it cannot tell."""

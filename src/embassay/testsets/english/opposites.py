@@ -1,0 +1,276 @@
+"""Which antonyms of WordNet are opposites: what is not the one is the other.
+
+Vahtola et al. (2022, section 3) took out by hand what WordNet calls antonyms and people do not (*hungry*, *thirsty*).
+Here a pair is **sure** where a prefix or ``-less`` negates (*fair*, *unfair*) or a list of our own has it;
+**doubtful**, for people to judge, where there is a middle ground (*tall*, *short*), another sense (*real*, *unreal*)
+or no list has it; and **refused** where it is no opposite at all (*left*, *right*).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from embassay.testsets.english.clauses import STOPS, lower, wordset
+from embassay.testsets.english.tagger import lexicon as known_words
+from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.words import Word
+
+Verdict = Literal["sure", "doubtful"]
+PREFIXES = ("un", "in", "im", "ir", "il", "dis", "ab", "a", "mis")
+
+
+def _pairs(text: str) -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(pair.split("/")) for pair in text.split())
+
+
+SURE = {
+    "a": _pairs(
+        "good/bad easy/difficult easy/hard true/false right/wrong dead/alive asleep/awake guilty/innocent "
+        "safe/dangerous open/closed smart/stupid wise/foolish clean/dirty expensive/cheap "
+        "useful/useless simple/complex present/absent temporary/permanent"
+    ),
+    "v": _pairs(
+        "agree/disagree like/dislike trust/distrust approve/disapprove obey/disobey succeed/fail "
+        "accept/reject accept/refuse remember/forget include/exclude pass/fail win/lose permit/forbid allow/forbid "
+        "allow/prohibit"
+    ),
+    "r": _pairs("well/badly carefully/carelessly often/rarely often/seldom indoors/outdoors correctly/wrongly"),
+}
+"""Opposites that no prefix tells; the parts of speech are WordNet's letters."""
+DOUBTFUL = {
+    "a": _pairs(
+        "real/unreal easy/uneasy cool/uncool human/inhuman used/unused born/unborn done/undone broken/unbroken "
+        "perfect/imperfect decent/indecent secure/insecure personal/impersonal different/indifferent even/uneven "
+        "just/unjust sound/unsound due/undue partial/impartial sane/insane like/unlike sure/unsure welcome/unwelcome "
+        "ready/unready angry/unangry afraid/unafraid ashamed/unashamed hurt/unhurt loved/unloved funny/unfunny "
+        "moved/unmoved touched/untouched attached/unattached concerned/unconcerned finished/unfinished "
+        "natural/unnatural religious/irreligious seen/unseen bound/unbound helpful/helpless "
+        "worn/unworn wanted/unwanted shaven/unshaven beautiful/unbeautiful moral/amoral sexual/asexual "
+        "political/apolitical restless/restful american/unamerican cooked/uncooked conditional/unconditional "
+        "limited/unlimited inclined/disinclined armed/disarmed mature/immature passionate/dispassionate "
+        "restrained/unrestrained paid/unpaid forgettable/unforgettable believable/unbelievable credible/incredible "
+        "settled/unsettled canny/uncanny nerved/unnerved interested/disinterested content/discontent "
+        "addressed/unaddressed aggressive/unaggressive altered/unaltered arranged/disarranged "
+        "colored/uncolored committed/uncommitted comparable/incomparable considerable/inconsiderable "
+        "cut/uncut dedicated/undedicated dependable/undependable determined/undetermined edifying/unedifying "
+        "emotional/unemotional enchanted/disenchanted exact/inexact filled/unfilled formed/unformed "
+        "free/unfree inviting/uninviting laced/unlaced leaded/unleaded manned/unmanned marked/unmarked "
+        "matched/mismatched measurable/immeasurable mindful/unmindful obvious/unobvious operative/inoperative "
+        "polished/unpolished politic/impolitic provocative/unprovocative purposeful/purposeless "
+        "questionable/unquestionable quiet/unquiet recoverable/unrecoverable repentant/unrepentant "
+        "savory/unsavory subordinate/insubordinate tied/untied treated/untreated turned/unturned "
+        "veiled/unveiled wary/unwary calculable/incalculable changeable/unchangeable "
+        "compromising/uncompromising conditioned/unconditioned contented/discontented critical/uncritical "
+        "declared/undeclared differentiated/undifferentiated diluted/undiluted discriminate/indiscriminate "
+        "distinct/indistinct drinkable/undrinkable effortful/effortless exhaustible/inexhaustible "
+        "expressible/inexpressible fallible/infallible fixed/unfixed glorious/inglorious hurried/unhurried "
+        "integrative/disintegrative involved/uninvolved loaded/unloaded malicious/unmalicious mated/unmated "
+        "material/immaterial operable/inoperable opposed/unopposed passable/impassable "
+        "premeditated/unpremeditated punished/unpunished resolute/irresolute servile/unservile "
+        "thematic/unthematic used/misused variable/invariable vulnerable/invulnerable womanly/unwomanly "
+        "written/unwritten affected/unaffected frozen/unfrozen holy/unholy orderly/disorderly pious/impious "
+        "proportionate/disproportionate scrupulous/unscrupulous merciful/merciless charged/uncharged "
+        "ordered/disordered stressed/unstressed potent/impotent mortal/immortal reconstructed/unreconstructed "
+        "lined/unlined definite/indefinite mediate/immediate adjusted/unadjusted structured/unstructured "
+        "regular/irregular civil/uncivil coated/uncoated communicative/uncommunicative "
+        "controlled/uncontrolled cautious/incautious organic/inorganic proved/unproved improved/unimproved "
+        "hopeful/hopeless powerful/powerless tasteful/tasteless colorful/colorless intended/unintended "
+        "noticed/unnoticed sold/unsold organized/disorganized saturated/unsaturated mature/immature "
+        "moderate/immoderate certified/uncertified burdened/unburdened clothed/unclothed "
+        "concealed/unconcealed continued/discontinued earned/unearned equivocal/unequivocal "
+        "gracious/ungracious inhibited/uninhibited intelligible/unintelligible prepared/unprepared "
+    ),
+    "v": _pairs(
+        "respect/disrespect understand/misunderstand believe/disbelieve love/hate stay/leave stop/continue "
+        "admit/deny enable/disable encourage/discourage"
+    ),
+    "r": _pairs(
+        "fortunately/unfortunately early/late quickly/slowly inside/outside loudly/softly publicly/privately "
+        "possibly/impossibly credibly/incredibly believably/unbelievably hopefully/hopelessly "
+        "luckily/unluckily justly/unjustly smilingly/unsmilingly perfectly/imperfectly evenly/unevenly "
+        "equally/unequally critically/uncritically personally/impersonally naturally/unnaturally "
+        "necessarily/unnecessarily honestly/dishonestly conditionally/unconditionally hurriedly/unhurriedly "
+        "approvingly/disapprovingly fearfully/fearlessly painfully/painlessly happily/unhappily "
+    ),
+}
+"""Pairs that are no sure opposites: another sense, a middle ground, an uncommon word. Of adjectives all unlisted
+antonyms without a prefix are doubtful too; of verbs and adverbs they are refused (*come*, *go*)."""
+REFUSED = _pairs(
+    "left/right other/same last/first next/last male/female up/down here/there give/take buy/sell come/go little/much "
+    "few/many more/less most/least same/different more/fewer black/white east/west hungry/thirsty actual/possible "
+    "nominal/real in/out out/safe fine/coarse gross/net major/minor on/off back/front this/that now/then"
+)
+"""Antonyms in WordNet where what is not the one is something else than the other."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An antonym of WordNet, and whether it is surely an opposite."""
+
+    lemma: str
+    verdict: Verdict
+
+
+def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
+    """Return the antonym of a word that is most surely its opposite; None where it has none.
+
+    Parameters
+    ----------
+    lemma, part
+        A base form and a letter of WordNet: ``a``, ``v`` or ``r``.
+    """
+    return _judged(lexicon, lemma, part)
+
+
+@lru_cache(maxsize=50_000)
+def _judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
+    found = dict.fromkeys(opposite.lemma for opposite in lexicon.antonyms(lemma, part))
+    plain = [word for word in found if word.isalpha() and frozenset({lemma, word}) not in REFUSED]
+    listed = [word for word in plain if frozenset({lemma, word}) in SURE.get(part, frozenset())]
+    negating = [word for word in plain if _negates(lemma, word, part)]
+    negating.sort(key=lambda word: -lexicon.count(word, part))
+    if listed or negating:
+        return Judged((listed or negating)[0], "sure")
+    unsure = [word for word in plain if _may_be(lemma, word, part)]
+    return Judged(unsure[0], "doubtful") if unsure else None
+
+
+def _may_be(first: str, second: str, part: str) -> bool:
+    """Say whether people should judge a pair that is not sure."""
+    if part == "a":
+        return second in known_words() and not any(word.startswith("non") for word in (first, second))
+    return frozenset({first, second}) in DOUBTFUL[part]
+
+
+def _negates(first: str, second: str, part: str) -> bool:
+    """Say whether one of two known words is the other with a negating prefix, or ``-less`` for its ``-ful``."""
+    short, long = sorted((first, second), key=len)
+    if frozenset({first, second}) in DOUBTFUL.get(part, frozenset()):
+        return False
+    if part == "v" or not {short, long} <= known_words().keys():
+        return False
+    prefixed = any(long == prefix + short for prefix in PREFIXES)
+    full, bare = (first, second) if first.endswith("ful") else (second, first)
+    suffixed = full.endswith("ful") and bare == f"{full.removesuffix('ful')}less"
+    adverbs = full.endswith("fully") and bare == f"{full.removesuffix('fully')}lessly"
+    return prefixed or suffixed or adverbs
+
+
+# --- What may follow the exchanged word so that its opposite fits as well: *good at chess*, not *good eno ---
+
+TIMES = wordset(
+    "now today here there anyway then tonight tomorrow yesterday right this that week year month morning evening time "
+    "at the moment these days either lately recently"
+) - {"either"}
+BARE = wordset(
+    "right open closed shut dead alive awake asleep clean dirty expensive cheap simple complex wise true false"
+)
+"""Adjectives that nothing but a time or a place follows."""
+PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
+OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
+NO_PREPOSITION = wordset(
+    "responsible irresponsible dependent independent safe dangerous fit unfit clear unclear pleased displeased "
+    "sensitive insensitive"
+)
+INFINITIVE = wordset(
+    "easy difficult hard bad good possible impossible likely unlikely able unable necessary unnecessary legal illegal "
+    "lawful unlawful dangerous fair unfair willing unwilling wise unwise foolish smart stupid useful useless important "
+    "unimportant reasonable unreasonable realistic unrealistic happy unhappy polite impolite rational irrational "
+    "moral immoral ethical unethical acceptable unacceptable appropriate inappropriate healthy unhealthy"
+)
+BARRED = wordset(
+    "enough than though because since when while until before after unless if so but or and either neither instead "
+    "rather just only even all every any some most more less much many as yet anymore ever both not never no that "
+    "which who what how why whatever whether lol better best bit too lot everything everyone everybody anything anyone "
+    "anybody something someone very really few several always like"
+)
+FIXED = frozenset(
+    {("good", "for"), ("bad", "for"), ("happy", "for"), ("unhappy", "for"), ("good", "with"), ("bad", "with")}
+)
+"""Adjectives whose meaning changes with the word after them: ``feel bad for``."""
+SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
+OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
+TRANSITIVE = frozenset(
+    {"like", "dislike", "trust", "distrust", "mistrust", "obey", "disobey", "accept", "reject", "refuse"}
+)
+TRANSITIVE_TOO = frozenset({"include", "exclude", "permit", "forbid", "allow", "prohibit"})
+OBJECTS = {
+    **dict.fromkeys(
+        ("win", "lose"), wordset("game match race election war battle case final argument fight cup title")
+    ),
+    **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
+}
+"""Verbs that are opposites with these objects only (*lose the keys* is not the opposite of *win the keys*)."""
+LONGEST = 8
+"""Words after the exchanged word, at most."""
+
+
+def follows(words: tuple[Word, ...], place: int, word: str, *, verb: bool = False, adverb: bool = False) -> str:
+    """Return why what follows a word does not fit its opposite; empty where it does."""
+    rest = words[place + 1 :]
+    while rest and (rest[-1].text in STOPS or not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "[")):
+        rest = rest[:-1]
+    lows = [lower(other) for other in rest]
+    if verb:
+        return _after_verb(rest, lows, word)
+    if not rest or set(lows) <= TIMES:
+        return "" if lows[:1] != ["right"] or lows[1:2] == ["now"] else "other words after it"
+    if adverb:
+        return "other words after it"
+    return _after_adjective(rest, lows, word)
+
+
+def _after_adjective(rest: tuple[Word, ...], lows: list[str], word: str) -> str:
+    if reason := _barred(rest, lows):
+        return reason
+    if word in BARE:
+        return "other words after it"
+    if lows[0] == "to":
+        infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP")
+        idiom = lows[1:2] and lows[1] in ("say", "go", "see", "hear", "know", "meet", "assume", "bet", "be")
+        fits = infinitive and word in INFINITIVE and not idiom
+        return "" if fits else "an infinitive that its opposite does not take"
+    if word in ("able", "unable", "hard", "likely", "unlikely") or (word, lows[0]) in FIXED:
+        return "other words after it"
+    if lows[0] in PREPOSITIONS and word not in NO_PREPOSITION:
+        return ""
+    return "" if lows[0] == "of" and word in OF else "other words after it"
+
+
+def _barred(rest: tuple[Word, ...], lows: list[str]) -> str:
+    """Return what bars everything that may follow: another clause, a quantifier, a second adjective."""
+    if len(rest) > LONGEST:
+        return "too much after it"
+    if rest[0].tag in ("CC", ",") or lows[0] in ("and", "or", "but"):
+        return "several adjectives or clauses"
+    if BARRED & set(lows) or any(other.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for other in rest[2:]):
+        return "another clause, a comparison or a quantifier after it"
+    return ""
+
+
+def _after_verb(rest: tuple[Word, ...], lows: list[str], word: str) -> str:
+    barred = BARRED - ({"that"} if word in ("agree", "disagree") else set())
+    if len(rest) > LONGEST or barred & set(lows) or any(other.tag in (",", ":", "CC") for other in rest):
+        return "another clause, a comparison or a quantifier after it"
+    if word in ("agree", "disagree"):
+        return "" if not lows or lows[0] in ("with", "on", "that") else "other words after it"
+    if word in ("approve", "disapprove"):
+        return "" if lows[:1] == ["of"] else "other words after it"
+    if word in ("succeed", "remember", "forget"):
+        fits = (word == "succeed" and not lows) or (
+            word != "succeed" and bool(lows) and rest[0].tag in (*OBJECT_FIRST, "TO")
+        )
+        return "" if fits else "other words after it"
+    if word in OBJECTS:
+        alone = not lows and word in ("win", "lose", "fail")
+        return (
+            ""
+            if alone or (len(lows) in (1, 2) and lows[-1] in OBJECTS[word])
+            else "an object that its opposite does not take"
+        )
+    if word in TRANSITIVE | TRANSITIVE_TOO and lows[:1] != ["me"]:
+        clause = word in ("like", "dislike") and lows[:1] and lows[0] in SUBJECTIVE
+        return "" if rest and rest[0].tag in OBJECT_FIRST and not clause else "other words after it"
+    return "other words after it"

@@ -1,0 +1,222 @@
+"""A sentence as tagged words, and sentences made from it by exchanging words.
+
+``tag`` reads, ``substituted`` writes: spacing, capitals and the article before an exchanged word stay right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from embassay.errors import MissingExtraError
+from embassay.testsets.english.tagger import tags
+
+# --- Words of an English sentence with their places, contractions split as the Penn treebank splits them ---
+
+PLACEHOLDER = re.compile(r"\[[A-Z]+\]")
+"""A placeholder such as ``[NAME]``: one word."""
+_TOKEN = re.compile(
+    r"""
+    \[[A-Z]+\]                                                  # a placeholder
+  | (?:https?://|www\.)\S+                                      # an address
+  | (?:[A-Za-z]\.){2,}                                          # U.S., e.g.
+  | \b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|No|Inc|Ltd|Co)\.(?=\s) # an abbreviation
+  | [$£€]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|s|%|k|am|pm)?\b%?     # a number
+  | [^\W\d_]+(?:[-'][^\W_]+)*'?(?=[^\w']|$)|[^\W\d_]+(?:[-'][^\W_]+)*  # a word
+  | '(?:s|d|m|ll|re|ve)\b                                        # after a placeholder
+  | \w+ | \.{2,} | …+ | -{2,} | [^\w\s]
+    """,
+    re.VERBOSE,
+)
+_ENDING = re.compile(r"(?i)^(.+?)(n't|'s|'m|'re|'ve|'ll|'d)$")
+_JOINED = {"cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "gimme": 3, "lemme": 3, "d'ye": 1}
+
+
+def spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Return (start, end) of every word and every mark of punctuation, in characters, in order."""
+    found: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(straight(text)):
+        found += _split(match.group(), match.start())
+    return tuple(found)
+
+
+def straight(text: str) -> str:
+    """Return the text with straight apostrophes; its length is the same."""
+    return text.replace("’", "'").replace("‘", "'").replace("`", "'")
+
+
+def _split(token: str, start: int) -> list[tuple[int, int]]:
+    """Split a token that holds two words: a contraction, a closing apostrophe."""
+    end = start + len(token)
+    if (at := _JOINED.get(token.lower())) is not None:
+        return [(start, start + at), (start + at, end)]
+    if ending := _ENDING.match(token):
+        middle = start + len(ending.group(1))
+        return [*_split(ending.group(1), start), (middle, end)]
+    if len(token) > 1 and token.endswith("'"):
+        return [*_split(token[:-1], start), (end - 1, end)]
+    return [(start, end)]
+
+
+# --- A sentence as tagged words, and sentences made from it by exchanging words ---
+
+_PARTS = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV", "M": "AUX"}
+_CONTRACTED = {
+    "n't": "not", "ca": "can", "wo": "will", "sha": "shall", "ai": "be", "'m": "be", "'re": "be", "'ve": "have",
+    "'ll": "will", "'d": "would", "am": "be", "is": "be", "are": "be", "was": "be", "were": "be", "been": "be",
+    "being": "be", "gon": "go", "wan": "want", "got": "get",
+}  # fmt: skip
+_AN = re.compile(r"(?i:[aeiou]|8|1[18](?!\d)|hour|hono|honest|heir)|[FHLMNRSX](?=[A-Z.]|$)")
+_A = re.compile(r"(?i)(?:uni(?!n|m)|us[aeiu]|ut[ei]|eu|ew|one(?!i|r)|once|ubi|ukr|ur[aei])")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, or a mark of punctuation, in its place.
+
+    Attributes
+    ----------
+    text
+        As it is written, apostrophes straight.
+    start, end
+        Its place in the text, in characters.
+    tag
+        Its Penn treebank tag; ``.``, ``,`` or ``:`` for punctuation.
+    lemma
+        Its base form in lower case; of a contraction the word that it stands for (``not`` for ``n't``).
+    """
+
+    text: str
+    start: int
+    end: int
+    tag: str
+    lemma: str
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A text and its words, in order."""
+
+    text: str
+    words: tuple[Word, ...]
+
+
+def tag(text: str) -> Tagged:
+    """Return the text with its words, their tags and their lemmas.
+
+    Raises
+    ------
+    MissingExtraError
+        If textblob or lemminflect is not installed.
+    """
+    places, plain = spans(text), straight(text)
+    words = [plain[start:end] for start, end in places]
+    return Tagged(
+        text,
+        tuple(
+            Word(word, start, end, found, lemma(word, found))
+            for word, (start, end), found in zip(words, places, tags(words), strict=True)
+        ),
+    )
+
+
+@lru_cache(maxsize=200_000)
+def lemma(word: str, tag: str) -> str:
+    """Return the base form of a word that has this tag, in lower case."""
+    low = word.lower()
+    if low == "'s":
+        return {"VBZ": "be", "PRP": "us"}.get(tag, "'s")
+    if low == "'d" and tag == "VBD":
+        return "have"
+    if low in _CONTRACTED:
+        return _CONTRACTED[low]
+    part = _PARTS.get(tag[:1])
+    if part is None or tag in {"NNP", "NNPS", "RP", "MD"}:
+        return low
+    found = _lemminflect().getLemma(low, part, lemmatize_oov=False)
+    return str(found[0]) if found else low
+
+
+@lru_cache(maxsize=200_000)
+def inflected(lemma: str, tag: str) -> str | None:
+    """Return the form of a lemma that a Penn tag asks for; None where there is none.
+
+    Verbs and nouns that the dictionary lacks are inflected by rule; adjectives and adverbs are not ("beautifuler").
+    """
+    if lemma == "be":
+        return {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag)
+    if tag in {"VB", "NN", "JJ", "RB"} or (tag == "VBP"):
+        return lemma
+    forms = _lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
+    return str(forms[0]) if forms else None
+
+
+def substituted(tagged: Tagged, changes: Mapping[int, str]) -> str:
+    """Return the text with some words exchanged.
+
+    A replacement takes over the capital of the word that it replaces; an empty one deletes the word with the space
+    before it. "a" and "an" are put right before a word that changed. A word that was glued to the one before it, as
+    the "n't" of "don't", gets a space unless it is still a contraction.
+
+    Parameters
+    ----------
+    changes
+        What stands at an index of ``tagged.words`` afterwards: a word, several, or nothing.
+    """
+    changes = {**changes, **_articles(tagged, changes)}
+    out, last, capital = "", 0, False
+    for place, word in enumerate(tagged.words):
+        gap, last = tagged.text[last : word.start], word.end
+        new = _cased(word, changes[place]) if place in changes else tagged.text[word.start : word.end]
+        if new == "":
+            capital = capital or (_opens(tagged, place) and word.text[0].isupper())
+            out += gap if place == 0 else ""
+            continue
+        if capital:
+            new, capital = new[0].upper() + new[1:], False
+        if place in changes and not gap and out[-1:].isalnum() and new[0].isalnum():
+            gap = " "
+        out += "" if place and not out.strip() else gap
+        out += new
+    return out + tagged.text[last:]
+
+
+def article(word: str) -> str:
+    """Return "a" or "an", as the sound at the beginning of a word asks for."""
+    return "an" if _AN.match(word) and not _A.match(word) else "a"
+
+
+def _articles(tagged: Tagged, changes: Mapping[int, str]) -> dict[int, str]:
+    """Return the articles that a change makes wrong, by index."""
+    words, found = tagged.words, dict[int, str]()
+    for place in range(len(words) - 1):
+        now = changes.get(place, words[place].text)
+        if now.lower() not in {"a", "an"}:
+            continue
+        after = next((p for p in range(place + 1, len(words)) if changes.get(p) != ""), None)
+        if after is not None and (after in changes or after != place + 1 or place in changes):
+            found[place] = article(changes.get(after, words[after].text).strip("\"'"))
+    return found
+
+
+def _cased(word: Word, new: str) -> str:
+    """Return a replacement in the case of what it replaces."""
+    if new and len(word.text) > 1 and word.text.isupper() and word.text != new.upper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if word.text[0].isupper() and word.text != "I" else new
+
+
+def _opens(tagged: Tagged, place: int) -> bool:
+    """Say whether a word opens a sentence."""
+    return place == 0 or tagged.words[place - 1].tag == "."
+
+
+def _lemminflect() -> Any:
+    try:
+        import lemminflect
+    except ImportError:
+        raise MissingExtraError("building a test set", "build") from None
+    return lemminflect

@@ -1,0 +1,1 @@
+"""Chat models that write questions and fusions."""

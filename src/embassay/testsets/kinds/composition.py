@@ -1,0 +1,211 @@
+"""Overlaps, differences and unions of sentences: three sentences of a document and the fusions of neighbours.
+
+Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: of three
+consecutive sentences a generator fuses the first two and the last two. The five sentences are nine samples: an
+overlap, six differences, two unions. Differences are kept where the parts hardly overlap, by the cosine of encoders.
+Without a generator rules fuse, for trying things out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from embassay.corpora.io.documents import SourceDocument
+from embassay.errors import SpecError
+from embassay.samples.composed import of_document, without_repeats
+from embassay.samples.composition import Composition
+from embassay.testsets.base import Advance, Built, Material, library, silent
+from embassay.testsets.english.capitals import ready
+from embassay.testsets.english.fusion import fuse
+from embassay.testsets.fusion_filter import Filter, Which, check, filtered
+from embassay.testsets.generator.chat import Generator, Request
+from embassay.testsets.generator.fusions import bared, problem_of
+from embassay.testsets.sources import given, read
+from embassay.testsets.triples import Triple, triples
+from embassay.types import Encoder
+
+__all__ = ["build", "given", "read", "requests"]
+PROMPT = """\
+Fuse two sentences into one. The new sentence says everything that the two sentences say, and nothing else: no fact, \
+name or number that neither of them has. Merge what both say, so that nothing is said twice. It is one grammatical \
+sentence, in the language of the two sentences. Answer with the new sentence alone, without quotation marks.
+
+Sentence 1: {first}
+Sentence 2: {second}"""
+"""Ours: the paper's (appendix A.1) has not survived in the text that we have."""
+PLACES = ("{first}", "{second}")
+FUSED = ("F12", "F23")
+BY_RULES = "fused by rules"
+RULES_NOTE = (
+    "Rules fused the sentences, mostly with a conjunction: for trying things out. Such fusions keep the words of both "
+    "sentences in their order, so that encoders that count words do well on them."
+)
+
+
+def build(
+    sources: Sequence[SourceDocument],
+    *,
+    seed: int = 0,
+    count: int | None = None,
+    advance: Advance = silent,
+    generator: Generator | None = None,
+    prompt: str = "",
+    filters: Sequence[Encoder] = (),
+    filter: Which = "bd",  # noqa: A002 - the option's name
+    below: float = 0.25,
+    per_document: int = 1,
+) -> Built:
+    """Return overlaps, differences and unions made of three consecutive sentences of each document.
+
+    Parameters
+    ----------
+    sources
+        Documents, from :func:`read`.
+    count
+        Documents that sentences are taken of, drawn by the seed; all by default.
+    generator
+        Fuses the sentences; rules do where there is none.
+    prompt
+        What the generator is told, with ``{first}`` and ``{second}`` where the sentences stand; :data:`PROMPT` by
+        default.
+    filters
+        Encoders that all have to find the parts of a difference far apart; none keeps all differences. The set favours
+        them.
+    filter
+        Which parts: ``bd``, the second sentence and the difference, or ``neighbours``, the two that were fused.
+    below
+        The cosine that they have to be under.
+    per_document
+        How often three sentences are taken from a document, at most.
+
+    Raises
+    ------
+    SpecError
+        If an option is out of range or has nothing to act on, or the prompt lacks a place.
+    EncoderError
+        If the generator or an encoder fails.
+    MissingExtraError
+        If what rules fuse by, or answers are checked by, is not installed.
+    """
+    begun, chosen, template = time.perf_counter(), Filter(tuple(filters), filter, below), _template(prompt)
+    if prompt and generator is None:
+        raise SpecError("a prompt is given but no generator, which would read it")
+    found, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
+    fusions = dict(_by_rules(found, seed, rejected, advance)) if generator is None else {}
+    if generator is not None:
+        fusions = dict(_by_generator(found, generator, template, rejected, advance))
+    documents = [(texts, of_document(triple.key, texts, unit=triple.unit)) for triple, texts in _whole(found, fusions)]
+    if lost := len(found) - len(documents):
+        rejected["three sentences without both fusions"] += lost
+    kept = filtered(documents, chosen, advance)
+    samples, repeats = without_repeats(kept.samples)
+    rejected += kept.rejected
+    if repeats:
+        rejected["sample that stood before"] += repeats
+    way = BY_RULES if generator is None else f"fused by {generator.name}"
+    return Built(
+        samples,
+        rejected,
+        notes=(*_notes(generator, samples, len(documents)), *kept.notes),
+        seconds=time.perf_counter() - begun,
+        materials=_materials(generator),
+        ways={(sample.id, sample.operator): way for sample in samples},
+        filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
+        prompt="" if generator is None else template,
+    )
+
+
+def requests(
+    sources: Sequence[SourceDocument],
+    *,
+    seed: int = 0,
+    count: int | None = None,
+    prompt: str = "",
+    filters: Sequence[Encoder | str] = (),
+    filter: Which = "bd",  # noqa: A002 - the option's name
+    below: float = 0.25,
+    per_document: int = 1,
+) -> tuple[Request, ...]:
+    """Return what a generator would be asked; nothing is sent.
+
+    The parameters are those of :func:`build`, and so are the errors; of an encoder its spec is enough.
+    """
+    check(filters, filter, below)
+    template = _template(prompt)
+    found, _ = triples(sources, seed=seed, count=count, per_document=per_document)
+    return _requests(found, template)
+
+
+def _requests(found: Sequence[Triple], template: str) -> tuple[Request, ...]:
+    return tuple(Request(key, _filled(template, *pair)) for key, pair in _pairs(found))
+
+
+def _pairs(found: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield (key of the fusion, the two sentences) of each fusion that is to be made."""
+    for triple in found:
+        for place, name in enumerate(FUSED):
+            yield f"{triple.key}.{name}", (triple.sentences[place], triple.sentences[place + 1])
+
+
+def _template(prompt: str) -> str:
+    """Return the prompt to fill; raise SpecError where a place is missing."""
+    for place in PLACES if prompt else ():
+        if place not in prompt:
+            raise SpecError(f"the prompt lacks {place}, where a sentence is to stand")
+    return prompt or PROMPT
+
+
+def _filled(template: str, first: str, second: str) -> str:
+    """Put two sentences in their places, which may stand several times; what braces they have stays."""
+    return first.join(part.replace(PLACES[1], second) for part in template.split(PLACES[0]))
+
+
+def _by_rules(
+    found: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance
+) -> Iterator[tuple[str, str]]:
+    pairs = list(_pairs(found))
+    for number, (key, (first, second)) in enumerate(pairs, 1):
+        fusion = fuse(first, second, seed)
+        if fusion.problem:
+            rejected[f"not fused by rules: {fusion.problem}"] += 1
+        else:
+            yield key, fusion.text
+        advance(number, len(pairs))
+
+
+def _by_generator(
+    found: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
+) -> Iterator[tuple[str, str]]:
+    ready()
+    replies = generator.replies(_requests(found, template), advance)
+    for (key, (first, second)), reply in zip(_pairs(found), replies, strict=True):
+        text = "" if reply.problem else bared(reply.text)
+        if problem := reply.problem or (problem_of(text, first, second) if text else "an empty answer"):
+            rejected[problem] += 1
+        else:
+            yield key, text
+
+
+def _whole(found: Sequence[Triple], fusions: Mapping[str, str]) -> Iterator[tuple[Triple, dict[str, str]]]:
+    """Yield the five sentences of each triple that both fusions were made of."""
+    for triple in found:
+        fused = {name: fusions[key] for name in FUSED if (key := f"{triple.key}.{name}") in fusions}
+        if len(fused) == len(FUSED):
+            yield triple, dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True)) | fused
+
+
+def _materials(generator: Generator | None) -> tuple[Material, ...]:
+    cut = library("sentencex", "where sentences end")
+    words = library("textblob", "lexicon and rules of the tagger"), library("lemminflect", "forms of words")
+    return (cut, *words) if generator is None else (cut, generator.material(), *words)
+
+
+def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
+    numbers = Counter(sample.operator for sample in samples)
+    told = f"{documents:,} times three sentences: " + ", ".join(
+        f"{numbers[operator]:,} {operator}{'' if numbers[operator] == 1 else 's'}"
+        for operator in ("overlap", "difference", "union")
+    )
+    return (f"{told}.", RULES_NOTE) if generator is None else (f"{told}.", *generator.notes())

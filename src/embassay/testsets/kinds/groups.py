@@ -1,0 +1,204 @@
+"""Groups of sentences that mean the same: from pairs, or from clusters of an encoder that people confirm.
+
+White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
+section 4: a group is a connected component of the pairs of paraphrases, or is made by hand, under strict
+bidirectional entailment; groups below three sentences are dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.errors import InputError, SourceError
+from embassay.geometry.complete_linkage import complete_linkage
+from embassay.randomness import generator
+from embassay.samples.groups import Grouped, closure
+from embassay.testsets.base import Advance, Built, silent
+from embassay.testsets.sheets import meant, shown, table_of
+from embassay.testsets.sources import (
+    NO,
+    YES,
+    Source,
+    SourcePair,
+    is_of_pairs,
+    is_text,
+    open_table,
+    read_pairs,
+    read_sentences,
+)
+from embassay.types import Encoder
+
+LANGUAGES = "any"
+SMALLEST = 3
+"""Sentences of a group, at least: each of three folds tests one of them."""
+CONFIRM = ("group", "sentence", "confirm")
+"""Columns of the sheet of candidates."""
+UNGROUPED = "sentences without groups; --encoder proposes some, for people to confirm"
+THRESHOLD = 0.8
+BLOCK = 512
+"""Sentences that are encoded at once, between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence of a proposed group; people say whether it means the same as the others (None: nothing yet)."""
+
+    group: str
+    source: Source
+    confirmed: bool | None = None
+
+
+def read(
+    path: Path, *, first: str = "", second: str = "", label: str = ""
+) -> tuple[SourcePair, ...] | tuple[Candidate, ...]:
+    """Read a table of pairs, or a sheet of candidates that people filled.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for what is neither.
+    """
+    if not (first or second):
+        if is_text(path):
+            read_sentences(path)  # A file that cannot be read is said first.
+            raise SourceError(UNGROUPED, path)
+        table = open_table(path)
+        if set(CONFIRM) <= set(table.names):
+            return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
+        if not is_of_pairs(path):
+            raise SourceError(f"{UNGROUPED}; columns of pairs are named with --first and --second", path, 1)
+    return read_pairs(path, first, second, label)
+
+
+def build(
+    sources: Sequence[SourcePair] | Sequence[Candidate],
+    *,
+    seed: int = 0,
+    count: int | None = None,
+    advance: Advance = silent,
+) -> Built:
+    """Return groups of three sentences or more: components of the pairs that mean the same, or confirmed candidates.
+
+    Parameters
+    ----------
+    sources
+        All of one kind, from :func:`read`.
+    count
+        Groups to draw, by the seed; all by default.
+    """
+    begun, rejected = time.perf_counter(), Counter[str]()
+    pairs = [source for source in sources if isinstance(source, SourcePair)]
+    candidates = [source for source in sources if isinstance(source, Candidate)]
+    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
+    sizes = Counter(group_of.values())
+    large = [group for group, size in sizes.items() if size >= SMALLEST]
+    if small := sum(size for size in sizes.values() if size < SMALLEST):
+        rejected[f"sentence of a group below {SMALLEST}"] += small
+    kept = set(_drawn(large, count, seed))
+    if drawn := sum(sizes[group] for group in large if group not in kept):
+        rejected["sentence of a group that was not drawn (--count)"] += drawn
+    samples = tuple(
+        Grouped(str(number), text, group) for number, (text, group) in enumerate(group_of.items()) if group in kept
+    )
+    advance(len(sources), len(sources))
+    return Built(samples, rejected, seconds=time.perf_counter() - begun)
+
+
+def propose(
+    sources: Sequence[Source], encoder: Encoder, *, threshold: float = THRESHOLD, advance: Advance = silent
+) -> tuple[Candidate, ...]:
+    """Propose groups: clusters in which every two sentences have a cosine above the threshold (complete linkage).
+
+    Parameters
+    ----------
+    threshold
+        Above 0 and below 1.
+
+    Returns
+    -------
+    The sentences of clusters of three or more, cluster by cluster, in the order of the sources.
+
+    Raises
+    ------
+    InputError
+        For a threshold out of range, or one that tells nothing apart.
+    """
+    if not 0 < threshold < 1:
+        raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
+    texts = [source.text for source in sources]
+    cluster = complete_linkage(_encoded(encoder.fit(texts), texts, advance), threshold)
+    members = dict[int, list[Source]]()
+    for source, number in zip(sources, cluster.tolist(), strict=True):
+        members.setdefault(number, []).append(source)
+    large = (found for found in members.values() if len(found) >= SMALLEST)
+    return tuple(Candidate(str(number), source) for number, found in enumerate(large, 1) for source in found)
+
+
+def sheet_of(candidates: Sequence[Candidate]) -> bytes:
+    """Return the sheet on which people write yes or no beside each sentence, as CSV."""
+    return table_of(CONFIRM, ((c.group, shown(c.source.text), "") for c in candidates))
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
+    """Return the (n, d) vectors, dense or CSR."""
+    import numpy as np
+    from scipy import sparse
+
+    blocks = []
+    for start in range(0, len(texts), BLOCK):
+        blocks.append(encoder.encode(texts[start : start + BLOCK]))
+        advance(min(start + BLOCK, len(texts)), len(texts))
+    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:
+    """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
+    numbers, same = dict[str, int](), list[tuple[int, int]]()
+    for pair in pairs:
+        a, b = (numbers.setdefault(source.text, len(numbers)) for source in (pair.first, pair.second))
+        if pair.same:
+            same.append((a, b))
+    if different := len(pairs) - len(same):
+        rejected["pair that does not mean the same"] += different
+    texts = list(numbers)
+    return {texts[number]: str(group) for number, group in closure(same).items()}
+
+
+def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[str, str]:
+    """Return the group of each sentence that was confirmed."""
+    group_of = dict[str, str]()
+    for candidate in candidates:
+        text = candidate.source.text
+        if candidate.confirmed is None:
+            rejected["candidate without yes or no"] += 1
+        elif not candidate.confirmed:
+            rejected["candidate that was not confirmed"] += 1
+        elif group_of.setdefault(text, candidate.group) != candidate.group:
+            raise InputError(
+                f"the sentence on line {candidate.source.line} is confirmed in two groups; leave it in one"
+            )
+    return group_of
+
+
+def _candidate(row: Mapping[str, Any], path: Path, line: int) -> Candidate:
+    group, sentence, confirm = (str(row.get(name) or "").strip() for name in CONFIRM)
+    for name, cell in (("group", group), ("sentence", sentence)):
+        if not cell:
+            raise SourceError("an empty cell", path, line, name)
+    if confirm and confirm.lower() not in YES | NO:
+        raise SourceError(f"must be yes or no, is {confirm[:100]!r}", path, line, "confirm")
+    said = confirm.lower() in YES if confirm else None
+    return Candidate(group, Source(meant(sentence), line), said)
+
+
+def _drawn(groups: Sequence[str], count: int | None, seed: int) -> list[str]:
+    """Return so many of the groups, drawn by the seed; all where there are no more."""
+    if count is None or count >= len(groups):
+        return list(groups)
+    places = generator(seed, "builders", "groups").permutation(len(groups))[:count]
+    return [groups[place] for place in places]

@@ -1,0 +1,178 @@
+"""Minimal pairs from sentences of your own: an original and its one-word edits, as HEROS was made.
+
+Source: Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS", section
+2.2. What its authors did by hand is done by rules that rather reject than guess: an original has all six edits or is
+left out, and each reason is counted. Beyond HEROS: ``number``, ``entity`` and ``role_swap`` where they are certain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from embassay.randomness import generator
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.base import Advance, Built, Material, library, silent
+from embassay.testsets.english.exchanges import Names
+from embassay.testsets.english.random_words import Vocabulary
+from embassay.testsets.english.replacements import replacements
+from embassay.testsets.english.selection import NAME, named, sentences, unfit
+from embassay.testsets.english.spelling_and_grammar import Checker, Harper
+from embassay.testsets.english.typos import common_misspellings, read_misspellings
+from embassay.testsets.english.wordnet import wordnet
+from embassay.testsets.english.words import Tagged, tag
+from embassay.testsets.pairing import Left, Original, Tools, item, original
+from embassay.testsets.sources import Source
+
+EXTRA = "build"
+REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
+FEWEST, PART = 20, 25
+"""A word is replaced in at most one of so many sentences that may become originals, and at least so often."""
+BLOCK = 200
+"""Sentences that are checked ahead at once."""
+
+
+class Fills(Protocol):
+    """A masked language model."""
+
+    @property
+    def name(self) -> str:
+        """What the data card calls it."""
+        ...
+
+    def fills(self, before: str, after: str) -> Iterable[str]:
+        """Return what it would put between two texts, the likeliest first."""
+        ...
+
+
+def build(
+    sources: Sequence[Source],
+    *,
+    seed: int = 0,
+    count: int | None = None,
+    misspellings: str = "",
+    mlm: Fills | None = None,
+    advance: Advance = silent,
+) -> Built:
+    """Build originals with their edits.
+
+    Parameters
+    ----------
+    sources
+        Lines; each sentence of a line is tried by itself, those of one line are one unit.
+    seed, count
+        At most ``count`` originals, tried in an order drawn by the seed; None for all.
+    misspellings
+        File of wrong→right lines; codespell's list where empty.
+    mlm
+        A masked language model for ``random_mlm``; without it the edit is ``random_word``.
+    advance
+        Is told how many of the sentences that may become originals have been tried.
+
+    Returns
+    -------
+    An item for each original, in the order of the sources, with all six edits and those beyond that are certain.
+
+    Raises
+    ------
+    InputError
+        If WordNet, a package or the list is missing or cannot be read.
+    """
+    begun = time.perf_counter()
+    lexicon, rejected = wordnet(), Counter[str]()
+    listed: Mapping[str, tuple[str, ...]] = (
+        read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
+    )
+    checker = Harper()
+    fitting = list(_fitting(sources, rejected))
+    texts = [tagged for _, _, tagged in fitting]
+    names, vocabulary = Names(texts, lexicon, NAME), Vocabulary(texts, lexicon)
+    tools = Tools(lexicon, checker, listed, vocabulary, names, mlm.fills if mlm else None, seed)
+    found = []
+    for key, source, tagged in fitting:
+        try:
+            found.append(original(key, source, tagged, replacements(tagged, lexicon)))
+        except Left as why:
+            rejected[str(why)] += 1
+    items = _items(found, tools, count, rejected, advance)
+    return Built(
+        samples=tuple(each for each, _ in items),
+        rejected=rejected,
+        notes=_notes(mlm, count, len(items)),
+        seconds=time.perf_counter() - begun,
+        materials=_materials(misspellings, mlm),
+        ways={(each.id, edit): way for each, ways in items for edit, way in ways.items()},
+    )
+
+
+def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tuple[str, Source, Tagged]]:
+    """Yield (id, source, tagged sentence) of what HEROS would select, its grammar not yet checked."""
+    seen = set[str]()
+    for source in sources:
+        parts = sentences(source.text)
+        for place, text in enumerate(parts, 1):
+            if reason := unfit(text):
+                rejected[reason] += 1
+            elif text.casefold() in seen:
+                rejected["the same sentence again"] += 1
+            else:
+                seen.add(text.casefold())
+                yield (f"{source.line}" if len(parts) == 1 else f"{source.line}.{place}"), source, tag(named(text))
+
+
+def _items(
+    found: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
+) -> list[tuple[MinimalPairs, dict[str, str]]]:
+    """Make the items, in an order drawn by the seed; return them in that of the sources."""
+    order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(found)).tolist()
+    made: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
+    used, quota = Counter[str](), max(FEWEST, len(found) // PART)
+    for begin in range(0, len(order), BLOCK):
+        if count is not None and len(made) >= count:
+            break
+        block = order[begin : begin + BLOCK]
+        _look_ahead([found[place] for place in block], tools.checker)
+        for place in block:
+            if count is not None and len(made) >= count:
+                break
+            try:
+                made[place] = item(found[place], tools, used, quota)
+            except Left as why:
+                rejected[str(why)] += 1
+        advance(min(begin + BLOCK, len(order)), len(order))
+    return [made[place] for place in sorted(made)]
+
+
+def _look_ahead(block: Iterable[Original], checker: Checker) -> None:
+    """Check a block on all cores: the originals, then the edits of those that are clean."""
+    block = list(block)
+    checker.look_ahead(each.tagged.text for each in block)
+    clean = [each for each in block if checker.is_clean(each.tagged.text)]
+    checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
+
+
+def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
+    notes = ["A line of several sentences is tried sentence by sentence; those of one line are one unit."]
+    if not mlm:
+        notes.append("No masked language model was named: the random word is one of the corpus, named random_word.")
+    if count is not None and made < count:
+        notes.append(f"Only {made:,} of the {count:,} originals asked for could be built.")
+    return tuple(notes)
+
+
+def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
+    """Return what words and judgements come from."""
+    return (
+        Material("WordNet", "3.0", "WordNet 3.0 licence", "senses, synonyms, antonyms, related words"),
+        library("textblob", "lexicon and rules of the tagger"),
+        library("lemminflect", "inflection"),
+        library("harper-py", "grammar and spelling"),
+        library("better-profanity", "words that no original has"),
+        Material(misspellings, "", "as you have it", "misspellings")
+        if misspellings
+        else library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"),
+        *((Material(mlm.name, "", "as you have it", "random_mlm"),) if mlm else ()),
+    )

@@ -1,0 +1,102 @@
+"""The data card says where a test set comes from and how it was made."""
+
+from collections import Counter
+from dataclasses import replace
+
+from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.samples.retrieval import Document, Question
+from embassay.testsets.base import Built, Material, library
+from embassay.testsets.card import READ, Origin, card_of, counts_of, with_reading
+
+PAIRS = (
+    MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
+    MinimalPairs("2", "Prices rose.", (("typo", "Pricse rose."),)),
+)
+ORIGIN = Origin("minimal-pairs", "my|file.txt", "ab" * 32, "CC0", 7, {"column": "", "count": 2, "mlm": None})
+BUILT = Built(
+    PAIRS,
+    Counter({"a question": 1_200, "profanity": 3}),
+    ("A note.",),
+    2.0,
+    3_000,
+    (Material("WordNet", "3.0", "WordNet licence", "antonyms"),),
+)
+CARD = card_of("pairs.jsonl@0123456789abcdef", ORIGIN, BUILT, "pairs-sheet.csv")
+
+
+def row(*cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def test_it_says_where_the_test_set_comes_from():
+    lines = CARD.splitlines()
+    assert lines[0] == "# Data card: pairs.jsonl"
+    for expected in (
+        row("test set", "pairs.jsonl@0123456789abcdef, 2 samples of shape minimal_pairs"),
+        row("made from", "my\\|file.txt, 3,000 rows"),
+        row("its SHA-256", "ab" * 32),
+        row("its licence", "CC0"),
+        row("seed", "7"),
+        row("options", "count=2"),
+        row("time", "2.0 s, 1,500 rows a second"),
+        row("WordNet", "3.0", "WordNet licence", "antonyms"),
+        "- A note.",
+    ):
+        assert expected in lines
+
+
+def test_it_counts_what_was_built_and_what_was_left_out():
+    built, left = CARD.index("## Built"), CARD.index("## Left out")
+    assert row("originals", "2") in CARD[built:left]
+    assert row("typo", "2") in CARD[built:left]
+    assert row("antonym", "1") in CARD[built:left]
+    assert row("a question", "1,200") in CARD[left:]
+    assert row("left out", "1,203") in CARD
+
+
+def test_a_licence_that_was_not_given_is_asked_for():
+    origin = Origin("groups", "f.csv", "", "", 0)
+    assert row("its licence", "not said; give it with --licence") in card_of("g@0", origin, BUILT, "s")
+
+
+def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
+    choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
+    assert counts_of(Built((choice,), Counter())) == {"entries": 1, "verb, never": 1}
+    groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
+    assert counts_of(Built(groups, Counter())) == {"sentences": 3, "groups": 2}
+
+
+def test_operators_and_questions_are_counted():
+    composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
+    assert counts_of(Built(composed, Counter())) == {"union": 2}
+    asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
+    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
+    expected = {"documents": 1, "questions": 2, "questions without an answer": 1}
+    assert counts_of(built) == expected | {"questions to train with": 1, "questions to test with": 1}
+
+
+def test_what_a_generator_was_told_stands_there_as_it_was():
+    card = card_of("m@0", ORIGIN, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "sheet.csv")
+    told = card[card.index("## What the generator was told") : card.index(READ)]
+    assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
+    assert "What the generator was told" not in CARD
+
+
+def test_what_people_found_replaces_the_last_section_only():
+    once = with_reading(CARD, "Found this.")
+    assert once == with_reading(once, "Found this.")
+    assert once.startswith(CARD.partition(READ)[0])
+    assert once.endswith(f"{READ}\n\nFound this.\n")
+    other = with_reading(CARD, "Found this.", "rest.jsonl")
+    assert other.splitlines()[0] == "# Data card: rest.jsonl"
+    assert other.splitlines()[1:] == once.splitlines()[1:]
+
+
+def test_a_library_is_described_by_its_own_metadata():
+    found = library("numpy", "arrays")
+    assert found.version[0].isdigit()
+    assert "BSD" in found.licence
+    assert library("no-such-package-here", "nothing").version == ""

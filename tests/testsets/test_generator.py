@@ -1,0 +1,637 @@
+"""A generator's answers: what is asked and paid once, what is kept, what cannot be used, and what stays secret."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from io import FileIO
+from itertools import pairwise
+
+import pytest
+
+from embassay.endpoint import Retries
+from embassay.endpoint.chat import Answer
+from embassay.endpoint.spending import guess
+from embassay.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
+from embassay.testsets.generator import chat as chat_module
+from embassay.testsets.generator.answers import Instructions, cleaned, problem_of
+from embassay.testsets.generator.chat import Reply, Request, generator
+from embassay.testsets.generator.journal import Journal
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+KEY = "sk-Planted0123456789abcdef"
+ASK = "Make one sentence of these two, and say all that both of them say.\nFirst: {}\nSecond: {}"
+TEXTS = [
+    "The bakery opens at six in the morning.",
+    "The bridge was closed for three weeks.",
+    "Her brother repairs old bicycles.",
+    "The ferry leaves from the northern pier.",
+    "All of the windows were painted green.",
+    "They sold the house in the spring.",
+    "The river froze early that year.",
+    "Nobody had told him about the change.",
+    "The train was late because of the snow.",
+]
+REQUESTS = [Request(f"r{i}", ASK.format(a, b)) for i, (a, b) in enumerate(pairwise(TEXTS))]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(chat_module, "RETRIES", Retries(4, 0.001, lambda stop, seconds: None))
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return tmp_path / "set-answers.jsonl"
+
+
+@pytest.fixture
+def make(chat, journal):
+    def call(*options, journal=journal):
+        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal)
+
+    return call
+
+
+def fused(request):
+    first, second = (line.partition(": ")[2] for line in request.prompt.splitlines()[1:])
+    return f"{first.rstrip('.')} and {second}"
+
+
+def right(requests=REQUESTS):
+    return tuple(Reply(request.key, fused(request)) for request in requests)
+
+
+def test_replies_come_in_order_and_the_journal_has_each_answer(chat, make, journal):
+    seen = []
+    writer = make()
+    assert writer.replies(REQUESTS, lambda done, total: seen.append((done, total))) == right()
+    assert seen == [(done, 8) for done in range(9)]
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert {row["text"] for row in rows} == {fused(request) for request in REQUESTS}
+    assert set(chat.asked.values()) == {1}
+    assert writer.name == f"m at {chat.host}"
+    assert writer.spec_shown == f"m,base_url={chat.url},temperature=0,max_tokens=512"
+    material = writer.material()
+    assert (material.name, material.version) == (writer.name, "m-2026-01-01")
+    assert writer.spec_shown in material.purpose
+    taken = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
+    assert writer.notes() == (f"m at {chat.host} answered 8 requests: about {taken:,} tokens.",)
+
+
+def test_what_is_in_the_journal_is_not_asked_again(chat, make):
+    first, seen = make(), []
+    first.replies(REQUESTS[:5])
+    again = make("price=2")
+    assert again.replies(REQUESTS, lambda done, total: seen.append(done)) == right()
+    assert set(chat.asked.values()) == {1}
+    assert seen == [5, 6, 7, 8]
+    asked, taken = again.notes()
+    assert "answered 3 requests" in asked
+    assert asked.endswith(" at 2 a million.")
+    assert taken == f"5 answers of m at {chat.host} were taken from the journal of an earlier build."
+    assert again.replies(REQUESTS) == right()
+    assert again.notes() == (asked, taken)
+    assert chat.asked.total() == 8
+    third = make()
+    third.replies(REQUESTS)
+    assert third.notes() == (taken.replace("5", "8", 1),)
+
+
+def test_the_same_prompt_is_sent_once(chat, make):
+    twice = [REQUESTS[0], Request("other", REQUESTS[0].prompt), REQUESTS[1]]
+    seen = []
+    found = make("concurrency=1").replies(twice, lambda done, total: seen.append((done, total)))
+    assert found == (*right(twice[:1]), Reply("other", fused(twice[0])), *right(twice[2:]))
+    assert chat.asked.total() == 2
+    assert seen == [(0, 3), (2, 3), (3, 3)]
+
+
+def test_nothing_is_asked_where_nothing_is_wanted(chat, make, journal):
+    assert make().replies(()) == ()
+    assert not journal.exists()
+    assert chat.seen == []
+
+
+def test_without_a_journal_answers_are_remembered(chat, make):
+    writer = make(journal=None)
+    assert writer.replies(REQUESTS) == writer.replies(REQUESTS) == right()
+    assert chat.asked.total() == 8
+    assert len(writer.notes()) == 1
+
+
+def test_another_question_is_another_answer(chat, make):
+    for options in (
+        (),
+        ("temperature=0.5",),
+        ("max_tokens=9",),
+        ("seed=1",),
+        ("price=1", "timeout=9", "concurrency=2"),
+    ):
+        make(*options).replies(REQUESTS[:1])
+    assert chat.asked.total() == 4
+    generator(f"other,base_url={chat.url}", make().journal.path).replies(REQUESTS[:1])
+    assert chat.asked.total() == 5
+    assert [payload.get("seed") for _, _, payload in chat.seen].count(1) == 1
+
+
+def test_so_many_requests_at_a_time(chat, make):
+    chat.seconds = 0.05
+    assert make("concurrency=3").replies(REQUESTS) == right()
+    assert 2 <= chat.most <= 3
+    chat.most, chat.seconds = 0, 0.0
+    make("concurrency=1", "seed=1").replies(REQUESTS)
+    assert chat.most == 1
+
+
+def test_what_passes_is_tried_again(chat, make, behaviours):
+    chat.script(behaviours.fails(500), behaviours.fails(429, Retry_After="0"), behaviours.cuts)
+    writer = make("concurrency=1")
+    assert writer.replies(REQUESTS) == right()
+    assert chat.asked[REQUESTS[0].prompt] == 4
+    assert "3 requests were sent again" in writer.notes()[0]
+
+
+def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, journal):
+    chat.when(TEXTS[7], behaviours.fails(503, "over capacity"))
+    with pytest.raises(EncoderError) as caught:
+        make("concurrency=1").replies(REQUESTS)
+    said = f"generator 'm': {chat.host} answered 503: it failed (tried 4 times); it says: over capacity; "
+    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}: the same command goes on from there"
+    chat.calm()
+    assert make().replies(REQUESTS) == right()
+    assert set(chat.answered.values()) == {1}
+
+
+def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, journal):
+    failed = threading.Event()
+
+    def fail(server, handler, prompt):
+        for _ in range(500):
+            if server.asked.total() == 4:
+                break
+            time.sleep(0.01)
+        behaviours.fails(400, "no")(server, handler, prompt)
+        failed.set()
+
+    def outlast(server, handler, prompt):
+        failed.wait(10)
+        time.sleep(0.3)
+        behaviours.says()(server, handler, prompt)
+
+    chat.when(TEXTS[0], fail)
+    chat.when("", outlast)
+    with pytest.raises(EncoderError, match="3 of 8 answers are kept"):
+        make("concurrency=4").replies(REQUESTS)
+    assert len(journal.read_text().splitlines()) == 3
+
+
+def test_nonsense_is_a_failure(chat, make, behaviours):
+    chat.when("", behaviours.nonsense)
+    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: that is no JSON; look at base_url"):
+        make().replies(REQUESTS)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_key_or_a_model_that_is_not_accepted_is_wrong_input(chat, make, behaviours, monkeypatch, status):
+    monkeypatch.setenv("MY_KEY", KEY)
+    chat.when("", behaviours.fails(status, f"no such {KEY}"))
+    with pytest.raises(SpecError) as caught:
+        make("key_env=MY_KEY").replies(REQUESTS)
+    assert str(caught.value).startswith(f"generator 'm': {chat.host} answered {status}: ")
+    assert status == 404 or "MY_KEY" in str(caught.value)
+    assert "are kept" not in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert chat.asked.total() <= 4
+
+
+def test_a_key_that_is_withdrawn_in_the_middle(chat, make, behaviours, journal):
+    chat.when(TEXTS[4], behaviours.fails(401))
+    with pytest.raises(SpecError, match="3 of 8 answers are kept"):
+        make("concurrency=1").replies(REQUESTS)
+
+
+def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(SpecError, match="generator 'm': the environment variable OPENAI_API_KEY is not set"):
+        generator("m", journal)
+    with pytest.raises(SpecError, match="takes the name of a variable") as caught:
+        generator(f"m,key_env={KEY}", journal)
+    assert KEY not in str(caught.value)
+    assert not journal.exists()
+
+
+def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal)
+    chat.script(behaviours.fails(500, KEY))
+    writer.replies(REQUESTS[:3])
+    assert {headers["authorization"] for _, headers, _ in chat.seen} == {f"Bearer {KEY}"}
+    assert chat.seen[0][0].endswith("?sig=abcdefgh12345")
+    chat.when("", behaviours.fails(400, f"{KEY} abcdefgh12345"))
+    with pytest.raises(EncoderError) as caught:
+        writer.replies(REQUESTS)
+    shown = (
+        f"{writer!r}{writer.spec_shown}{writer.material()}{writer.notes()}{caught.value!r}{caught.value.__context__!r}"
+    )
+    for secret in (KEY, "abcdefgh12345"):
+        assert secret not in shown + journal.read_text()
+    assert KEY not in caplog.text
+
+
+def test_no_part_of_the_key_is_kept(chat, make, journal, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    chat.answer = lambda prompt: f"The bakery opens at {KEY[2:18]}."
+    writer = make("key_env=MY_KEY")
+    replies = writer.replies(REQUESTS[:2])
+    shown = f"{replies}{writer.material()}{writer.notes()}" + journal.read_text(encoding="utf-8")
+    assert "The bakery opens at " in shown
+    assert not any(KEY[start : start + 8] in shown for start in range(len(KEY) - 7))
+
+
+def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal):
+    rows = [guess(request.prompt) + 100 for request in REQUESTS]
+    options = ("max_tokens=100", "price=1000000", "concurrency=2")
+    with pytest.raises(EncoderError) as caught:
+        make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
+    assert str(caught.value).startswith("generator 'm': the budget of ")
+    told = f"answers are kept in {journal}, so with a higher budget the same command goes on from there"
+    assert str(caught.value).endswith(told)
+    paid = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert 0 < len(paid) < 8
+    assert sum(row["prompt_tokens"] + row["completion_tokens"] for row in paid) <= sum(rows) / 3
+    assert make(*options, "budget=99999").replies(REQUESTS) == right()
+    assert set(chat.asked.values()) == {1}
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from embassay.testsets.generator.chat import Request, generator
+prompts = Path(sys.argv[3]).read_text().split("\\0")
+requests = [Request(str(i), prompt) for i, prompt in enumerate(prompts)]
+try:
+    generator(sys.argv[1], Path(sys.argv[2])).replies(requests)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+@pytest.mark.parametrize(("sent", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
+def test_what_was_paid_before_a_build_ended_is_not_paid_again(
+    chat, make, behaviours, journal, tmp_path, start_process, wait_until, sent, code
+):
+    (tmp_path / "prompts").write_text("\0".join(request.prompt for request in REQUESTS))
+    for text in TEXTS[5:8]:
+        chat.when(f"First: {text}", behaviours.stalls)
+    command = [sys.executable, "-c", SCRIPT, f"m,base_url={chat.url},concurrency=3", str(journal), tmp_path / "prompts"]
+    process = start_process(command, stderr=subprocess.PIPE, text=True)
+    wait_until(
+        lambda: journal.exists() and journal.read_bytes().count(b"\n") == 5 and chat.now == 3,
+        "five answers are kept and three are awaited",
+    )
+    process.send_signal(getattr(signal, sent))
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (code, "")
+    chat.calm()
+    found = make().replies(REQUESTS)
+    assert found == right()
+    assert [chat.asked[request.prompt] for request in REQUESTS] == [1] * 5 + [2] * 3
+
+
+def test_a_line_that_was_cut_short_is_left_out(chat, make, journal):
+    make("concurrency=1").replies(REQUESTS[:3])
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-20])
+    assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
+    assert sorted(journal.read_bytes().splitlines()) == sorted(whole.splitlines())
+    assert chat.asked.total() == 4
+    journal.write_bytes(whole.splitlines(keepends=True)[0][:9])
+    assert make().replies(REQUESTS[:1]) == right(REQUESTS[:1])
+    journal.write_bytes(whole + b"\0" * 30)
+    assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
+    assert journal.read_bytes() == whole
+
+
+@pytest.mark.parametrize(("content", "line"), [(b"My notes.", 1), (b"My notes.\n", 1), (b"{}\n{}\n", 1), (None, 2)])
+def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, line):
+    if content is None:
+        make("concurrency=1").replies(REQUESTS[:2])
+        one, two = journal.read_bytes().splitlines(keepends=True)
+        content = one + b'{"request": 3}\n' + two
+    journal.write_bytes(content)
+    asked = chat.asked.total()
+    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is no line of a journal of answers"):
+        make().replies(REQUESTS)
+    with pytest.raises(SourceError, match="is no line of a journal"):
+        make().estimate(REQUESTS)
+    assert journal.read_bytes() == content
+    assert chat.asked.total() == asked
+
+
+def test_a_journal_that_cannot_be_written(make, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file.answers.jsonl: cannot be written: "):
+        make(journal=tmp_path / "file" / "answers.jsonl").replies(REQUESTS)
+    with pytest.raises(OutputError, match="cannot be written"):
+        make(journal=tmp_path).replies(REQUESTS)
+
+
+class Full(FileIO):
+    """A file on a disk that has room for nine bytes."""
+
+    def write(self, content):
+        return super().write(content[:9])
+
+
+def test_on_a_full_disk_no_half_line_stays(journal):
+    book = Journal(journal)
+    with book.held():
+        book.keep("a", Answer("kept"))
+        with Full(journal, "a+") as full:
+            book._file, file = full, book._file
+            with pytest.raises(OutputError, match=r"answers.jsonl: cannot be written: the disk is full"):
+                book.keep("b", Answer("lost"))
+            book._file = file
+        book.keep("c", Answer("kept too"))
+    again = Journal(journal)
+    again.read()
+    assert again.answers == {"a": Answer("kept"), "c": Answer("kept too")}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_two_builds_do_not_share_a_journal(chat, make, journal):
+    with Journal(journal).held(), pytest.raises(OutputError, match="another build is writing it; wait for its end"):
+        make().replies(REQUESTS)
+    assert chat.seen == []
+    assert make().replies(REQUESTS) == right()
+
+
+def test_an_estimate_sends_nothing(chat, make, journal):
+    tokens, cost = make("max_tokens=100", "price=3").estimate([*REQUESTS, REQUESTS[0]])
+    assert tokens == sum(-(-len(request.prompt.encode()) // 4) + 50 for request in REQUESTS)
+    assert cost == pytest.approx(tokens * 3 / 1e6)
+    assert make().estimate([])[1] is None
+    assert chat.seen == []
+    assert not journal.exists()
+
+
+def test_an_estimate_learns_from_the_journal(chat, make):
+    make().replies(REQUESTS[:4])
+    words = [len(fused(request).split()) for request in REQUESTS[:4]]
+    tokens, _ = make().estimate(REQUESTS)
+    assert tokens == sum(guess(request.prompt) + round(sum(words) / 4) for request in REQUESTS[4:])
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("m,temprature=1", "unknown option of generator 'm' 'temprature'; did you mean 'temperature'"),
+        ("m,temperature=hot", "generator 'm', option 'temperature': 'hot' is not a number"),
+        ("m,temperature=-1", "must be from 0 to 2, is -1"),
+        ("m,temperature=nan", "must be from 0 to 2, is nan"),
+        ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),
+        ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
+        ("m,budget=1", "option 'budget': say the price of a million tokens too"),
+        ("m,price=1,budget=0", "option 'budget': must be more than 0"),
+        ("m,base_url=ftp://x", "generator 'm': base_url is not an address"),
+        ("m,price", "what stands after its name is no option=value"),
+        ("temperature=0", "generator: the model comes first"),
+        ("", "generator: nothing is named"),
+    ],
+)
+def test_wrong_specs(spec, message, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(InputError) as caught:
+        generator(spec, None)
+    assert message in str(caught.value)
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setattr(chat_module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"the generator needs the extra 'api': pip install 'embassay\[api\]'"):
+        generator("m", None)
+
+
+def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behaviours):
+    told = {
+        0: (behaviours.REFUSES, "the generator refused"),
+        1: (behaviours.WITHHOLDS, "the generator refused"),
+        2: (behaviours.ECHOES, "the generator repeated its prompt"),
+        3: (behaviours.FRENCH, "an answer in another language"),
+        4: (behaviours.CUT_OFF, "cut off at the limit of tokens"),
+        5: (behaviours.NOTHING, "an empty answer"),
+        6: (behaviours.fails(400, "maximum context length is 8"), "a prompt that is too long for the generator"),
+    }
+    for place, (behaviour, _) in told.items():
+        chat.when(f"First: {TEXTS[place]}", behaviour)
+    found = make().replies(REQUESTS)
+    assert [reply.problem for reply in found] == [*(problem for _, problem in told.values()), ""]
+    assert [reply.text for reply in found] == [""] * 7 + [fused(REQUESTS[7])]
+    assert make().replies(REQUESTS) == found
+    assert chat.asked.total() == 8
+
+
+def test_a_prompt_that_is_refused_is_not_sent_again(chat, make, behaviours, journal):
+    chat.when(TEXTS[0], behaviours.fails(400, "filtered by the content management policy"))
+    chat.when(TEXTS[2], behaviours.fails(413, "Request Entity Too Large"))
+    found = make().replies(REQUESTS)
+    long = "a prompt that is too long for the generator"
+    assert [reply.problem for reply in found] == ["the generator refused", long, long, *[""] * 5]
+    assert len(journal.read_text().splitlines()) == 8
+    assert make().replies(REQUESTS) == found
+    assert set(chat.asked.values()) == {1}
+
+
+def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, journal):
+    chat.when("", behaviours.UNCOUNTED)
+    writer = make("price=1")
+    assert writer.replies(REQUESTS) == make().replies(REQUESTS) == right()
+    assert set(chat.asked.values()) == {1}
+    tokens = sum(guess(request.prompt) + guess(fused(request)) for request in REQUESTS)
+    assert f"about {tokens:,} tokens" in writer.notes()[0]
+    journal.unlink()
+    with pytest.raises(EncoderError, match="the budget of 200 does not suffice"):
+        make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
+
+
+LOST = "no answer at any attempt, though the service answered others"
+
+
+@pytest.mark.parametrize(
+    "failure", [lambda b: b.fails(500), lambda b: b.fails(504), lambda b: b.errs(code=502), lambda b: b.cuts]
+)
+def test_a_prompt_that_the_service_fails_on_is_left_out(chat, make, behaviours, journal, failure):
+    chat.when(TEXTS[3], failure(behaviours))
+    found = make("concurrency=1").replies(REQUESTS)
+    assert [reply.problem for reply in found] == ["", "", LOST, LOST, "", "", "", ""]
+    assert len(journal.read_text().splitlines()) == 6
+    assert make().replies(REQUESTS) == found
+    assert {chat.asked[request.prompt] for request in REQUESTS[2:4]} == {8}
+    chat.calm()
+    assert make().replies(REQUESTS) == right()
+
+
+def test_a_service_that_fails_on_all_ends_the_build(chat, make, behaviours, journal):
+    chat.when("", behaviours.fails(500))
+    with pytest.raises(EncoderError) as caught:
+        make().replies(REQUESTS[:2])
+    said = f"{chat.host} answered 500: it failed (tried 4 times); it says: out of order"
+    assert str(caught.value) == f"generator 'm': 2 requests in a row have no answer; the last: {said}"
+    with pytest.raises(EncoderError, match=f"generator 'm': {chat.host} answered 500: it failed"):
+        make().replies(REQUESTS[:1])
+    assert not journal.exists()
+
+
+def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
+    requests = [Request(str(i), ASK.format(f"The shop sells {i} lamps.", TEXTS[0])) for i in range(20)]
+    writer = make("concurrency=1")
+    assert writer.replies(requests[:1])[0].text
+    chat.when("", behaviours.fails(500))
+    with pytest.raises(EncoderError, match=r"8 requests in a row have no answer; .*1 of 20 answers are kept in "):
+        writer.replies(requests)
+    assert chat.asked.total() == 1 + 8 * 4
+    chat.calm()
+    assert all(reply.text for reply in writer.replies(requests))
+
+
+def test_the_budget_is_that_of_all_resumes(chat, make, journal):
+    asked = [guess(request.prompt) + len(request.prompt.split()) for request in REQUESTS]
+    options = ("max_tokens=30", "price=1000000", "concurrency=1", f"budget={sum(asked) / 2:.0f}")
+    with pytest.raises(EncoderError):
+        make(*options).replies(REQUESTS)
+    answered = chat.asked.total()
+    assert 0 < answered < 8
+    with pytest.raises(EncoderError) as caught:
+        make(*options).replies(REQUESTS)
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
+    spent = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
+    assert f"{spent} spent" in str(caught.value)
+    assert chat.asked.total() == answered
+    again = make(*options)
+    assert again.replies(REQUESTS[:answered]) == again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
+    assert again.chat.endpoint.spending.earlier == spent
+    assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
+
+
+def test_answers_that_were_lost_are_said(chat, make, behaviours):
+    chat.script(behaviours.cuts, behaviours.cuts)
+    writer = make("max_tokens=100")
+    writer.replies(REQUESTS[:1])
+    took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
+    tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
+    said = "2 requests were sent again; 2 answers that were lost are counted at their longest"
+    assert writer.notes() == (f"m at {chat.host} answered 1 requests: about {tokens:,} tokens; {said}.",)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_where_nothing_was_answered_no_journal_stays(chat, make, behaviours, journal, status):
+    chat.when("", behaviours.fails(status))
+    with pytest.raises(SpecError):
+        make().replies(REQUESTS)
+    assert not journal.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_a_journal_that_another_build_has_removed_is_not_written(journal, monkeypatch):
+    book, opened = Journal(journal), Journal._opened
+
+    def remove(self, path):
+        file = opened(self, path)
+        path.unlink()
+        return file
+
+    monkeypatch.setattr(Journal, "_opened", remove)
+    with pytest.raises(OutputError, match="another build is writing it"), book.held():
+        pytest.fail("it is held")
+
+
+def test_a_letter_that_is_two_in_lower_case(chat, make):
+    chat.answer = lambda prompt: "The shop is open."
+    assert make().replies([Request("a", "İİİ Iİ"), Request("b", "İİİ Iİ İki")])[1].text == "The shop is open."
+    prompt = "İki İyi İnce: The lamp is old."
+    assert Instructions.of([prompt, "İki İyi İnce: A cup."]).after(prompt) == ": The lamp is old."
+
+
+PROMPTS = [request.prompt for request in REQUESTS]
+
+
+def judged(text, prompt=PROMPTS[0], prompts=PROMPTS, **more):
+    return problem_of(Answer(text, **more), prompt, Instructions.of(prompts))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't do that.",
+        "I’m really sorry. The sentences are about crime.",
+        "**I cannot** combine them.",
+        "As an AI language model, I have no bakery.",
+        "Unfortunately, I do not know.",
+        '"Sorry, no."',
+        "<think>Hm, what is this?</think>\nI am unable to say.",
+    ],
+)
+def test_refusals(text):
+    assert judged(text) == "the generator refused"
+
+
+def test_what_a_text_says_itself_is_no_refusal():
+    prompt = ASK.format("I cannot open the door.", "It is locked.")
+    assert judged("I cannot open the door because it is locked.", prompt) == ""
+    assert judged("I cannot open the door because it is locked.") == "the generator refused"
+    assert judged("Iron is an element that is in the ground.") == ""
+    assert judged("As a result of the snow, the bakery was closed.") == ""
+
+
+def test_echoes():
+    echo = "the generator repeated its prompt"
+    assert judged(f"Here it is: {PROMPTS[0]}") == echo
+    assert judged("Make one sentence of these two, and say: the bakery opens at six.") == echo
+    assert judged("Make one sentence of these: the bakery opens at six in the morning.") == ""
+    assert judged(PROMPTS[0], prompts=PROMPTS[:1]) == echo
+    assert judged(TEXTS[0]) == ""
+    texts = [f"{a}\n{b}\nMake one sentence of these two." for a, b in pairwise(TEXTS)]
+    assert judged("The bakery opens at six in the morning and the bridge was closed.", texts[0], texts) == ""
+    assert judged(texts[0], texts[0], texts) == echo
+
+
+def test_the_language_is_that_of_the_text():
+    german = [
+        ASK.format("Die Bäckerei ist um sechs Uhr auf.", "Der Zug ist nicht da und sie warten auf ihn."),
+        PROMPTS[0],
+    ]
+    other = "an answer in another language"
+    assert judged("Die Bäckerei ist auf und der Zug ist nicht da.", german[0], german) == ""
+    assert judged("The bakery is open and the train is not there.", german[0], german) == other
+    assert judged("Die Bäckerei ist auf und der Zug ist nicht da.", german[0], german[:1]) == ""
+    assert judged("La boulangerie est dans la rue et le train est là.", german[0], german[:1]) == other
+    assert judged("面包店早上六点开门，桥关闭了三个星期。") == other
+    assert judged("Fresh bread, six windows, three bridges, brother.") == ""
+    assert judged("Bakery.") == ""
+
+
+def test_damage_and_thoughts():
+    assert judged("The bakery \x00 is open.") == "damaged characters in the answer"
+    assert judged("The bakery is \ufffd open.") == "damaged characters in the answer"
+    assert judged("\tThe bakery\r\nis open at six.\n") == ""
+    assert judged("<think>what?</think> \n") == "an empty answer"
+    assert cleaned("<thinking>The shop …\n…</thinking>\n\nIt is open. ") == "It is open."
+    assert judged("", finish="length") == "cut off at the limit of tokens"
+
+
+def test_instructions_are_what_prompts_share():
+    assert Instructions.of(PROMPTS).words[:3] == ("make", "one", "sentence")
+    assert Instructions.of(PROMPTS).words[-1] == "first"
+    assert Instructions.of([PROMPTS[0]]).words == tuple("make one sentence of these two and say".split())
+    assert Instructions.of(["One day.", "The other day."]).words == ()
+    assert Instructions.of(["Say it: one.", "Say it: two."]).after("Say it: one.") == ": one."
+    assert Instructions.of([""]).after("") == ""

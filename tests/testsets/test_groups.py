@@ -1,0 +1,189 @@
+"""Groups from pairs, and from candidates that an encoder proposes and people confirm."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.sparse import csr_array
+
+from embassay.errors import InputError, SourceError
+from embassay.geometry.complete_linkage import complete_linkage
+from embassay.run.resolve import load_corpus, load_encoder
+from embassay.testsets.kinds import groups
+from embassay.testsets.making import make, put
+from embassay.testsets.sources import Source, SourcePair
+
+RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
+SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")
+
+
+def pair(first, second, same=True):
+    return SourcePair(Source(first, 1), Source(second, 1), same)
+
+
+def texts_of(built):
+    found = {}
+    for sample in built.samples:
+        found.setdefault(sample.group, []).append(sample.text)
+    return list(found.values())
+
+
+def test_groups_are_the_components_of_the_pairs():
+    sources = [
+        pair(SHOP[0], SHOP[1]),
+        pair(RAIN[0], RAIN[1]),
+        pair(RAIN[2], RAIN[1]),
+        pair(SHOP[2], SHOP[3]),
+        pair(SHOP[3], SHOP[0]),
+        pair(RAIN[0], SHOP[0], same=False),
+        pair("It is late.", "The hour is late."),
+    ]
+    built = groups.build(sources)
+    assert [set(found) for found in texts_of(built)] == [set(SHOP), set(RAIN)]
+    assert built.rejected == {"pair that does not mean the same": 1, "sentence of a group below 3": 2}
+    assert len({sample.id for sample in built.samples}) == 7
+
+
+def test_so_many_groups_are_drawn_by_the_seed():
+    sources = [pair(f"{a} {group}", f"{b} {group}") for group in range(9) for a, b in (("a", "b"), ("b", "c"))]
+    drawn = {seed: tuple(map(tuple, texts_of(groups.build(sources, seed=seed, count=2)))) for seed in range(12)}
+    assert {len(found) for found in drawn.values()} == {2}
+    assert len(set(drawn.values())) > 4
+    assert drawn[3] == tuple(map(tuple, texts_of(groups.build(sources, seed=3, count=2))))
+    assert groups.build(sources, count=2).rejected == {"sentence of a group that was not drawn (--count)": 21}
+    assert len(texts_of(groups.build(sources, count=99))) == 9
+
+
+def write(path, content):
+    path.write_text(content)
+    return path
+
+
+def test_a_table_of_pairs_becomes_a_corpus_that_is_read_back(tmp_path):
+    rows = "".join(f"{a},{b},1\n" for a, b in ((RAIN[0], RAIN[1]), (RAIN[1], RAIN[2])))
+    path = write(tmp_path / "pairs.csv", f"text1,text2,label\n{rows}")
+    common = {"column": "", "count": None, "seed": 0, "licence": "CC0", "language": "any"}
+    built, origin = make("groups", path, **common, advance=lambda done, total: None, options={})
+    put(tmp_path / "g.jsonl", built, origin)
+    corpus = load_corpus(str(tmp_path / "g.jsonl"))
+    assert corpus.loader == "groups"
+    assert corpus.samples == built.samples
+    assert corpus.fingerprint == built.corpus().fingerprint
+
+
+def unit(rows):
+    rows = np.array(rows, dtype=np.float64)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
+
+
+@given(
+    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3).filter(any), min_size=2, max_size=14),
+    st.sampled_from([0.35, 0.61, 0.83, 0.97]),
+)
+def test_clusters_are_those_of_complete_linkage_over_all_distances(rows, threshold):
+    # A little noise: ties between merges have no one answer.
+    vectors = np.array(rows) + np.random.default_rng(0).normal(0, 1e-3, (len(rows), 3))
+    found = complete_linkage(vectors, threshold)
+    whole = unit(vectors)
+    distance = np.clip(1 - (whole @ whole.T)[np.triu_indices(len(rows), 1)], 0, None)
+    label = fcluster(linkage(distance, "complete"), 1 - threshold, "distance")
+    assert (found[:, None] == found).tolist() == (label[:, None] == label).tolist()
+    assert (complete_linkage(csr_array(vectors), threshold) == found).all()
+    first_seen = list(dict.fromkeys(found.tolist()))
+    assert first_seen == sorted(first_seen)
+
+
+def test_clusters_over_several_blocks(monkeypatch):
+    vectors = np.repeat(np.eye(5), 3, axis=0)[np.random.default_rng(1).permutation(15)]
+    expected = complete_linkage(vectors, 0.9).tolist()
+    assert sorted(expected) == sorted([0, 1, 2, 3, 4] * 3)
+    monkeypatch.setattr("embassay.geometry.complete_linkage.BLOCK", 4)
+    assert complete_linkage(vectors, 0.9).tolist() == expected
+
+
+def test_zero_vectors_are_alone():
+    assert complete_linkage(np.zeros((3, 2)), 0.5).tolist() == [0, 1, 2]
+
+
+def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
+    monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 5)
+    with pytest.raises(InputError, match=r"more than 5 pairs of sentences are nearer than 0\.5; name a higher --thres"):
+        complete_linkage(np.ones((4, 2)), 0.5)
+    monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 50)
+    monkeypatch.setattr("embassay.geometry.complete_linkage.LARGEST", 3)
+    with pytest.raises(InputError, match=r"4 sentences hang together at 0\.5"):
+        complete_linkage(np.ones((4, 2)), 0.5)
+
+
+@pytest.mark.parametrize("threshold", [0, 1, -1, float("nan")])
+def test_a_threshold_out_of_range_is_refused(threshold):
+    with pytest.raises(InputError, match="above 0 and below 1"):
+        groups.propose([Source("a", 1)], load_encoder("hashing"), threshold=threshold)
+
+
+class Planted:
+    """An encoder to which a sentence means its topic."""
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role="text"):
+        return np.array([[text in RAIN, text in SHOP, text not in RAIN + SHOP] for text in texts], dtype=np.float32)
+
+
+def proposed(monkeypatch):
+    monkeypatch.setattr(groups, "BLOCK", 2)
+    told = []
+    sources = [Source(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
+    found = groups.propose(sources, Planted(), threshold=0.9, advance=lambda done, total: told.append((done, total)))
+    assert told[-1] == (9, 9)
+    return found
+
+
+def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
+    content = groups.sheet_of(proposed(monkeypatch)).decode("utf-8-sig")
+    rows = list(csv.reader(io.StringIO(content)))
+    assert rows[0] == ["group", "sentence", "confirm"]
+    assert [row[1] for row in rows[1:]] == [*RAIN, *SHOP]
+    for row, said in zip(rows[1:], ["yes", "YES", "1", "yes", "no", "yes", ""], strict=True):
+        row[2] = said
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue())))
+    assert texts_of(built) == [list(RAIN)]
+    assert built.rejected == {
+        "candidate that was not confirmed": 1,
+        "candidate without yes or no": 1,
+        "sentence of a group below 3": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("group,sentence,confirm\n1,It rained.,perhaps\n", "line 2, field 'confirm': must be yes or no, is 'perhaps'"),
+        ("group,sentence,confirm\n,It rained.,yes\n", "line 2, field 'group': an empty cell"),
+        ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
+        ("text,id\nIt rained.,1\n", "line 1: sentences without groups; --encoder proposes some"),
+        ("", "is empty"),
+    ],
+)
+def test_a_table_that_has_no_groups_is_refused(tmp_path, content, message):
+    with pytest.raises(SourceError) as error:
+        groups.read(write(tmp_path / "a.csv", content))
+    assert message in str(error.value)
+
+
+def test_a_text_has_no_groups(tmp_path):
+    with pytest.raises(SourceError, match="--encoder proposes some"):
+        groups.read(write(tmp_path / "a.txt", "It rained.\n"))
+
+
+def test_a_sentence_is_confirmed_in_one_group(tmp_path):
+    path = write(tmp_path / "a.csv", "group,sentence,confirm\n1,It rained.,yes\n2,It rained.,yes\n")
+    with pytest.raises(InputError, match="the sentence on line 3 is confirmed in two groups"):
+        groups.build(groups.read(path))

@@ -1,0 +1,67 @@
+"""The written form of a test set: what its loader reads back is what was built."""
+
+from collections import Counter
+
+import pytest
+
+from embassay.run.resolve import load_corpus
+from embassay.samples.composition import Composition
+from embassay.samples.retrieval import Document, Question
+from embassay.testsets.base import Built
+from embassay.testsets.files import content_of, json_lines
+from embassay.testsets.sheets import PER_OPERATOR, UNANSWERED, rows_of
+
+COMPOSED = (
+    Composition("1.union", "union", "It rained.", "It was cold.", "It rained and was cold.", "a"),
+    Composition("1.minus", "difference", "It rained and was cold.", "It rained.", "It was cold.", "a"),
+    Composition("2.both", "overlap", "He ran and sang.", "He sang and slept.", "He sang.", "b"),
+)
+DOCUMENTS = (Document("d#1", ("A valve opens.",)), Document("d#2", ("A pump turns.",)), Document("e", ("Oil cools.",)))
+QUESTIONS = (
+    Question("q1", "What opens?", ("d#1",), units=("d",)),
+    Question("q2", "What turns or cools?", ("d#2", "e"), units=("d",)),
+    Question("q3", "What melts?", (), units=("f",)),
+)
+
+
+def written(tmp_path, built):
+    path = tmp_path / "set.jsonl"
+    path.write_bytes(content_of(json_lines(built)))
+    return str(path)
+
+
+def test_compositions_are_read_back_with_their_units_and_filters(tmp_path):
+    built = Built(COMPOSED, Counter(), filtered_with=("bow", "tfidf"), ways={("1.union", "union"): "fused by rules"})
+    corpus = load_corpus(written(tmp_path, built))
+    assert corpus.samples == COMPOSED
+    assert corpus.filtered_with == ("bow", "tfidf") == built.corpus().filtered_with
+    assert '"source": "fused by rules"' in json_lines(built)[0]
+
+
+def test_questions_are_read_back_with_their_documents(tmp_path):
+    built = Built(QUESTIONS, Counter(), documents=DOCUMENTS, splits={"q1": "train", "q2": "test", "q3": "test"})
+    path = written(tmp_path, built)
+    corpus = load_corpus(path)
+    assert (corpus.samples, corpus.documents) == (QUESTIONS, DOCUMENTS)
+    assert corpus.fingerprint == built.corpus().fingerprint
+    assert [q.id for q in load_corpus(f"{path},split=test").samples] == ["q2", "q3"]
+
+
+def test_a_sheet_has_at_most_so_many_rows_of_an_operator():
+    many = tuple(Composition(f"{n}", "union", f"A {n}.", f"B {n}.", f"A and B {n}.") for n in range(PER_OPERATOR + 50))
+    rows = rows_of((*many, COMPOSED[1]), 0)
+    assert Counter(row.edit for row in rows) == {"union": PER_OPERATOR, "difference": 1}
+    drawn = {row.items for row in rows}
+    assert len(drawn - {row.items for row in rows_of((*many, COMPOSED[1]), 1)}) > 10
+
+
+def test_a_composition_stands_beside_both_sentences():
+    (row,) = rows_of(COMPOSED[1:2], 0)
+    assert (row.edit, row.text) == ("difference", "It was cold.")
+    assert row.original == "A: It rained and was cold. / B: It rained."
+
+
+@pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
+def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
+    (row,) = rows_of((question,), 0, DOCUMENTS)
+    assert (row.items, row.edit, row.original, row.text) == ((question.id,), "question", beside, question.question)

@@ -1,0 +1,168 @@
+"""Minimal pairs from sentences: whole items, reasons, seeds, words left out."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("textblob")
+pytest.importorskip("lemminflect")
+pytest.importorskip("harper")
+pytest.importorskip("codespell_lib")
+pytest.importorskip("better_profanity")
+
+from embassay.corpora.minimal_pairs.minimal_pairs import load
+from embassay.samples.minimal_pairs import ALL_EDITS, EDITS
+from embassay.testsets.english.wordnet import places
+from embassay.testsets.files import json_lines
+from embassay.testsets.kinds.minimal_pairs import build
+from embassay.testsets.sources import Source
+
+pytestmark = pytest.mark.skipif(
+    not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
+    reason="WordNet is not installed: apt-get install wordnet-base",
+)
+LINES = (
+    "My neighbor loves the small bakery at the end of our street.",
+    "The teacher did not accept the excuse that the boys gave her.",
+    "It was a terrible film, and we left after half an hour.",
+    "I think the bridge across the river will open before the winter.",
+    "The children started to sing when the old piano was repaired.",
+    "She is happy that her brother has finally found a quiet room.",
+    "Too short for an original.",
+    "Does anyone know when the next train to the coast will leave?",
+    "The ferry carried 40 cars and a bus to the island yesterday.",
+)
+HEROS = {*EDITS, "random_word"} - {"random_mlm"}
+
+
+def sources(lines=LINES):
+    return [Source(text, line) for line, text in enumerate(lines, 1)]
+
+
+@pytest.fixture(scope="module")
+def built():
+    return build(sources())
+
+
+def edits(built, original):
+    return dict(next(sample.edits for sample in built.samples if sample.original == original))
+
+
+def test_an_item_has_all_six_edits(built):
+    assert built.samples
+    for sample in built.samples:
+        names = [name for name, _ in sample.edits]
+        assert set(names) >= HEROS and set(names) <= set(ALL_EDITS)
+        assert all(text != sample.original for _, text in sample.edits)
+
+
+def test_an_item_by_hand(built):
+    found = edits(built, LINES[1])
+    assert found["synonym"] == LINES[1].replace("accept", "embrace")
+    assert found["antonym"] == LINES[1].replace("accept", "reject")
+    assert found["negation_main"] == "The teacher accepted the excuse that the boys gave her."
+    assert found["negation_antonym"] == found["negation_main"]
+
+
+def test_both_negations(built):
+    found = edits(built, LINES[2])
+    assert found["negation_main"] == "It was not a terrible film, and we left after half an hour."
+    assert found["negation_antonym"] == "It was a not terrible film, and we left after half an hour."
+    assert found["antonym"] == "It was a wonderful film, and we left after half an hour."
+    assert found["synonym"] == "It was an awful film, and we left after half an hour."
+
+
+def test_typo_and_random_word_change_that_word_alone(built):
+    for sample in built.samples:
+        for name in ("typo", "random_word"):
+            pairs = zip(sample.original.split(), dict(sample.edits)[name].split(), strict=True)
+            changed = [(a, b) for a, b in pairs if a != b and {a, b} != {"a", "an"}]
+            assert len(changed) == 1, (name, changed)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The neighbors just enjoy the happy evening in the garden.",
+        "The happy neighbors had to leave the garden in the evening.",
+    ],
+)
+def test_a_negation_never_falls_on_another_word(sentence):
+    texts = [text for sample in build([Source(sentence, 1)]).samples for _, text in sample.edits]
+    assert not any(wrong in text for text in texts for wrong in ("not just", "had not to"))
+
+
+def test_what_is_left_out_is_counted(built):
+    assert built.rejected["a question"] == 1
+    assert built.rejected["fewer than 9 words"] == 1
+    assert sum(built.rejected.values()) + len(built.samples) == len(LINES)
+
+
+def test_it_is_read_back(built, tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(f"{line}\n" for line in json_lines(built)), encoding="utf-8")
+    loaded = load(str(file), "mine")
+    assert [sample.original for sample in loaded.samples] == [sample.original for sample in built.samples]
+    assert "random_word: a word of the same tag and frame" in loaded.source
+    assert json.loads(file.read_text(encoding="utf-8").splitlines()[0])["unit"] == "1"
+
+
+def test_the_same_seed_makes_the_same_bytes(built):
+    assert json_lines(build(sources())) == json_lines(built)
+
+
+def test_another_seed_makes_other_typos(built):
+    assert json_lines(build(sources(), seed=1)) != json_lines(built)
+
+
+def test_count_draws_some_of_them(built):
+    some = build(sources(), count=2)
+    assert len(some.samples) == 2
+    assert {sample.original for sample in some.samples} <= {sample.original for sample in built.samples}
+
+
+def test_more_than_there_are_is_said():
+    assert any("Only " in note for note in build(sources(), count=500).notes)
+
+
+def test_sentences_of_a_line_are_tried_by_themselves_and_are_one_unit():
+    made = build(sources((f"{LINES[0]} {LINES[1]}",)))
+    assert [sample.id for sample in made.samples] == ["1.1", "1.2"]
+    assert {sample.unit for sample in made.samples} == {"1"}
+
+
+def test_the_placeholder_becomes_jackie():
+    made = build(sources(("I think [NAME] will open the small bakery again before the winter.",)))
+    assert "Jackie" in made.samples[0].original
+    assert "entity" in dict(made.samples[0].edits)
+
+
+def test_a_misspelling_of_the_users(tmp_path):
+    file = tmp_path / "list"
+    words = ("loves", "small", "accept", "terrible", "think", "started", "happy", "quiet", "found", "old")
+    file.write_text("".join(f"{word}qq\t{word}\n" for word in words), encoding="utf-8")
+    made = build(sources(), misspellings=str(file))
+    assert all("qq" in dict(sample.edits)["typo"] for sample in made.samples)
+    assert any(str(file) == material.name for material in made.materials)
+
+
+def test_how_far_it_is():
+    told = []
+    build(sources(), advance=lambda done, total: told.append((done, total)))
+    assert told and told[-1][0] == told[-1][1] > 0
+
+
+def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
+    asked = []
+
+    def fills(before, after):
+        asked.append((before, after))
+        return ("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")
+
+    made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
+    assert asked == [("The teacher did not ", " the excuse that the boys gave her.")]
+    assert edits(made, LINES[1])["random_mlm"] == LINES[1].replace("accept", "remember")
+    assert "random_word" not in edits(made, LINES[1])
+    assert made.ways[made.samples[0].id, "random_mlm"] == "masked language model"
+    assert "some model" in {material.name for material in made.materials}

@@ -1,0 +1,255 @@
+"""Quadruples from sentences: what is made, and what is left out by which name."""
+
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("textblob")
+pytest.importorskip("lemminflect")
+pytest.importorskip("better_profanity")
+
+from embassay.errors import InputError
+from embassay.samples.units import independent_units
+from embassay.testsets.english.wordnet import wordnet
+from embassay.testsets.kinds.negated_antonyms import build
+from embassay.testsets.sources import Source, SourcePair
+
+
+@pytest.fixture(autouse=True)
+def _words():
+    try:
+        wordnet()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def built(*sentences, **options):
+    return build([Source(text, line) for line, text in enumerate(sentences, 1)], **options)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "antonym", "polarity", "paraphrase", "negation"),
+    [
+        ("The rule is fair.", "The rule is unfair.", "The rule is not fair.", "The rule is not unfair.", "not"),
+        ("It's not fair.", "It's not unfair.", "It's fair.", "It's unfair.", "not"),
+        ("That isn't legal.", "That isn't illegal.", "That is legal.", "That is illegal.", "n't"),
+        ("It's a good plan.", "It's a bad plan.", "It's not a good plan.", "It's not a bad plan.", "not"),
+        (
+            "It was a happy evening.",
+            "It was an unhappy evening.",
+            "It was not a happy evening.",
+            "It was not an unhappy evening.",
+            "not",
+        ),
+        (
+            "The shop is no longer open.",
+            "The shop is no longer closed.",
+            "The shop is open.",
+            "The shop is closed.",
+            "no longer",
+        ),
+        (
+            "The answer was never correct.",
+            "The answer was never incorrect.",
+            "The answer was correct.",
+            "The answer was incorrect.",
+            "never",
+        ),
+        ("She doesn't look happy.", "She doesn't look unhappy.", "She looks happy.", "She looks unhappy.", "n't"),
+        (
+            "I don't think it is fair.",
+            "I don't think it is unfair.",
+            "I think it is fair.",
+            "I think it is unfair.",
+            "n't",
+        ),
+        (
+            "She agrees with her boss.",
+            "She disagrees with her boss.",
+            "She does not agree with her boss.",
+            "She does not disagree with her boss.",
+            "not",
+        ),
+        (
+            "They won the match.",
+            "They lost the match.",
+            "They did not win the match.",
+            "They did not lose the match.",
+            "not",
+        ),
+        (
+            "I don't often eat meat.",
+            "I don't rarely eat meat.",
+            "I often eat meat.",
+            "I rarely eat meat.",
+            "n't",
+        ),
+        (
+            "He drives the van carefully.",
+            "He drives the van carelessly.",
+            "He does not drive the van carefully.",
+            "He does not drive the van carelessly.",
+            "not",
+        ),
+        (
+            "It's safe, isn't it?",
+            "It's dangerous, isn't it?",
+            "It's not safe, is it?",
+            "It's not dangerous, is it?",
+            "not",
+        ),
+    ],
+)
+def test_a_quadruple(sentence, antonym, polarity, paraphrase, negation):
+    first = built(sentence).samples[0]
+    assert first.fields() == {"input": sentence, "antonym": antonym, "polarity": polarity, "paraphrase": paraphrase}
+    assert first.negation == negation
+
+
+def test_each_of_the_four_is_the_input_and_they_are_one_unit():
+    made = built("The rule is fair.", "Our dog is asleep.").samples
+    assert [sample.input for sample in made[:4]] == [
+        "The rule is fair.",
+        "The rule is unfair.",
+        "The rule is not fair.",
+        "The rule is not unfair.",
+    ]
+    assert made[3].paraphrase == "The rule is fair."
+    assert made[3].antonym == "The rule is not fair."
+    assert made[3].polarity == "The rule is unfair."
+    assert len({sample.id for sample in made}) == 8
+    assert list(independent_units(made)) == [0] * 4 + [1] * 4
+
+
+def test_parts_of_speech_and_pairs_are_named():
+    made = built("The rule is fair.", "She agrees with me.", "He writes the report carefully.").samples[::4]
+    assert [(sample.part_of_speech, sample.pair) for sample in made] == [
+        ("adjective", "fair–unfair"),
+        ("verb", "agree–disagree"),
+        ("adverb", "carefully–carelessly"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("The rule is not very fair.", "an adverb before the adjective"),
+        ("The rule is really fair.", "a degree or focus word at the negation"),
+        ("He really agrees with us.", "a degree or focus word at the negation"),
+        ("I saw how quickly they agreed with us.", "a degree or focus word at the negation"),
+        ("We like things to stay fair.", "like with an infinitive, which dislike does not take"),
+        ("Is the rule fair?", "a question"),
+        ("The rule is so strict that it is unfair.", "so … that"),
+        ("If the rule is fair, we stay.", "a condition or a wish"),
+        ("Every rule here is not fair.", "a quantified subject"),
+        ("That cannot be possible.", "a modal verb"),
+        ("The rule is fair and legal.", "several adjectives or clauses"),
+        ("That is not bad.", "an idiom: not bad, not sure"),
+        ("The rule is fairer.", "a comparative or superlative"),
+        ("Do not be unfair.", "a command"),
+        ("I don't know that he isn't fair.", "several negations"),
+        ("Nobody is fair to them.", "negated by a word that is not taken out: nobody"),
+        ("She is safe.", "an adjective that means something else of a person"),
+        ("He is a legal expert.", "an adjective that means something else before a noun"),
+        ("The food is good enough.", "another clause, a comparison or a quantifier after it"),
+        ("He lost the keys.", "an object that its opposite does not take"),
+        ("It is fair.", ""),
+        ("There is a fair rule.", "there is, there are"),
+        ("The table is brown.", "no adjective, verb or adverb with an antonym"),
+        ("So fair.", "not 4 to 30 words and marks"),
+    ],
+)
+def test_what_is_left_out_is_counted_by_its_name(sentence, reason):
+    made = built(sentence)
+    assert made.rejected == (Counter({reason: 1}) if reason else Counter())
+    assert bool(made.samples) is not bool(reason)
+
+
+def test_doubtful_opposites_are_for_people():
+    made = built("My brother is tall.", "The street is short.")
+    assert made.samples == ()
+    assert [choice.pair for choice in made.doubtful] == ["short–tall", "long–short"]
+
+
+def test_hungry_is_not_the_opposite_of_thirsty():
+    made = built("The children are hungry.")
+    assert made.samples == () == made.doubtful
+
+
+def test_the_same_four_sentences_come_once():
+    made = built("The rule is fair.", "The rule is not fair.", "the rule is fair.")
+    assert len(made.samples) == 4
+    assert made.rejected == {"the same four sentences again": 1, "the same sentence again": 1}
+
+
+def test_a_line_of_several_sentences_gives_each():
+    made = built("The rule is fair. Our dog is asleep.")
+    assert [sample.input for sample in made.samples[::4]] == ["The rule is fair.", "Our dog is asleep."]
+
+
+def pair(first, second):
+    return SourcePair(Source(first, 1), Source(second, 1), same=True)
+
+
+def test_of_a_pair_the_negated_side_is_taken():
+    made = build([pair("The man is innocent.", "The man isn't guilty.")])
+    assert [sample.input for sample in made.samples[:1]] == ["The man isn't guilty."]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (pair("He isn't here.", "He is not here."), "a pair with both sides negated, or neither"),
+        (pair("He is here.", "Here he is."), "a pair with both sides negated, or neither"),
+        (pair("Not fair.", "That is unfair."), "a pair with a side of less than 4 words and marks"),
+    ],
+)
+def test_other_pairs_are_left_out(given, reason):
+    made = build([given])
+    assert made.samples == ()
+    assert made.rejected == {reason: 1}
+
+
+SOME = [
+    f"The {noun} is {word}." for noun in ("rule", "plan", "price") for word in ("fair", "legal", "useful", "complete")
+]
+
+
+def test_count_draws_by_the_seed():
+    first, again, other = (built(*SOME, count=4, seed=seed).samples for seed in (1, 1, 2))
+    assert len(first) == 16
+    assert first == again != other
+    assert {sample.input for sample in first} <= {sample.input for sample in built(*SOME).samples}
+
+
+def test_count_goes_round_the_pairs():
+    plenty = [f"The {noun} is fair." for noun in ("rule", "plan", "price", "deal", "game", "law", "test", "vote")]
+    made = built(*plenty, "The plan is legal.", "The plan is useful.", count=5, seed=3)
+    assert Counter(sample.pair for sample in made.samples[::4]) == {
+        "fair–unfair": 3,
+        "illegal–legal": 1,
+        "useful–useless": 1,
+    }
+    assert any("one of each pair of antonyms in turn" in note for note in made.notes)
+    assert any("fair–unfair, makes 60%" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I see you know your trade well.",  # "do not see" denies something else
+        "They write poems and get rejected by it.",  # "get didn't accept"
+        "I'm liking the new garden.",  # "disliking"
+        "He spends more on making the shop look good.",  # "making the shop do not look good"
+        "The shop is older than you are happy.",
+        "She left before the baby was awake.",
+    ],
+)
+def test_a_word_that_the_negation_does_not_deny_is_left_out(sentence):
+    assert built(sentence).samples == ()
+
+
+def test_all_are_told():
+    told = []
+    built(*SOME, advance=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(SOME), len(SOME))

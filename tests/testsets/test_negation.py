@@ -1,0 +1,265 @@
+"""Negating a sentence and taking the negation out, sentence by sentence."""
+
+import pytest
+
+pytest.importorskip("textblob")
+pytest.importorskip("lemminflect")
+
+from embassay.testsets.english.negation import is_negated, main_verb, negated, unnegated
+from embassay.testsets.english.words import tag
+
+BOTH = [
+    ("She likes the new garden.", "She does not like the new garden."),
+    ("They like tea.", "They do not like tea."),
+    ("He walked home.", "He did not walk home."),
+    ("I was happy with the result.", "I was not happy with the result."),
+    ("He is here.", "He is not here."),
+    ("We are late.", "We are not late."),
+    ("We can swim.", "We cannot swim."),
+    ("I will come tomorrow.", "I will not come tomorrow."),
+    ("You should have told me.", "You should not have told me."),
+    ("She would know.", "She would not know."),
+    ("We have finished the work.", "We have not finished the work."),
+    ("They had eaten lunch.", "They had not eaten lunch."),
+    ("She has been seen in town.", "She has not been seen in town."),
+    ("The letter was written by my aunt.", "The letter was not written by my aunt."),
+    ("They have a dog.", "They do not have a dog."),
+    ("She has time.", "She does not have time."),
+    ("He had breakfast.", "He did not have breakfast."),
+    ("It has to be repaired.", "It does not have to be repaired."),
+    ("You shot well.", "You did not shoot well."),
+    ("She did it.", "She did not do it."),
+    ("He goes home early.", "He does not go home early."),
+    ("It's a cold day.", "It's not a cold day."),
+    ("I'm tired.", "I'm not tired."),
+    ("There is a dog in the yard.", "There is not a dog in the yard."),
+    ("He put the book on the table.", "He did not put the book on the table."),
+    ("The dogs bark at night.", "The dogs do not bark at night."),
+    ("Open the door.", "Do not open the door."),
+    ("Do it now.", "Do not do it now."),
+    ("Please open the window.", "Please do not open the window."),
+    ("She is probably right.", "She is probably not right."),
+    ("I really like this song.", "I really do not like this song."),
+    ("What he said is untrue.", "What he said is not untrue."),
+    ("It’s cheap.", "It’s not cheap."),
+]
+"""(a sentence, its negation); each is made of the other."""
+
+
+@pytest.mark.parametrize(("plain", "negative"), BOTH)
+def test_a_negation_is_put_in(plain, negative):
+    assert negated(tag(plain)) == negative
+
+
+@pytest.mark.parametrize(("plain", "negative"), BOTH)
+def test_a_negation_is_taken_out(plain, negative):
+    assert unnegated(tag(negative)) == plain
+
+
+@pytest.mark.parametrize(
+    ("plain", "negative"),
+    [
+        ("She likes tea.", "She doesn't like tea."),
+        ("They like tea.", "They don't like tea."),
+        ("He left early.", "He didn't leave early."),
+        ("We can swim.", "We can't swim."),
+        ("I will come.", "I won't come."),
+        ("You were right.", "You weren't right."),
+        ("I shall stay.", "I shan't stay."),
+    ],
+)
+def test_contractions(plain, negative):
+    assert unnegated(tag(negative)) == plain
+    assert negated(tag(plain), contracted=True) == (negative if "shan't" not in negative else "I shall not stay.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "negative"),
+    [
+        ("I'll come tomorrow.", "I will not come tomorrow."),
+        ("I'd go there.", "I would not go there."),
+        ("I'd seen him before.", "I had not seen him before."),
+        ("We've finished the work.", "We have not finished the work."),
+        ("Let's go home.", "Let's not go home."),
+        ("He always forgets my name.", "He does not always forget my name."),
+        ("He often eats meat.", "He does not often eat meat."),
+        ("I fully agree.", "I do not fully agree."),
+        ("The rain greatly helped the farmers.", "The rain did not greatly help the farmers."),
+        ("I do know him.", "I do not know him."),
+        ("I do.", "I do not."),
+        ("The man who came yesterday is my uncle.", "The man who came yesterday is not my uncle."),
+        ("The book I read was good.", "The book I read was not good."),
+        ("The team that won is happy.", "The team that won is not happy."),
+        ("When he came, I left.", "When he came, I did not leave."),
+        ("If you think that he lies, you should go.", "If you think that he lies, you should not go."),
+        ("Because of the rain, the match was moved.", "Because of the rain, the match was not moved."),
+        ("I think he is wrong.", "I do not think he is wrong."),
+    ],
+)
+def test_the_main_verb_is_negated(sentence, negative):
+    assert negated(tag(sentence)) == negative
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He is not here.",
+        "Nobody came.",
+        "She has no idea.",
+        "Is he here?",
+        "Are you coming or what?",
+        "Thanks for the help!",
+        "A cold day.",
+        "When he came I left.",
+    ],
+)
+def test_what_is_negated_or_has_no_clear_main_verb_stays(sentence):
+    assert negated(tag(sentence)) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pattern", "plain"),
+    [
+        ("He never smiles.", "never", "He smiles."),
+        ("The shop is no longer open.", "no longer", "The shop is open."),
+        ("I hardly know him.", "hardly", "I know him."),
+        ("Never give up.", "never", "Give up."),
+        ("I told him not to go.", "not", "I told him to go."),
+        ("Not a good idea.", "not", "A good idea."),
+        ("He doesn't.", "n't", "He does."),
+        ("You do not know how much that helped.", "not", "You know how much that helped."),
+    ],
+)
+def test_other_patterns(sentence, pattern, plain):
+    assert is_negated(tag(sentence)) == pattern
+    assert unnegated(tag(sentence)) == plain
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He ain't here.",
+        "I can't wait to see you.",
+        "I don't like anyone.",
+        "It isn't ready yet.",
+        "It is not only cheap.",
+        "I don't think he's not here.",
+        "Nobody came.",
+        "It is cheap.",
+        "Never have I seen such a house.",
+        "Don't worry about the rain.",
+        "I don't mind the rain.",
+        "He does not like it at all.",
+    ],
+)
+def test_a_negation_that_cannot_go_stays(sentence):
+    assert unnegated(tag(sentence)) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "negative"),
+    [
+        ("I know that he is happy.", "happy", "I know that he is not happy."),
+        ("You know how much that boosted my mood.", "boosted", "You know how much that did not boost my mood."),
+        ("She is an honest woman.", "honest", "She is a not honest woman."),
+        ("I met a very happy man.", "happy", "I met a not very happy man."),
+        ("I want to leave.", "leave", "I do not want to leave."),
+        ("It looks easy.", "easy", "It does not look easy."),
+    ],
+)
+def test_a_word_is_negated(sentence, word, negative):
+    tagged = tag(sentence)
+    index = next(place for place, found in enumerate(tagged.words) if found.text == word)
+    assert negated(tagged, index) == negative
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "negative"),
+    [
+        ("You need to allow more time.", "allow", "You do not need to allow more time."),
+        ("She has to leave the room.", "leave", "She does not have to leave the room."),
+        ("They are going to close the shop.", "close", "They are not going to close the shop."),
+        ("I'm gonna love this trip.", "love", "I'm not gonna love this trip."),
+        ("He seemed to like the soup.", "like", "He did not seem to like the soup."),
+        ("We used to enjoy the walk.", "enjoy", "We did not use to enjoy the walk."),
+        ("I want him to open the box.", "open", "I do not want him to open the box."),
+        ("We tried to wake the baby.", "wake", "We tried not to wake the baby."),
+        ("They told me to close the gate.", "close", "They told me not to close the gate."),
+        ("The trip is going to be expensive.", "expensive", "The trip is not going to be expensive."),
+        ("I went home and slept.", "slept", "I went home and did not sleep."),
+    ],
+)
+def test_an_infinitive_is_negated_at_the_verb_that_it_depends_on(sentence, word, negative):
+    tagged = tag(sentence)
+    index = next(place for place, found in enumerate(tagged.words) if found.text == word)
+    assert negated(tagged, index) == negative
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("You should go home and sleep.", "sleep"),  # "and not sleep"
+        ("He found a way to improve the engine.", "improve"),  # "a way not to improve"
+        ("This makes the room cold.", "cold"),
+        ("They seem not to like the soup.", "like"),
+        ("We hope for a ship to enter the port.", "enter"),
+        ("It makes him look bad.", "bad"),
+    ],
+)
+def test_a_word_that_takes_no_not_stays(sentence, word):
+    tagged = tag(sentence)
+    index = next(place for place, found in enumerate(tagged.words) if found.text == word)
+    assert negated(tagged, index) is None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You had better leave now.",
+        "I would rather stay at home.",
+        "We might as well stay at home.",
+        "They have got to leave now.",
+        "Let me add a spoon of salt.",
+        "Anyone can open the box.",
+        "A mill called the old mill was built there.",
+        "The dogs can you see from here.",
+        "I really likes the soup.",
+        "Mention of his name was avoided.",
+        "Usually, close talks between friends can help.",
+        "Everyone likes the soup.",
+        "The only thing is it's late.",
+    ],
+)
+def test_what_takes_no_not_has_no_negation(sentence):
+    assert negated(tag(sentence)) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "negative"),
+    [
+        ("Every time the bell rings, she opens the door.", "Every time the bell rings, she does not open the door."),
+        ("Man I love the smell of rain.", "Man I do not love the smell of rain."),
+        ("The clerk learned the bridge was closed.", "The clerk did not learn the bridge was closed."),
+        ("I guess the shop is open.", "I guess the shop is not open."),
+        ("I'd be giving too much away.", "I would not be giving too much away."),
+        ("She says I have, and she is right.", "She does not say I have, and she is right."),
+        ("I have, and she knows it.", "I have not, and she knows it."),
+        ("I am trying to wake him.", "I am not trying to wake him."),
+    ],
+)
+def test_the_main_verb_again(sentence, negative):
+    assert negated(tag(sentence)) == negative
+
+
+def test_a_not_that_belongs_to_an_infinitive_is_not_the_main_verbs():
+    tagged = tag("I am trying not to wake him.")
+    assert unnegated(tagged, main_verb(tagged)) is None
+
+
+def test_the_negation_of_another_clause_does_not_matter():
+    assert negated(tag("I know that he is not here.")) == "I do not know that he is not here."
+
+
+def test_the_main_verb_is_the_lexical_one():
+    tagged = tag("She should have been told.")
+    assert tagged.words[main_verb(tagged)].text == "told"

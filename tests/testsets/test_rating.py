@@ -1,0 +1,195 @@
+"""What people find in a test set: figures worked by hand, and what is dropped."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from embassay.cli.app import _guarded
+from embassay.errors import InputError
+from embassay.run.resolve import load_corpus
+from embassay.samples.choice import Choice
+from embassay.samples.groups import Grouped
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.base import Built
+from embassay.testsets.card import Origin
+from embassay.testsets.making import put
+from embassay.testsets.rating import rate
+
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C, less one: four observers, twelve units.
+OBSERVERS = ("012210301...", "0122113014.2", ".2221231140.", "01221330140.")
+PAIRS = tuple(
+    MinimalPairs(str(n), f"Sentence {n} is short.", (("antonym", f"Sentence {n} is long."), ("typo", f"Sentense {n}.")))
+    for n in range(6)
+)
+
+
+def built(tmp_path, samples=PAIRS):
+    """Write a corpus with its card and sheet; return the corpus's file."""
+    from collections import Counter
+
+    out = tmp_path / "set.jsonl"
+    made = Built(samples, Counter(), ways={("0", "typo"): "by rule", ("0", "antonym"): "WordNet"})
+    put(out, made, Origin("minimal-pairs", "mine.txt", "", "", 0))
+    return out
+
+
+def fill(tmp_path, name, ratings):
+    """Fill the sheet by (item, edit), or by the row's place, and write it under a name."""
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "set-sheet.csv").read_bytes().decode("utf-8-sig"))))
+    for place, row in enumerate(rows):
+        row["rating"] = ratings(row["item"], row["edit"], place)
+    with (tmp_path / name).open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return tmp_path / name
+
+
+def test_alpha_is_that_of_krippendorffs_example(tmp_path):
+    built(tmp_path)
+    sheets = [
+        fill(tmp_path, f"{n}.csv", lambda item, edit, place, row=row: row[place].strip("."))
+        for n, row in enumerate(OBSERVERS)
+    ]
+    found = rate(sheets).subsets[-1]
+    # Values 0 to 4 for his 1 to 5: alpha is the same.
+    assert found.interval == pytest.approx(0.849, abs=5e-4)
+    assert found.ordinal == pytest.approx(0.815, abs=5e-4)
+    assert (found.edit, found.rows, found.rated) == ("all", 12, 12)
+
+
+def by_hand(item, edit, place):
+    """Antonyms: 4 4 4 4 1 and nothing; typos: 2.5 throughout."""
+    return "2.5" if edit == "typo" else {"4": "1", "5": ""}.get(item, "4")
+
+
+def test_figures_by_hand(tmp_path):
+    built(tmp_path)
+    sheets = [fill(tmp_path, "a.csv", by_hand), fill(tmp_path, "b.csv", lambda item, edit, place: "4")]
+    found = {subset.edit: subset for subset in rate(sheets).subsets}
+    antonym, typo = found["antonym"], found["typo"]
+    # Row means 4 4 4 4 2.5 4; ratings 10 × 4 and 1; none is under 2.
+    assert (antonym.rows, antonym.rated, antonym.distribution) == (6, 6, (0, 1, 0, 0, 10))
+    assert antonym.mean == pytest.approx(22.5 / 6)
+    assert (antonym.median, antonym.errors.value) == (4, 0)
+    # 2.5 and 4 in each of six rows: observed 2.25; all pairs 2·36·2.25/(12·11).
+    assert typo.interval == pytest.approx(1 - 2.25 / (72 * 2.25 / 132))
+    assert (typo.mean, typo.median, typo.distribution) == (3.25, 3.25, (0, 0, 0, 6, 6))
+    assert found["all"].rows == 12
+    (one,) = (subset for subset in rate(sheets[:1]).subsets if subset.edit == "antonym")
+    assert (one.rated, one.errors.value, one.interval) == (5, 0.2, None)
+    assert (one.errors.low, one.errors.high) == (None, None)
+
+
+def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
+    out = built(tmp_path)
+    found = rate([fill(tmp_path, "a.csv", by_hand)], out=tmp_path / "rest.jsonl")
+    assert (found.kept, found.dropped) == (11, 1)
+    corpus = load_corpus(str(tmp_path / "rest.jsonl"))
+    assert [sample.id for sample in corpus.samples] == list("012345")
+    assert {name: len(dict(sample.edits)) for name, sample in zip("012345", corpus.samples, strict=True)}["4"] == 1
+    lines = [json.loads(line) for line in (tmp_path / "rest.jsonl").read_text().splitlines()]
+    assert lines[0]["source"] == {"typo": "by rule", "antonym": "WordNet"}
+    assert lines[1:4] == [json.loads(line) for line in out.read_text().splitlines()][1:4]
+    assert "1 rows under 2 were taken out of set.jsonl: 6 samples are left." in (tmp_path / "rest-card.md").read_text()
+    strict = rate([tmp_path / "a.csv"], bar=3, out=tmp_path / "strict.jsonl")
+    assert strict.dropped == 7
+    assert len(load_corpus(str(tmp_path / "strict.jsonl")).samples) == 5
+
+
+def test_the_card_says_what_people_found(tmp_path):
+    built(tmp_path)
+    before = (tmp_path / "set-card.md").read_text()
+    found = rate([fill(tmp_path, "a.csv", by_hand)])
+    card = (tmp_path / "set-card.md").read_text()
+    assert "Not yet." in before
+    assert "Not yet." not in card
+    assert "| antonym | 6 | 5 | 3.40 | 4.00 | – | 20.0% |" in card
+    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} says what people found",)
+
+
+def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tmp_path):
+    yes, other, no, both = "It is on.", "It is off.", "It is not on.", "It is not off."
+    choices = (
+        Choice("1", yes, other, no, both, "adverb", "off–on"),
+        Choice("2", other, yes, both, no, "adverb", "off–on"),
+        Choice("3", no, both, yes, other, "adverb", "off–on"),
+    )
+    built(tmp_path, choices)
+    wrong = fill(tmp_path, "a.csv", lambda item, edit, place: "0" if item == "1 2" else "4")
+    rate([wrong], out=tmp_path / "rest.jsonl")
+    assert [sample.id for sample in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["3"]
+    built(tmp_path, tuple(Grouped(str(n), f"It is {n}.", "g") for n in range(4)))
+    wrong = fill(tmp_path, "b.csv", lambda item, edit, place: "0" if item == "2" else "")
+    found = rate([wrong], out=tmp_path / "less.jsonl")
+    assert (found.subsets[0].edit, found.subsets[0].rated, len(found.subsets)) == ("group", 1, 1)
+    assert [sample.id for sample in load_corpus(str(tmp_path / "less.jsonl")).samples] == ["0", "1", "3"]
+
+
+def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):
+    out = built(tmp_path)
+    sheet = fill(tmp_path, "a.csv", by_hand)
+    moved = out.rename(tmp_path / "moved.jsonl")
+    assert rate([sheet]).notes == ()
+    with pytest.raises(InputError, match=r"no such file: the corpus of .*; name it with --corpus"):
+        rate([sheet], out=tmp_path / "rest.jsonl")
+    assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).dropped == 1
+
+
+def all_wrong(item, edit, place):
+    return "0"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda folder, sheet: {"bar": 5}, "--bar must be from 0 to 4, is 5"),
+        (lambda folder, sheet: {"bar": float("nan")}, "--bar must be from 0 to 4"),
+        (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not the corpus of"),
+        (lambda folder, sheet: {"sheets": []}, "name one sheet at least"),
+        (lambda folder, sheet: {"sheets": [sheet, sheet]}, "a sheet is named twice"),
+        (lambda folder, sheet: {"sheets": [folder / "set-sheet.csv"]}, "no row is rated"),
+        (lambda folder, sheet: {"sheets": [folder / "none.csv"]}, "no such file"),
+        (lambda folder, sheet: {"out": folder / "set.jsonl"}, "is there already"),
+        (lambda folder, sheet: {"sheets": [fill(folder, "z.csv", all_wrong)], "out": folder / "o"}, "nothing is left"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path, given, message):
+    built(tmp_path)
+    sheet = fill(tmp_path, "a.csv", by_hand)
+    asked = {"sheets": [sheet], **given(tmp_path, sheet)}
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=message):
+        rate(asked.pop("sheets"), **asked)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_sheets_of_two_corpora_are_refused(tmp_path):
+    built(tmp_path)
+    first = fill(tmp_path, "a.csv", by_hand)
+    built(tmp_path, PAIRS[::-1])
+    with pytest.raises(InputError, match="all sheets must be of one corpus"):
+        rate([first, fill(tmp_path, "b.csv", by_hand)])
+
+
+def test_a_changed_corpus_is_not_the_sheets(tmp_path):
+    out = built(tmp_path)
+    sheet = fill(tmp_path, "a.csv", by_hand)
+    out.write_text(out.read_text().replace("short", "brief"))
+    with pytest.raises(InputError, match="its content is another"):
+        rate([sheet])
+
+
+def test_the_command_prints_a_table_and_says_what_it_wrote(tmp_path, capsys):
+    built(tmp_path)
+    sheet = fill(tmp_path, "a.csv", by_hand)
+    assert _guarded(["rate", str(sheet), "--bar", "3", "-o", str(tmp_path / "rest.jsonl")]) == 0
+    said = capsys.readouterr()
+    head, *rows = (line.split() for line in said.out.splitlines())
+    assert head[:5] == ["edit", "rows", "rated", "mean", "median"]
+    assert [row[:3] for row in rows] == [["antonym", "6", "5"], ["typo", "6", "6"], ["all", "12", "11"]]
+    assert f"test set: {tmp_path / 'rest.jsonl'}, 5 of 6 samples" in said.err.splitlines()
+    assert _guarded(["rate", str(tmp_path / "none.csv")]) == 2
+    assert capsys.readouterr().err == f"embassay: {tmp_path / 'none.csv'}: no such file\n"

@@ -1,0 +1,622 @@
+"""Questions about documents: what is asked, what answers it, what is left out, and that the set can be assayed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import embassay as ea
+from embassay.corpora.io.documents import SourceDocument
+from embassay.errors import SpecError
+from embassay.run.resolve import load_corpus
+from embassay.testsets.base import Material, silent
+from embassay.testsets.generator import questions as questions_module
+from embassay.testsets.generator.base import Reply
+from embassay.testsets.generator.questions import (
+    ANSWER,
+    PROMPT,
+    REPEATS,
+    from_reply,
+    leak,
+    overlap,
+    prompt_of,
+    quote_of,
+)
+from embassay.testsets.kinds import retrieval
+from embassay.testsets.passages import Passage, cut_all, near_duplicates, tokens
+from embassay.testsets.splits import check_apart, drawn_units, evenly
+
+PARTS = (
+    ("dryer", "A lint filter is a screen that catches fibres in the air of a dryer."),
+    ("dryer2", "A heat pump dryer is a machine that dries with the warmth of its own air."),
+    ("washer", "A drain hose is a flexible pipe that carries used water to the wall."),
+    ("maker", "The Velmo Works were founded in Aarhus in 1931 by two brothers from Norrby."),
+    ("oven", "A steam oven is an appliance that cooks with hot vapour instead of dry air."),
+    ("hob", "An induction hob is a plate that heats pans with a changing magnetic field."),
+    ("kettle", "A limescale filter is a fine mesh that keeps flakes out of the cup."),
+    ("fridge", "A crisper drawer is a box in which vegetables stay moist for longer."),
+    ("hood", "A grease trap is a metal grid that holds back fat above the cooker."),
+    ("mixer", "A dough hook is a bent arm that kneads bread in a bowl for you."),
+)
+QUESTIONS = {
+    "dryer": ("Which screen does a dryer have?", "lint filter"),
+    "dryer2": ("Which machine dries with its own warmth?", "heat pump dryer"),
+    "washer": ("Which pipe leads to the wall?", "drain hose"),
+    "maker": ("In what year did the Velmo Works start?", "1931"),
+    "oven": ("Which appliance cooks with vapour?", "steam oven"),
+    "hob": ("Which plate heats pans?", "induction hob"),
+    "kettle": ("What keeps flakes out?", "limescale filter"),
+    "fridge": ("Where are vegetables kept moist?", "crisper drawer"),
+    "hood": ("Which grid holds fat?", "grease trap"),
+    "mixer": ("Which arm kneads bread?", "dough hook"),
+}
+
+
+def documents(parts=PARTS):
+    return [SourceDocument(name, text) for name, text in parts]
+
+
+def told(built):
+    return {sample.question: sample.right for sample in built.samples}
+
+
+class Stub:
+    """A generator that answers each passage as it is told."""
+
+    name = "stub-1 at example.org"
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+
+    def replies(self, requests, advance=silent):
+        self.asked += requests
+        found = tuple(self.answer(request) for request in requests)
+        advance(len(found), len(found))
+        return tuple(
+            Reply(r.key, problem=a[1]) if isinstance(a, tuple) else Reply(r.key, a)
+            for r, a in zip(requests, found, strict=True)
+        )
+
+    def material(self):
+        return Material("stub", "1", "MIT", "questions")
+
+    def notes(self):
+        return (f"{len(self.asked)} requests",)
+
+
+def answer_of(question, answer):
+    return json.dumps({"question": question, "answer": answer})
+
+
+def asker(questions=QUESTIONS):
+    """Return a generator that asks its question of the first passage of each document that it knows one of."""
+    first = {f"{name}{mark}": asked for name, asked in questions.items() for mark in ("", "#1")}
+    return Stub(lambda request: answer_of(*first[request.key]) if request.key in first else "")
+
+
+def build(sources, questions=QUESTIONS, **options):
+    return retrieval.build(sources, generator=asker(questions), **options)
+
+
+PASSAGE = Passage("p", "The eco programme of this washer heats the water to 40 degrees and takes three hours.", "u")
+GOOD = answer_of("How warm does the water get in a saving programme?", "40 degrees")
+
+
+def taken(text, passage=PASSAGE, most=1, share=0.6):
+    rejected = Counter()
+    return [a.question for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
+
+
+def test_a_question_has_its_passage_and_its_answer():
+    built = build(documents(), unanswerable=0, test=0)
+    assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
+    assert built.answers["dryer-q1"] == "lint filter"
+    assert built.ways["dryer-q1", "question"] == "generator: stub-1 at example.org"
+    assert len(built.samples) == len(PARTS)
+    assert built.shape == "retrieval"
+    for sample in built.samples:
+        (text,) = next(d for d in built.documents if d.id == sample.right[0]).passages
+        assert built.answers[sample.id] in text
+
+
+def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_them():
+    text = (
+        "# Drums\n\nA drum turns.\n\n## Cleaning the drum\n\nRun it hot once a month with the door shut for an hour.\n"
+    )
+    found = cut_all([SourceDocument("a#1", text), SourceDocument("b", "One line.")], "paragraph")
+    assert [(p.id, p.headings, p.long) for p in found] == [
+        ("a#1##1", ("Drums",), False),
+        ("a#1##2", ("Cleaning the drum",), True),
+        ("b", (), False),
+    ]
+    assert found[1].text.startswith("Cleaning the drum\nRun it hot")
+    sources = [SourceDocument("a", text), SourceDocument("b", "One line.")]
+    built = build(sources, {"a#2": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
+    assert told(built) == {"How often is a drum cleaned?": ("a#2",)}
+    assert built.rejected["a passage of fewer than 8 words"] == 2
+    assert [document.id for document in built.documents] == ["a#1", "a#2", "b"]
+
+
+def test_a_hash_in_a_fence_is_no_heading():
+    found = cut_all([SourceDocument("a", "# Real\n\n```\n# a comment\n```\n\nText.")], "paragraph")
+    assert [(p.headings, p.body) for p in found] == [(("Real",), "``` # a comment ```"), ((), "Text.")]
+
+
+def test_a_title_stands_before_its_own_document_only():
+    own, article = SourceDocument("a", "Text.", "Fans"), SourceDocument("b", "Text.", "Fans", "article:0")
+    assert [p.text for p in cut_all([own, article], "document")] == ["Fans\nText.", "Text."]
+
+
+def test_the_passages_of_one_document_are_units_of_their_own():
+    text = "\n\n".join(text for _, text in PARTS)
+    units = {p.unit for p in cut_all([SourceDocument("manual", text)], "paragraph")}
+    assert len(units) == len(PARTS)
+    assert {p.unit for p in cut_all([SourceDocument("manual", text)], "20")} == {"manual"}
+
+
+def test_where_windows_overlap_both_answer():
+    words = "A lint filter is a screen that catches fibres. " + "Wipe the door with a cloth each week. " * 6
+    windows = [p.body for p in cut_all([SourceDocument("a", words)], "20")]
+    shared = windows[0].split()[-2:]
+    assert windows[1].split()[:2] == shared
+    stub = Stub(
+        lambda r: answer_of("Which thing is wiped once in seven days?", " ".join(shared)) if r.key == "a#1" else ""
+    )
+    built = retrieval.build([SourceDocument("a", words)], generator=stub, passages="20", unanswerable=0)
+    assert built.samples[0].right == ("a#1", "a#2")
+
+
+def test_near_duplicates_answer_too_where_they_have_the_answer():
+    copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
+    other = ("other", "In a sauna " + PARTS[3][1].replace("1931", "1932"))
+    built = build(documents((*PARTS, copy, other)), unanswerable=0)
+    assert told(built)["Which screen does a dryer have?"] == ("dryer", "copy")
+    assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
+    assert built.rejected["a passage that says nearly what another says"] >= 1
+
+
+def test_units_that_are_taken_away_leave_questions_without_an_answer():
+    built = build(documents(), unanswerable=0.3, seed=5)
+    gone = [sample for sample in built.samples if not sample.right]
+    assert len(gone) == 3
+    left = {document.id for document in built.documents}
+    assert not left & {sample.unit for sample in gone}
+    assert len(left) == len(PARTS) - 3
+    assert all(sample.id not in built.answers for sample in gone)
+    assert any("3 units taken away, 3 passages: 3 questions that no document answers" in note for note in built.notes)
+
+
+def test_nothing_that_is_left_answers_what_was_taken_away():
+    copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
+    for seed in range(8):
+        built = build(documents((*PARTS, *copies)), unanswerable=0.4, seed=seed)
+        texts = [text for document in built.documents for text in document.passages]
+        for sample in built.samples:
+            if not sample.right:
+                name = sample.id.removesuffix("-q1")
+                assert dict(PARTS)[name] not in texts
+
+
+def test_no_context_is_in_two_splits():
+    copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
+    for seed in range(8):
+        built = build(documents((*PARTS, *copies)), test=0.4, seed=seed)
+        assert set(built.splits.values()) == {"train", "test"}
+        of = {split: [s for s in built.samples if built.splits[s.id] == split] for split in ("train", "test")}
+        for what in ("unit", "right"):
+            train, test = (
+                {key for s in of[split] for key in ([s.unit] if what == "unit" else s.right)} for split in of
+            )
+            assert not train & test
+
+
+@pytest.mark.parametrize(("test", "splits"), [(1, {"test"}), (0, {"train"}), (0.01, {"train", "test"})])
+def test_the_split_takes_a_share_of_the_units(test, splits):
+    built = build(documents(), test=test, unanswerable=0)
+    assert set(built.splits.values()) == splits
+    if test == 0.01:
+        assert Counter(built.splits.values())["test"] == 1
+
+
+def test_a_context_in_two_splits_is_a_fault():
+    check_apart({"a": "train", "b": "test"}, {"a": ["x"], "b": ["y"]})
+    with pytest.raises(RuntimeError, match="'x' is in the splits train and test"):
+        check_apart({"a": "train", "b": "test"}, {"a": ["x"], "b": ["y", "x"]})
+
+
+def test_the_same_seed_gives_the_same_set_and_another_gives_another():
+    first, again, other = (build(documents(), count=5, seed=seed) for seed in (1, 1, 2))
+    assert (first.samples, first.documents, first.splits) == (again.samples, again.documents, again.splits)
+    assert first.samples != other.samples
+    assert len(first.samples) == len(other.samples) == 5
+
+
+def test_questions_are_drawn_evenly_over_units():
+    items = [("a", n) for n in range(20)] + [("b", 20), ("b", 21), ("c", 22)]
+    for seed in range(5):
+        drawn = evenly(items, 6, seed, "test")
+        assert drawn == sorted(drawn)
+        assert Counter("a" if n < 20 else "b" if n < 22 else "c" for n in drawn) == {"a": 3, "b": 2, "c": 1}
+    assert evenly(items, None, 0, "test") == list(range(23))
+
+
+def test_a_share_of_units_is_drawn():
+    units = [f"u{n}" for n in range(10)]
+    assert len(drawn_units(units, 0.25, 0, "x")) == 2
+    assert (
+        drawn_units(units, 0.5, 0, "x") == drawn_units(units[::-1] * 2, 0.5, 0, "x") != drawn_units(units, 0.5, 0, "y")
+    )
+    assert drawn_units(["u"], 0.9, 0, "x") == frozenset()
+    assert drawn_units(["u"], 1, 0, "x") == {"u"}
+    assert len(drawn_units(units, 0.01, 0, "x", least=1)) == 1
+    assert len(drawn_units(units, 0.99, 0, "x")) == 9
+
+
+def test_a_generator_asks():
+    def answer(request):
+        name = request.key
+        return f"Sure!\n```json\n{answer_of(f'Which of our {name} notes speaks of it, and how?', PARTS_OF[name])}\n```"
+
+    stub = Stub(answer)
+    built = retrieval.build(documents(), generator=stub, unanswerable=0)
+    assert told(built)["Which of our oven notes speaks of it, and how?"] == ("oven",)
+    assert built.ways["oven-q1", "question"] == "generator: stub-1 at example.org"
+    assert built.materials == (stub.material(),)
+    assert built.notes[-1] == "10 requests"
+    assert built.prompt == PROMPT
+    assert [r.key for r in stub.asked] == [name for name, _ in PARTS]
+    assert tuple(stub.asked) == retrieval.requests(documents())
+    assert all(text in r.prompt for r, (_, text) in zip(stub.asked, PARTS, strict=True))
+
+
+PARTS_OF = {name: " ".join(text.split()[-3:]) for name, text in PARTS}
+
+
+def test_what_a_generator_could_not_do_is_counted():
+    stub = Stub(lambda request: (None, "the generator refused") if request.key == "oven" else "no JSON")
+    built = retrieval.build(documents(), generator=stub)
+    assert built.samples == ()
+    assert built.rejected == {"the generator refused": 1, "an answer without JSON of question and answer": 9}
+
+
+def test_a_generator_is_asked_for_a_little_more_than_is_wanted():
+    assert len(retrieval.requests(documents(), count=4)) == 6
+    assert len(retrieval.requests(documents(), count=4, per_passage=3)) == 2
+    assert len(retrieval.requests(documents(), count=40)) == 10
+
+
+def test_a_prompt_of_ones_own_has_the_passage():
+    assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
+    assert "3 questions" in prompt_of(PASSAGE, "", 3)
+    assert '"questions": [' in prompt_of(PASSAGE, "", 3)
+    with pytest.raises(SpecError, match=r"no \{passage\}"):
+        retrieval.requests(documents(), prompt="Ask something.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Here [is] {{it}}: {GOOD} I hope that helps.",
+        f"[{GOOD}]",
+        f'{{"questions": [{GOOD}]}}',
+        GOOD.replace("40 degrees", "40  Degrees."),
+    ],
+)
+def test_an_answer_is_read_whatever_stands_around_it(text):
+    assert taken(text)[0] == ["How warm does the water get in a saving programme?"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "an answer without JSON of question and answer"),
+        ("[" * 100_000, "an answer without JSON of question and answer"),
+        ('{"question": "What is it', "an answer without JSON of question and answer"),
+        ('{"question": 3, "answer": "40"}', "an answer without JSON of question and answer"),
+        ('{"question": "How \\ud83d hot?", "answer": "40 degrees"}', "an answer without JSON of question and answer"),
+        (answer_of("Tell me how warm the water gets.", "40 degrees"), "not a question"),
+        (answer_of("How warm does it get" + " really" * 40 + "?", "40 degrees"), "a question of more than 40 words"),
+        (answer_of("How warm is the water, after the text?", "40 degrees"), "a question that is not understood"),
+        (answer_of("What does the author say of the water?", "40 degrees"), "a question that is not understood"),
+        (answer_of("What does the programme mentioned above do?", "40 degrees"), "a question that is not understood"),
+        (answer_of("How warm does it get?", "40 degrees"), "a question that is not understood"),
+        (answer_of("Wie warm wird das Wasser in dem Gerät?", "40 degrees"), "a question in another language"),
+        (answer_of("How warm does the water get?", "60 degrees"), "an answer that is not in the passage"),
+        (answer_of("How warm does the water get?", "0 degrees"), "an answer that is not in the passage"),
+        (answer_of("Does the water get as warm as 40 degrees?", "40 degrees"), ANSWER),
+        (answer_of("Which eco programme of this washer heats the water?", "40 degrees"), REPEATS),
+    ],
+)
+def test_what_cannot_be_used_is_counted_by_its_reason(text, reason):
+    found, rejected = taken(text)
+    assert found == []
+    assert [name[: len(reason)] for name in rejected] == [reason]
+
+
+def test_several_questions_of_a_passage_are_taken_one_by_one():
+    other = answer_of("How long does a saving wash take?", "three hours")
+    found, rejected = taken(f'{{"questions": [{GOOD}, {other}, {answer_of("Why", "40")}]}}', most=3)
+    assert len(found) == 2
+    assert rejected == {"not a question": 1}
+    assert len(taken(f"[{GOOD}, {other}]", most=1)[0]) == 1
+
+
+def test_it_may_stand_for_nothing():
+    assert taken(answer_of("What is it called when water is warmed a little?", "eco programme"))[0]
+
+
+def test_the_text_editor_is_not_the_text():
+    passage = Passage("p", "The text editor of the panel saves after each line that is typed.", "u")
+    assert taken(answer_of("When does the text editor keep my work?", "after each line"), passage)[0]
+
+
+def test_the_same_question_of_two_passages_is_left_out():
+    stub = Stub(lambda r: answer_of("Which part would a careful owner name?", PARTS_OF[r.key]))
+    built = retrieval.build(documents(), generator=stub)
+    assert built.samples == ()
+    assert built.rejected == {"a question that is asked of two passages": 10}
+
+
+def test_an_answer_is_quoted_as_the_passage_has_it():
+    text = "Press “Start”,  then\nwait — it takes *five* minutes."
+    assert quote_of('press "start", then wait', text) == "Press “Start”,  then\nwait"
+    assert quote_of("takes five minutes.", text) == "takes *five* minutes"
+    assert quote_of("five minute", text) == ""
+    assert quote_of(" . ", text) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "says"),
+    [
+        ("How hot is the eco programme?", "40 degrees", ""),
+        ("Is it 40 degrees that the eco programme has?", "40 degrees", ANSWER),
+        ("What heats the water to a certain point?", "eco", ""),
+        ("What takes so long and heats the water to 41?", "eco programme", ""),
+        ("Does the eco programme of this washer save?", "40 degrees", REPEATS),
+    ],
+)
+def test_leaks(question, answer, says):
+    assert leak(question, answer, PASSAGE.text) == says
+
+
+def test_names_are_no_leak():
+    passage = "In 1931 the Velmo Works of Aarhus built a drum of steel."
+    assert leak("What did the Velmo Works of Aarhus make?", "drum", passage) == ""
+    assert leak("what did the velmo works of aarhus make?", "drum", passage) == REPEATS
+
+
+def test_the_share_that_is_a_leak_is_a_parameter():
+    question, answer = "Which cheap eco programme of this washer saves money and power?", "40 degrees"
+    assert leak(question, answer, PASSAGE.text, share=0.4) == REPEATS
+    assert leak(question, answer, PASSAGE.text, share=0.9) == ""
+
+
+def test_the_overlap_is_the_share_of_content_words():
+    assert overlap("What is the eco programme worth?", [PASSAGE.text]) == pytest.approx(2 / 3)
+    assert overlap("What is it?", [PASSAGE.text]) == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=24), max_size=9),
+    st.sampled_from([0.5, 0.8, 0.9, 1]),
+)
+def test_near_duplicates_are_those_of_all_pairs(rows, near):
+    texts = [" ".join(row) for row in rows]
+    group = list(range(len(texts)))
+    for a, b in combinations(range(len(texts)), 2):
+        x, y = set(tokens(texts[a])), set(tokens(texts[b]))
+        if x and y and len(x & y) / len(x | y) >= near - 1e-12:
+            group = [group[a] if g == group[b] else g for g in group]
+    found = near_duplicates(texts, near)
+    assert [[a == b for b in found] for a in found] == [[a == b for b in group] for a in group]
+    assert all(g <= place for place, g in enumerate(found))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"test": 1.5}, "test must be from 0 to 1, is 1.5"),
+        ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
+        ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
+        ({"per_passage": 0}, "per_passage must be 1 or more, is 0"),
+        ({"passages": "page"}, "passages must be document, paragraph"),
+    ],
+)
+def test_options_out_of_range_are_said(options, says):
+    with pytest.raises(SpecError) as error:
+        build(documents(), **options)
+    assert says in str(error.value)
+
+
+def test_a_generator_is_needed():
+    with pytest.raises(SpecError, match="generator='gpt-4o-mini'"):
+        retrieval.build(documents())
+
+
+def test_a_passage_that_stands_everywhere_is_not_asked_about():
+    notice = "A service card is a slip of paper that lists every repair of an appliance."
+    sources = [SourceDocument(name, f"{text}\n\n{notice}") for name, text in PARTS]
+    stub = asker()
+    built = retrieval.build(sources, generator=stub)
+    assert len(stub.asked) == len(PARTS)
+    assert not any(notice in request.prompt for request in stub.asked)
+    assert built.rejected["a passage that stands in more than 3 units"] == len(PARTS)
+    assert len({sample.unit for sample in built.samples}) == len(PARTS)
+
+
+def test_progress_reaches_its_end():
+    seen = []
+    build(documents(), advance=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (10, 10)
+
+
+def lines_of(built):
+    """The written form, put down here a second time."""
+    for document in built.documents:
+        yield {"document": document.id, "passages": list(document.passages)}
+    for s in built.samples:
+        row = {"id": s.id, "question": s.question, "right": list(s.right), "unit": s.unit, "split": built.splits[s.id]}
+        yield row | {"source": built.ways[s.id, "question"]}
+
+
+def test_a_built_set_is_read_back_and_assayed_and_chance_is_chance(tmp_path: Path):
+    sources = [
+        SourceDocument(f"d{n}", f"A plum{n:03} is a device that turns the {n} knobs of a stove.") for n in range(60)
+    ]
+    questions = {f"d{n}": (f"What moves with a plum{n:03}?", f"{n} knobs") for n in range(60)}
+    built = build(sources, questions, unanswerable=0.1)
+    path = tmp_path / "set.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines_of(built)))
+    corpus = load_corpus(str(path))
+    assert corpus.loader == "retrieval"
+    assert (corpus.samples, corpus.documents) == (built.samples, built.documents)
+    assert corpus.fingerprint == built.corpus().fingerprint
+    found = ea.assay(["bm25", "random"], corpus, diagnostics=["retrieval"], baselines=False, resamples=50, cache=None)
+    rows = {row["encoder"]: row for row in found.table("retrieval").to_dicts() if row["quantity"] == "Success@5"}
+    assert rows["bm25"]["value"] == 1
+    chance = 5 / len(built.documents)
+    asked = sum(bool(sample.right) for sample in built.samples)
+    assert abs(rows["random"]["value"] - chance) < 4 * (chance * (1 - chance) / asked) ** 0.5
+
+
+def machine(name):
+    return (
+        f"The Velmo {name} washing machine takes a load of seven kilograms and spins with fourteen hundred turns. "
+        "Its drum is made of steel, its door opens to the left, and its pump empties the tub within a single minute. "
+        "Owners rinse filters monthly, level feet carefully, keep hoses straight, and never overload drums."
+    )
+
+
+def test_a_near_duplicate_about_another_thing_is_not_right():
+    sources = documents((*PARTS, ("a", machine("A100")), ("b", machine("B200")), ("c", machine("A100") + " So it is.")))
+    asks = answer_of("How much laundry does the Velmo A100 take?", "seven kilograms")
+    built = retrieval.build(sources, generator=Stub(lambda r: asks if r.key == "a" else ""), unanswerable=0)
+    assert told(built) == {"How much laundry does the Velmo A100 take?": ("a", "c")}
+
+
+def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
+    words = [*(f"word{n}" for n in range(82)), *"so the Velmo Works were founded in".split(), "March", "1931"]
+    words += [f"more{n}" for n in range(60)]
+    asks = answer_of("In what year did the Velmo Works start?", "1931")
+    stub = Stub(lambda r: asks if "Velmo" in r.prompt else "")
+    built = retrieval.build([SourceDocument("a", " ".join(words))], generator=stub, passages="100", unanswerable=0)
+    assert "1931" in built.documents[1].passages[0]
+    assert told(built) == {"In what year did the Velmo Works start?": ("a#1",)}
+
+
+ELSEWHERE = ("tale", "The story goes like this: in 1931 two brothers rented a shed, and the Velmo Works began there.")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
+    asks = answer_of("In what year did the Velmo Works start?", "1931")
+    other = answer_of("Which thing do owners wipe once in seven days?", "door")
+    sources = documents((PARTS[3], ELSEWHERE, ("door", "Wipe the door and its seal with a soft cloth each week.")))
+    stub = Stub(lambda r: {"maker": asks, "door": other}.get(r.key, ""))
+    built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
+    assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
+    assert told(built)["Which thing do owners wipe once in seven days?"] == ()
+    said = "1 unit taken away where unanswerable is 0.9 of 2: 1 of them has questions that another unit may answer"
+    assert said in built.notes
+
+
+def test_questions_about_a_long_passage_look_at_few_of_its_words(monkeypatch):
+    looked, same = [], questions_module._same
+    monkeypatch.setattr(questions_module, "_same", lambda *given: looked.append(1) or same(*given))
+    names = ["".join(letters) for letters in combinations("bodefugaki", 5)]
+    text = " ".join(f"A {name} is a device that turns the {name[::-1]} of a stove." for name in names)
+    for name in names:
+        assert leak(f"What is a {name} there for?", name[::-1], text) == ""
+    assert len(names) > 200
+    assert 0 < len(looked) < 8 * len(names)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=30))
+def test_runs_are_those_of_the_naive_search(asked, words):
+    def longest(at):
+        sizes = range(len(asked) - at, 2, -1)
+        inside = (words[place : place + size] for size in sizes for place in range(len(words) - size + 1))
+        return next((run for run in inside if run == asked[at : at + len(run)]), [])
+
+    found = list(questions_module._runs(asked, questions_module._placed(" ".join(words))))
+    assert found == [run for run in map(longest, range(len(asked))) if run]
+
+
+def test_the_same_question_of_a_passage_is_looked_at_once():
+    again = f"[{', '.join([answer_of(*QUESTIONS['dryer'])] * 3)}]"
+    built = retrieval.build(documents(PARTS[:1]), generator=Stub(lambda request: again), per_passage=3)
+    assert len(built.samples) == 1
+    assert built.rejected["the same question again"] == 2
+
+
+def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
+    first = "Each washer of the Velmo range heats the water to 40 degrees in its saving programme."
+    second = "Who wants to pay less can take the saving programme, which stops the heater at 40 degrees."
+    asked = answer_of("How warm does the water get in a wash that saves?", "40 degrees")
+    sources = [SourceDocument("washer", f"{first}\n\n{second}"), *documents(PARTS[4:])]
+    built = retrieval.build(sources, generator=Stub(lambda r: asked if "washer" in r.key else ""), unanswerable=0)
+    assert told(built) == {"How warm does the water get in a wash that saves?": ("washer#1", "washer#2")}
+    assert built.rejected["the same question again"] == 1
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_the_last_unit_is_not_taken_away(units):
+    built = build(documents(PARTS[:units]), unanswerable=1)
+    assert len(built.documents) == 1
+    assert sum(bool(sample.right) for sample in built.samples) == 1
+    assert any(f"unanswerable is 1 of {units}: one has to stay" in note for note in built.notes)
+    rest = ("rest", "Wipe the door of the drum with a cloth each week.")
+    assert not any(s.right for s in build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
+
+
+def test_a_share_that_takes_no_unit_is_said():
+    built = build(documents(PARTS[:3]), unanswerable=0.1)
+    assert "0 units taken away where unanswerable is 0.1 of 3: that rounds to none" in built.notes
+    assert not any("unanswerable" in note for note in build(documents(PARTS), unanswerable=0.1).notes)
+    assert not any("unanswerable" in note for note in build(documents(PARTS[:3]), unanswerable=0).notes)
+
+
+def test_one_of_a_kind_is_said_in_the_singular():
+    copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
+    notes = build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
+    assert "1 of them says nearly what another says: both are right where both have the answer" in notes
+    assert "1 question with several right documents" in notes
+    assert "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit" in notes
+
+
+def test_each_place_of_a_prompt_is_filled():
+    assert prompt_of(PASSAGE, "{passage} again {passage}") == f"{PASSAGE.text} again {PASSAGE.text}"
+
+
+def test_a_heading_without_text_goes_along_with_the_next():
+    text = "# Manual of the pump\n\n## Old\n\n## Cleaning\n\nRinse it.\n\n## Care\n\nOil it.\n\nDry it."
+    found = cut_all([SourceDocument("a", text)], "paragraph")
+    assert [p.text for p in found] == ["Manual of the pump\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
+    assert [p.headings for p in found] == [("Manual of the pump", "Cleaning"), ("Care",), ()]
+
+
+def test_a_title_stands_above_the_first_heading():
+    text = "# Parts\n\nTen.\n\n## Prices\n\nLow."
+    texts = [p.text for p in cut_all([SourceDocument("a", text, "Pumps")], "paragraph")]
+    assert texts == ["Pumps\nParts\nTen.", "Prices\nLow."]
+    assert cut_all([SourceDocument("a", text, "Parts")], "paragraph")[0].text == "Parts\nTen."
+
+
+def test_a_document_of_headings_only_is_counted():
+    built = build([*documents(), SourceDocument("bare", "# Pumps\n\n## Hoses\n")], unanswerable=0)
+    assert built.rejected["a document that has headings only"] == 1
+
+
+@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}, {"per_passage": 0}])
+def test_what_a_build_refuses_an_estimate_refuses(wrong):
+    with pytest.raises(SpecError, match=next(iter(wrong))):
+        retrieval.requests(documents(), **wrong)

@@ -1,0 +1,66 @@
+"""WordNet read from its own files."""
+
+import pytest
+
+from embassay.errors import InputError
+from embassay.testsets.english import wordnet as wordnet_module
+from embassay.testsets.english.wordnet import Lexicon, places, wordnet
+
+there = any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places())
+needs_wordnet = pytest.mark.skipif(not there, reason="WordNet is not installed: apt-get install wordnet-base")
+
+
+@needs_wordnet
+def test_senses_come_most_frequent_first_with_their_counts():
+    senses = wordnet().senses("happy", "a")
+    assert [sense.number for sense in senses] == [1, 2, 3, 4]
+    assert senses[0].count == 37  # SemCor's, in cntlist.rev of WordNet 3.0
+    assert senses[2].lemmas == ("glad", "happy")
+    assert "joy" in senses[0].gloss
+
+
+@needs_wordnet
+def test_antonyms_are_of_a_sense_and_of_this_word_alone():
+    found = [(opposite.lemma, opposite.sense.number) for opposite in wordnet().antonyms("big", "a")]
+    assert found == [("little", 1)]  # "large" of the same set is the opposite of "small"
+    assert [opposite.lemma for opposite in wordnet().antonyms("large", "a")] == ["small"]
+
+
+@needs_wordnet
+def test_synonyms_of_a_sense_and_of_all():
+    assert wordnet().synonyms("big", "a", 1) == ("large",)
+    assert {"large", "bad"} <= set(wordnet().synonyms("big", "a"))
+
+
+@needs_wordnet
+def test_derived_words_and_opposites_are_related():
+    related = wordnet().related("happy")
+    assert {"happy", "unhappy", "happiness", "glad"} <= related
+    assert "table" not in related
+
+
+@needs_wordnet
+@pytest.mark.parametrize(
+    ("name", "kind"), [("paris", None), ("belgium", "european_country"), ("osaka", "city"), ("table", None)]
+)
+def test_a_name_has_a_kind_where_it_is_certain(name, kind):
+    assert wordnet().kind(name) == kind
+
+
+@needs_wordnet
+def test_verb_frames():
+    assert 8 in wordnet().verb_frames("eat") and 2 in wordnet().verb_frames("sleep")
+
+
+def test_without_wordnet_both_lines_that_install_it_are_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(wordnet_module, "places", lambda: [tmp_path])
+    with pytest.raises(InputError) as error:
+        wordnet_module.wordnet.__wrapped__()
+    assert "apt-get install wordnet-base" in str(error.value)
+    assert "python -m nltk.downloader wordnet" in str(error.value)
+
+
+def test_a_database_that_is_not_whole_is_named(tmp_path):
+    (tmp_path / "data.verb").write_text("")
+    with pytest.raises(InputError, match=r"not a whole WordNet database: cannot read cntlist\.rev"):
+        Lexicon(tmp_path).senses("eat", "v")
