@@ -48,7 +48,7 @@ def test_every_member_has_a_spec_that_parses_or_a_reason(name):
         assert spec.label == member.called
         scheme, _ = scheme_of(spec.head)
         # The module itself, also where its packages are not installed here.
-        module = __import__(f"embassay.encoders.{scheme}", fromlist=["create"])
+        module = ENCODERS.module(scheme)
         assert set(bind(module.create, spec.options, member.called)) == set(spec.options)
 
 

@@ -21,7 +21,7 @@ def options(function):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_command_has_the_options_of_its_trainer(kind):
-    trainer = import_module(f"embassay.adapt.{kind}").train
+    trainer = import_module(f"embassay.training.{kind}").train
     assert options(getattr(training_module, f"train_{kind}")) == options(trainer)
 
 
@@ -33,7 +33,7 @@ def test_what_is_asked_for_reaches_the_trainer(kind, monkeypatch, tmp_path, caps
         asked.update(given, text=text, out=out)
         return Trained(out, f"{kind}:{out}", ("A note.",))
 
-    trainer = import_module(f"embassay.adapt.{kind}")
+    trainer = import_module(f"embassay.training.{kind}")
     expected = {**options(trainer.train), "seed": 7, "dim": 9, "overwrite": True}
     monkeypatch.setattr(trainer, "train", train)
     arguments = ["--text", tmp_path / "t.txt", "-o", tmp_path / "m", "--seed", "7", "--dim", "9", "--overwrite"]

@@ -3,13 +3,13 @@
 import math
 import re
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from embassay.adaptation.gain import CAVEAT, PHRASES, WATCHED, Change, changes, p_value, signed, told, verdict
+from embassay.plugins import DIAGNOSTICS
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -338,6 +338,6 @@ def test_each_outcome_stands_in_the_documentation_and_each_margin():
     for phrase in PHRASES.values():
         assert f"| *{phrase}*" in table
     for name, watched in WATCHED.items():
-        margin = import_module(f"embassay.diagnostics.{name}").MARGIN
+        margin = DIAGNOSTICS.module(name).MARGIN
         size = f"{100 * margin:g} points" if watched.points else f"{margin:g}"
         assert re.search(rf"\| {watched.title} \| `{name}` \| .* \| {size} \|", table)

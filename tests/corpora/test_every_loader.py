@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import import_module
 
 import pytest
 from hypothesis import given, settings
@@ -86,7 +85,7 @@ TABLES = ("groups", "heros", "pairs", "wikisplit")
 
 
 def module(loader):
-    return import_module(f"embassay.corpora.{loader}")
+    return CORPORA.module(loader)
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import sys
 import tomllib
 from pathlib import Path
 
-import embassay.reading
 import pytest
 
 import embassay as ea
 import embassay.corpora
+import embassay.corpora.io
 from embassay.errors import InputError
 from embassay.plugins import CORPORA, Folder
 from embassay.run import config, resolve
@@ -32,7 +32,7 @@ LARGEST = 150_000
 STEPS_OF_A_BYTE, STEPS_OF_A_FILE = 100, 20_000
 """Lines that reading may execute in :data:`READERS`: so many for each byte of the file, and so many besides."""
 READERS = tuple(
-    str(Path(module.__file__).parent) for module in (embassay.reading, embassay.corpora, json, tomllib, html)
+    str(Path(module.__file__).parent) for module in (embassay.corpora.io, embassay.corpora, json, tomllib, html)
 )
 
 
