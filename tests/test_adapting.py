@@ -92,7 +92,7 @@ def adapted(base, lasting_cache, tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("EMBASSAY_CACHE", lasting_cache)
     calls = pretended(patch)
-    found = ea.adapt_encoder(base, "handbook", tmp_path_factory.mktemp("out") / "a", general=[pairs()], **QUICK)
+    found = ea.adapt(base, "handbook", tmp_path_factory.mktemp("out") / "a", general=[pairs()], **QUICK)
     patch.undo()
     return found, calls
 
@@ -211,7 +211,7 @@ def test_the_models_load_by_their_specs(adapted):
 def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypatch, capsys):
     found, _ = adapted
     monkeypatch.setenv("EMBASSAY_CACHE", lasting_cache)
-    again = ea.adapt_encoder(base, "handbook", found.folder, general=[pairs()], **QUICK)
+    again = ea.adapt(base, "handbook", found.folder, general=[pairs()], **QUICK)
     assert trainers == []
     assert again.result == found.result
     assert again.verdict == found.verdict
@@ -220,9 +220,9 @@ def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypa
 def test_other_settings_are_refused_before_anything_is_done(adapted, base):
     found, _ = adapted
     with pytest.raises(ea.InputError, match=r"another adaptation \(seed\)"):
-        ea.adapt_encoder(base, "handbook", found.folder, **{**QUICK, "seed": 6})
+        ea.adapt(base, "handbook", found.folder, **{**QUICK, "seed": 6})
     with pytest.raises(ea.InputError, match=r"variant 'finetuned' of other settings \(rate\)"):
-        ea.adapt_encoder(base, "handbook", found.folder, finetune=True, rate=0.1, **QUICK)
+        ea.adapt(base, "handbook", found.folder, finetune=True, rate=0.1, **QUICK)
 
 
 def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
@@ -231,7 +231,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
     config = tmp_path / "a" / "finetuned" / "config_sentence_transformers.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
     with pytest.raises(ea.InputError, match="finetuned: was changed after its training"):
-        ea.adapt_encoder(base, "handbook", tmp_path / "a", finetune=True, **QUICK)
+        ea.adapt(base, "handbook", tmp_path / "a", finetune=True, **QUICK)
 
 
 @pytest.mark.slow
@@ -303,7 +303,7 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
     assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a"]) == 130
     for cache in ({}, {"cache": None}, given):
         with pytest.raises(KeyboardInterrupt):
-            ea.adapt_encoder("m", "handbook", "a", **cache)
+            ea.adapt("m", "handbook", "a", **cache)
     told = [{name: getattr(order, name) for name in given} for order in orders]
     defaults = {"window": 50, "margin": 0.05, "warmup": 0.1, "accumulate": 1, "patience": 3, "cache": None}
     assert told == [given, defaults, defaults, defaults, given]
@@ -355,7 +355,7 @@ def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, t
     whole = ea.load("handbook")
     other = replace(whole, name="other", documents=whole.documents[::-1])
     with pytest.raises(ea.InputError, match="'other' is not general here: 86 of its 135 questions are learnt from"):
-        ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3, general=[other])
+        ea.adapt(base, "handbook", tmp_path / "a", test=0.3, general=[other])
     assert not (tmp_path / "a").exists()
 
 
@@ -438,7 +438,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 
     monkeypatch.setattr("embassay.adaptation.making.mine", mine)
     with pytest.raises(ea.InputError, match="that is wrong"):
-        ea.adapt_encoder(base, "handbook", tmp_path / "a", test=0.3)
+        ea.adapt(base, "handbook", tmp_path / "a", test=0.3)
     assert trainers == []
     assert not (tmp_path / "a").exists()
 
@@ -447,7 +447,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
     monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
     monkeypatch.setattr("embassay.adaptation.making.mine", None)
-    found = ea.adapt_encoder(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
+    found = ea.adapt(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
 
@@ -506,8 +506,8 @@ def test_a_folder_of_a_base_with_other_options_is_refused(base, tmp_path):
 
 @pytest.mark.slow
 def test_a_real_adaptation_with_real_trainers(base, tmp_path):
-    found = ea.adapt_encoder(base, "handbook", tmp_path / "a", rate=1e-3, epochs=2, **QUICK)
+    found = ea.adapt(base, "handbook", tmp_path / "a", rate=1e-3, epochs=2, **QUICK)
     assert [Path(found.models[name]).name for name in VARIANTS] == VARIANTS
     assert all("steps" in (found.folder / name / "README.md").read_text() for name in VARIANTS)
-    again = ea.adapt_encoder(base, "handbook", tmp_path / "b", rate=1e-3, epochs=2, **QUICK)
+    again = ea.adapt(base, "handbook", tmp_path / "b", rate=1e-3, epochs=2, **QUICK)
     assert again.verdict == found.verdict

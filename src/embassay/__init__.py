@@ -17,44 +17,97 @@ from embassay._version import __version__
 
 _HOME = {
     "assay": "embassay.api:assay",
+    "adapt": "embassay.api:adapt",
+    "build": "embassay.api:build",
+    "read": "embassay.api:read",
+    "report": "embassay.api:report",
     "load": "embassay.run.resolve:load_corpus",
     "encoder": "embassay.run.resolve:load_encoder",
-    "report": "embassay.api:report",
-    "read": "embassay.api:read",
-    "build": "embassay.api:build",
     "rate": "embassay.testsets.rating:rate",
-    "adapt_encoder": "embassay.api:adapt_encoder",
     "evaluator": "embassay.integrations.evaluator:evaluator",
-    "Corpus": "embassay.types:Corpus",
-    "Encoder": "embassay.types:Encoder",
-    "Vectors": "embassay.types:Vectors",
-    "ItemScores": "embassay.types:ItemScores",
-    "Estimate": "embassay.result:Estimate",
-    "Result": "embassay.result:Result",
     "Choice": "embassay.samples.choice:Choice",
-    "MinimalPairs": "embassay.samples.minimal_pairs:MinimalPairs",
     "Composition": "embassay.samples.composition:Composition",
+    "Document": "embassay.samples.retrieval:Document",
+    "Grouped": "embassay.samples.groups:Grouped",
+    "MinimalPairs": "embassay.samples.minimal_pairs:MinimalPairs",
     "Pair": "embassay.samples.pairs:Pair",
+    "Question": "embassay.samples.retrieval:Question",
+    "Card": "embassay.types:Card",
+    "Corpus": "embassay.types:Corpus",
+    "Diagnostic": "embassay.types:Diagnostic",
+    "Draws": "embassay.types:Draws",
+    "Encoder": "embassay.types:Encoder",
+    "ItemScores": "embassay.types:ItemScores",
+    "Origin": "embassay.types:Origin",
+    "Runtime": "embassay.types:Runtime",
+    "Vectors": "embassay.vectors:Vectors",
+    "Comparison": "embassay.result:Comparison",
+    "Estimate": "embassay.result:Estimate",
+    "Example": "embassay.result:Example",
+    "Result": "embassay.result:Result",
+    "Row": "embassay.result:Row",
+    "Series": "embassay.result:Series",
+    "Verdict": "embassay.result:Verdict",
     "EmbassayError": "embassay.errors:EmbassayError",
-    "InputError": "embassay.errors:InputError",
     "EncoderError": "embassay.errors:EncoderError",
+    "InputError": "embassay.errors:InputError",
 }
 
-__all__ = ["__version__", *_HOME]
+__all__ = [
+    "Card",
+    "Choice",
+    "Comparison",
+    "Composition",
+    "Corpus",
+    "Diagnostic",
+    "Document",
+    "Draws",
+    "EmbassayError",
+    "Encoder",
+    "EncoderError",
+    "Estimate",
+    "Example",
+    "Grouped",
+    "InputError",
+    "ItemScores",
+    "MinimalPairs",
+    "Origin",
+    "Pair",
+    "Question",
+    "Result",
+    "Row",
+    "Runtime",
+    "Series",
+    "Vectors",
+    "Verdict",
+    "__version__",
+    "adapt",
+    "assay",
+    "build",
+    "encoder",
+    "evaluator",
+    "load",
+    "rate",
+    "read",
+    "report",
+]
+"""As ``_HOME``, written out for type checkers, which read it and run nothing."""
 
 if TYPE_CHECKING:
-    from embassay.api import adapt_encoder, assay, build, read, report
+    from embassay.api import adapt, assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
-    from embassay.result import Estimate, Result
+    from embassay.result import Comparison, Estimate, Example, Result, Row, Series, Verdict
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
     from embassay.samples.choice import Choice
     from embassay.samples.composition import Composition
+    from embassay.samples.groups import Grouped
     from embassay.samples.minimal_pairs import MinimalPairs
     from embassay.samples.pairs import Pair
+    from embassay.samples.retrieval import Document, Question
     from embassay.testsets.rating import rate
-    from embassay.types import Corpus, Encoder, ItemScores
+    from embassay.types import Card, Corpus, Diagnostic, Draws, Encoder, ItemScores, Origin, Runtime
     from embassay.vectors import Vectors
 
 

@@ -145,7 +145,7 @@ def read(path: str | Path) -> Result:
     return results.read(path / "result.json" if path.is_dir() else path)
 
 
-def adapt_encoder(
+def adapt(
     base: str,
     corpora: str | Corpus[Any] | Sequence[str | Corpus[Any]],
     out: str | Path,

@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embassay.errors import UnknownNameError
 from embassay.plugins import DIAGNOSTICS
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
@@ -147,7 +150,25 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Series:
-    """Numbers for a figure. ``kind`` says how to draw ``data``: points, table, histogram, curve, matrix."""
+    """Numbers for a figure.
+
+    Attributes
+    ----------
+    kind
+        How to draw ``data``: ``table``, ``curve``, ``histogram``, ``matrix`` or ``points``.
+    data
+        What JSON can hold; numbers are finite or None. Of each kind:
+
+        * ``table``: ``columns``, ``formats`` (of the columns), ``rows`` (lists of cells, one for each), ``source``;
+        * ``curve``: ``x`` and ``y`` (names of the axes), ``at`` (places on x), ``lines``, each with ``encoder``,
+          ``line`` (its name) and ``y`` (as many numbers as ``at``);
+        * ``histogram``: ``x``, ``edges`` (one more than bars), ``panels``, each with ``encoder``, ``line`` and
+          ``shares`` (of each bar, in [0, 1]);
+        * ``matrix``: ``names``, ``numerator`` and ``denominator`` (square lists of whole numbers), ``diagonal`` (what
+          the diagonal counts), ``note``, ``signatures``;
+        * ``points``: ``groups`` (names, in their order), ``points`` and ``own`` (each with ``name`` and the value),
+          ``value`` (the name of the value), ``source``.
+    """
 
     diagnostic: str
     corpus: str
@@ -354,7 +375,7 @@ class Result:
     failures: tuple[Failure, ...] = ()
     schema: int = 2
 
-    def table(self, diagnostic: str | None = None) -> Any:
+    def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
 
         The frame is empty for a diagnostic that exists and of which the result has no rows.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """What a model compares a query with a document by."""
+Matrix: TypeAlias = "NDArray[np.float32] | csr_array"
+"""Vectors, one a row: dense float32, or sparse."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ WRITTEN = {
     "cache of a run": lambda path, docs: Request.of(None, cache=path).cache_folder,
     "test set": lambda path, docs: ea.build("groups", ["It rained."], path),
     "exported model": lambda path, docs: export("all-MiniLM-L6-v2", path, "onnx"),
-    "adapted models": lambda path, docs: ea.adapt_encoder("all-MiniLM-L6-v2", "handbook", path),
+    "adapted models": lambda path, docs: ea.adapt("all-MiniLM-L6-v2", "handbook", path),
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.rows import row, unranked
+from embassay.diagnostics.base import row, unranked
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.rows import row
+from embassay.diagnostics.base import row
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import ON_PIECES, QUANTITIES
 from embassay.result import Estimate, Row, Series

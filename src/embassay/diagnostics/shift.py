@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.rows import comparisons, roles_of, row, unranked
+from embassay.diagnostics.base import comparisons, roles_of, row, unranked
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
+from embassay.diagnostics.base import candidates_of, comparisons, roles_of, row, unranked, verdict
 from embassay.diagnostics.overlap import overlap_rows, overlap_series
-from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, row, unranked, verdict
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.floa
             raise SpecError(f"text {place} must be a str, is {type(text).__name__}")
     if not texts:
         return _none(encoder, role)
-    found = encoder.encode(list(texts), role)
+    found: Any = encoder.encode(list(texts), role)
     return np.asarray(found.toarray() if issparse(found) else found, dtype=np.float32)
 
 

@@ -19,6 +19,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import (
+    candidates_of,
+    comparisons,
+    pools_of,
+    roles_of,
+    share_row,
+    unranked,
+    verdict,
+)
 from embassay.diagnostics.composition import page as composition_page
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
@@ -36,15 +45,6 @@ from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
 from embassay.diagnostics.composition.ratings import matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
-from embassay.diagnostics.rows import (
-    candidates_of,
-    comparisons,
-    pools_of,
-    roles_of,
-    share_row,
-    unranked,
-    verdict,
-)
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Result, Row, Verdict

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import row
 from embassay.diagnostics.published import table
-from embassay.diagnostics.rows import row
 from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
 from embassay.stats.resample import mean

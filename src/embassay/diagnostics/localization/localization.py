@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.diagnostics.base import candidates_of, comparisons, roles_of, verdict
 from embassay.diagnostics.localization.page import LAYOUT
 from embassay.diagnostics.localization.rows import NAME, QUANTITIES, View, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
@@ -31,7 +32,6 @@ from embassay.diagnostics.localization.scores import (
     zero_vectors,
 )
 from embassay.diagnostics.localization.series import examples, findings, series_of
-from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, verdict
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
 from embassay.result import Result

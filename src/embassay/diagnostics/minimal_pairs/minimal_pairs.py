@@ -19,11 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import candidates_of, comparisons, pools_of, roles_of, row, share_row, unranked, verdict
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import overlap_rows, overlap_series
-from embassay.diagnostics.rows import candidates_of, comparisons, pools_of, roles_of, row, share_row, unranked, verdict
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Estimate, Example, Result, Row, Series, Verdict

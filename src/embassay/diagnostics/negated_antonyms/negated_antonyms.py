@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
+from embassay.diagnostics.base import candidates_of, comparisons, pools_of, roles_of, row, share_row, verdict
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
 from embassay.diagnostics.published import table
-from embassay.diagnostics.rows import candidates_of, comparisons, pools_of, roles_of, row, share_row, verdict
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,

@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import candidates_of, comparisons, roles_of, verdict
 from embassay.diagnostics.retrieval.page import layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import View, correlations, rows_of, shares_of
 from embassay.diagnostics.retrieval.scores import Asked, blind, quantities, similarities, transformed
 from embassay.diagnostics.retrieval.series import findings, first_place, scales, series_of
-from embassay.diagnostics.rows import candidates_of, comparisons, roles_of, verdict
 from embassay.errors import SpecError
 from embassay.result import Example, Result
 from embassay.samples.retrieval import Question

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import pools_of, row, share_row
 from embassay.diagnostics.retrieval.scores import quantities
-from embassay.diagnostics.rows import pools_of, row, share_row
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models

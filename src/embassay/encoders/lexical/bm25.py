@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +18,7 @@ from scipy.sparse import csr_array
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Matrix
 
 WORD = re.compile(r"\w+")
 K1, B = 1.2, 0.75
@@ -95,7 +95,7 @@ class BM25Encoder:
         columns = {name: place for place, name in enumerate(names)}
         return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=sum(lengths) / len(lengths))
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
         """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from embassay.encoders.lexical.counts import TOKENS
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import Matrix
 
 
 def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
@@ -49,7 +49,7 @@ class HashingEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
         """Return (n, dim) dense float32; a text without words is a zero row."""
         from sklearn.feature_extraction.text import HashingVectorizer
 

@@ -28,7 +28,7 @@ from embassay.encoders.probe import PROBES, remembered
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder, Runtime, content_hash
-from embassay.vectors import Similarity, as_array, as_float32, described
+from embassay.vectors import Matrix, Similarity, as_array, as_float32, described
 
 OWN = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
@@ -125,7 +125,7 @@ class ObjectEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
         """Return (n, d) float32, dense or CSR, each text in its role as far as the object knows roles.
 
         Raises

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array, issparse
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity, as_array, as_float32, described
+from embassay.vectors import Matrix, Similarity, as_array, as_float32, described
 
 TARGET = "module:callable"
 
@@ -93,7 +93,7 @@ class PythonEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
         """Return what the function returns, as float32, dense or CSR.
 
         Raises
