@@ -21,7 +21,7 @@ ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.
 
 @pytest.fixture
 def embassay(capsys, tmp_path, monkeypatch):
-    """Run a command in an empty folder_module; returns (code, stdout, stderr)."""
+    """Run a command in an empty folder; returns (code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -308,7 +308,7 @@ BAD = {
         ("-e", "a=bow", "-e", "a=hashing"),
         "two encoders have the label 'a'; name one of them: -e NAME=hashing",
     ),
-    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder_module"),
+    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
     "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
@@ -390,7 +390,7 @@ def test_cache_info(embassay, filled):
     code, out, err = embassay("cache", "info")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert (code, err) == (0, "")
-    assert lines[0] == f"folder_module {filled}"
+    assert lines[0] == f"folder {filled}"
     assert re.fullmatch(r"on disk [\d.]+ KiB, of which [\d.]+ KiB in use", lines[1])
     assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(EMBASSAY_CACHE_LIMIT sets another\)", lines[2])
     assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
@@ -446,7 +446,7 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
     (tmp_path / "file").write_text("mine")
     code, out, err = embassay("cache", what)
     assert (code, out) == (2, "")
-    assert f"{tmp_path}/file: a file; the cache is a folder_module" in err
+    assert f"{tmp_path}/file: a file; the cache is a folder" in err
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -684,8 +684,8 @@ def test_the_reference_is_named_on_the_command_line_or_in_the_configuration(emba
     embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "A", "--reference", "bow", "--no-cache")
     (tmp_path / "run.toml").write_text('encoders = ["hashing", "bow"]\ncorpora = ["opposites"]\nreference = "bow"\n')
     embassay("run", "run.toml", "-o", "B", "--no-cache")
-    for folder_module in "AB":
-        (verdict, *_) = json.loads((tmp_path / folder_module / "result.json").read_text())["verdicts"]
+    for folder in "AB":
+        (verdict, *_) = json.loads((tmp_path / folder / "result.json").read_text())["verdicts"]
         assert (verdict["reference"], list(verdict["against_reference"])) == ("bow", ["hashing"])
 
 
