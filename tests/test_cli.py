@@ -448,6 +448,26 @@ def test_cache_clear(embassay, filled):
     assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
 
 
+def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(embassay, tmp_path, monkeypatch):
+    import py_compile
+
+    code = "seen = []\n\n\ndef f(texts):\n    seen.extend(texts)\n    return [[len(text), 1.0] for text in texts]\n"
+    for name in ("sourceless", "own"):
+        (tmp_path / f"{name}.py").write_text(code)
+    py_compile.compile(str(tmp_path / "sourceless.py"), str(tmp_path / "sourceless.pyc"))
+    (tmp_path / "sourceless.py").unlink()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = ("run", "-e", "python:sourceless:f", "-e", "python:own:f", "-c", "opposites", "-d", "isotropy")
+    for times in (1, 2):
+        code, _, err = embassay(*arguments, "--no-baselines", "-o", "RUN", "--cache", tmp_path / "cache")
+        assert code == 0
+        assert err.count("version that changes with its vectors: python:sourceless:f,version=1") == 1
+        assert len(sys.modules["sourceless"].seen) == 280 * times
+    _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
+    assert "vectors  280" in out
+    assert 280 <= len(sys.modules["own"].seen) < 2 * 280
+
+
 @pytest.mark.parametrize("what", ["info", "verify"])
 def test_cache_commands_make_no_cache(embassay, tmp_path, what):
     assert embassay("cache", what, "--cache", tmp_path / "none") == (0, f"{tmp_path}/none: no cache there yet\n", "")
