@@ -4,8 +4,8 @@ So a file that may be damaged is first read in a process of its own, which may c
 the file to nowhere, in which LMDB goes through all pages and counts them, and looks at every record.
 
 Caught: a file that is cut off, is not one of LMDB, or has lost pages to zeros or noise, unless only vectors were hit
-(each vector has a checksum, see ``records``). Not caught: some changes of a few bits in the header of a page. LMDB then
-reports an error later, or in the worst case crashes while it writes.
+(each vector has a checksum, see ``records``). Not caught: some changes of a few bits in the header of a page or in the
+description of the file. LMDB then reports an error later, or in the worst case crashes while it writes.
 """
 
 from __future__ import annotations
