@@ -1,0 +1,277 @@
+"""Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
+
+What an object computes with cannot be known in general. So it is known by a version: the one that ``ea.encoder`` is
+given, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none, because its
+weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run takes it for
+another model.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import getattr_static
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from embassay.encoders import _mteb_model
+from embassay.encoders.st import has_known_content, hash_content
+from embassay.errors import EncoderError, SpecError
+from embassay.samples import Role
+from embassay.types import Card, Encoder, content_hash
+from embassay.vectors import Similarity, as_array, as_float32, described
+
+ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
+"""What an :class:`~embassay.types.Encoder` has."""
+VERSIONED_BY = ("version", "fingerprint")
+"""Attributes in which an object may say which version of its content it is."""
+NAMED_BY = ("model_name", "model", "model_id", "deployment")
+"""Where objects keep the name of their model."""
+NAMELESS = ("unknown", "no_model_name/available")
+"""What LlamaIndex and mteb call a model whose name they do not know."""
+SAFE_NAME = re.compile(r"[\w.@+-]+(/[\w.@+-]+){0,3}")
+"""Names that can be shown: an address may hold a password."""
+MTEB_BATCH = 32
+"""Texts that go through a model of mteb together."""
+NOT_KEPT = (
+    "its content is not known, so its vectors are not cached and no later run takes up its scores; "
+    'give it a version that changes with its vectors: ea.encoder(object, version="1")'
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way in which libraries turn texts into vectors.
+
+    Attributes
+    ----------
+    methods
+        An object that has all of them has this form; an attribute ``mteb_model_meta`` counts as one.
+    encode
+        Called with (object, texts, role).
+    """
+
+    name: str
+    methods: tuple[str, ...]
+    encode: Callable[[Any, list[str], Role], Any]
+
+
+def _encode_by_role(thing: Any, texts: list[str], role: Role) -> Any:
+    return {"query": thing.encode_query, "document": thing.encode_document, "text": thing.encode}[role](texts)
+
+
+def _encode_langchain(thing: Any, texts: list[str], role: Role) -> Any:
+    if role == "query":
+        return [thing.embed_query(text) for text in texts]
+    return thing.embed_documents(texts)
+
+
+def _encode_llama_index(thing: Any, texts: list[str], role: Role) -> Any:
+    if role == "query":
+        return [thing.get_query_embedding(text) for text in texts]
+    return thing.get_text_embedding_batch(texts)
+
+
+def _encode_mteb(thing: Any, texts: list[str], role: Role) -> Any:
+    return _mteb_model.encode(thing, texts, role, MTEB_BATCH)
+
+
+def _encode_plain(thing: Any, texts: list[str], role: Role) -> Any:
+    return thing.encode(texts)
+
+
+FORMS = (
+    Form("mteb", ("mteb_model_meta", "encode"), _encode_mteb),
+    Form("sentence-transformers", ("encode", "encode_query", "encode_document"), _encode_by_role),
+    Form("LangChain", ("embed_documents", "embed_query"), _encode_langchain),
+    Form("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _encode_llama_index),
+    Form("encode", ("encode",), _encode_plain),
+)
+"""The first whose methods an object has is taken. LangChain and LlamaIndex know queries and documents only: plain texts
+go in as documents."""
+
+
+def is_encoder(thing: object) -> bool:
+    """Say whether an object is an encoder, or of another library and taken as one."""
+    return _is_encoder_already(thing) or _form_of(thing) is not None
+
+
+def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
+    """Return an object as an encoder; itself where it is one already.
+
+    Parameters
+    ----------
+    thing
+        LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or
+        anything with ``encode(list of str)`` that returns an (n, d) array.
+    name
+        What it is to be called; the name of its model by default, else of its class.
+    version
+        Stands for what it computes with; it has to change with every change of the vectors. The object's own attribute
+        ``version`` or ``fingerprint`` by default.
+
+    Raises
+    ------
+    SpecError
+        If it has no such methods, or is a class and no object.
+    """
+    if isinstance(thing, type):
+        raise SpecError(f"{thing.__name__} is a class; make an object of it: {thing.__name__}(…)")
+    if _is_encoder_already(thing):
+        if name:
+            raise SpecError(f"name={name!r}: {thing.name!r} is an encoder, which has a name of its own")
+        if version:
+            raise SpecError(f"version={version!r}: {thing.name!r} is an encoder, which has a fingerprint of its own")
+        encoder: Encoder = thing
+        return encoder
+    form = _form_of(thing)
+    if form is None:
+        ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
+        raise SpecError(
+            f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
+            f"an object has one of: {ways}"
+        )
+    return ObjectEncoder(name or own_name(thing), thing, form, version or _own_version(thing))
+
+
+def own_name(thing: object) -> str:
+    """Return the name of an object's model where it has one that can be shown, else of its class."""
+    names = [getattr(getattr(thing, "mteb_model_meta", None), "name", None)]
+    names += [getattr(thing, attribute, None) for attribute in NAMED_BY]
+    names.append(getattr(getattr(thing, "model_card_data", None), "base_model", None))
+    for name in names:
+        if isinstance(name, str) and SAFE_NAME.fullmatch(name) and name not in NAMELESS:
+            return name
+    return type(thing).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectEncoder:
+    """Asks an object of another library for vectors; what it is known by is worked out anew each time it is asked for.
+
+    Attributes
+    ----------
+    version
+        Stands for what the object computes with; empty where nobody says.
+    """
+
+    name: str
+    thing: Any = field(repr=False)
+    form: Form
+    version: str = ""
+
+    @property
+    def card(self) -> Card:
+        """What the object says of itself."""
+        kind = type(self.thing)
+        spec = f"object:{kind.__module__}.{kind.__qualname__}"
+        model = own_name(self.thing)
+        if model != kind.__name__:
+            spec += f",model={model}"
+        if self.version:
+            spec += f",version={self.version}"
+        known = bool(self.version) or has_known_content(self.thing)
+        meta = getattr(self.thing, "mteb_model_meta", None)
+        own = str(getattr(self.thing, "similarity_fn_name", None) or _mteb_model.similarity_of(meta))
+        similarity: Similarity = "dot" if own == "dot" else "cosine"
+        warnings = () if known else (NOT_KEPT,)
+        return Card(spec, cached=known, prompts=self._prompts(), similarity=similarity, warnings=warnings)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the object's class and name, and of its version, else its content.
+
+        Where neither is known it is another one each time: nobody can say that the object is still the same model.
+        """
+        kind = type(self.thing)
+        known = [f"{kind.__module__}.{kind.__qualname__}", self.form.name, own_name(self.thing), self._prompts()]
+        if self.version:
+            return content_hash(["object version", *known, self.version])
+        if has_known_content(self.thing):
+            return content_hash(["object content", *known, hash_content(self.thing)])
+        return content_hash(["object of unknown content", secrets.token_hex(16)])
+
+    def of_one_run(self) -> ObjectEncoder:
+        """Return it as it is now, for a run: during one an object is taken to stay as it is."""
+        return _OfOneRun(self.name, self.thing, self.form, self.version)
+
+    def fit(self, texts: Sequence[str]) -> ObjectEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> Any:
+        """Return (n, d) float32, dense or CSR, each text in its role as far as the object knows roles.
+
+        Raises
+        ------
+        EncoderError
+            If it returns something that is no array of numbers.
+        """
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        rows = self.form.encode(self.thing, list(texts), role)
+        if issparse(rows):
+            return as_float32(csr_array(rows), texts)
+        if callable(getattr(rows, "detach", None)):
+            rows = rows.detach().cpu().float()  # a tensor of torch
+        matrix = as_array(rows)
+        if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
+            raise EncoderError(f"it returned {described(rows, matrix)}, not an (n, d) array of real numbers")
+        return as_float32(matrix, texts)
+
+    def _prompts(self) -> dict[str, str]:
+        """Return the prompt of each role, of an object that has prompts as mteb or sentence-transformers keep them."""
+        if self.form.name == "mteb":
+            return _mteb_model.prompts_of(getattr(self.thing, "model_prompts", None) or {})
+        prompts = getattr(self.thing, "prompts", None)
+        if not isinstance(prompts, Mapping):
+            return {}
+        names = {"text": getattr(self.thing, "default_prompt_name", None), "query": "query", "document": "document"}
+        by_role = {role: prompts.get(name) for role, name in names.items()}
+        return {role: prompt for role, prompt in by_role.items() if isinstance(prompt, str) and prompt}
+
+
+class _OfOneRun(ObjectEncoder):
+    """An object during a run: what it is known by is worked out once."""
+
+    @cached_property
+    def card(self) -> Card:
+        return super().card
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return super().fingerprint
+
+
+def _is_encoder_already(thing: object) -> bool:
+    # A fingerprint may take its time: it is not asked for to find out whether there is one.
+    return all(getattr_static(thing, part, None) is not None for part in ENCODER_PARTS)
+
+
+def _form_of(thing: object) -> Form | None:
+    """Return the form of an object by its methods; None where it has none of them, or is a class."""
+    if isinstance(thing, type):
+        return None
+    for form in FORMS:
+        if all(_has(thing, method) for method in form.methods):
+            return form
+    return None
+
+
+def _has(thing: object, name: str) -> bool:
+    attribute = getattr(thing, name, None)
+    return callable(attribute) or (name == "mteb_model_meta" and attribute is not None)
+
+
+def _own_version(thing: object) -> str:
+    """Return what an object calls its version or fingerprint; an empty text where it has none."""
+    for attribute in VERSIONED_BY:
+        value = getattr(thing, attribute, None)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value):
+            return str(value)
+    return ""
