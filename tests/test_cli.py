@@ -362,15 +362,24 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
     assert "no cache: " in err
 
 
-def test_a_damaged_cache_is_said_once_and_begun_afresh(embassay, tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "cache" / "vectors").mkdir(parents=True)
-    (tmp_path / "cache" / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
-    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+def test_a_damaged_cache_is_said_with_the_command_that_removes_it(embassay, tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("EMBASSAY_CACHE", str(folder))
+    (folder / "vectors").mkdir(parents=True)
+    (folder / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
+    damage = f"its file is damaged; 'embassay cache clear --cache {folder}' removes it"
+    arguments = ("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    code, _, err = embassay(*arguments)
     assert code == 0
-    assert err.count("was damaged (it is not a file of LMDB); it is begun afresh") == 1
-    _, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    assert "damaged" not in err
+    assert err.count(f"no cache: {folder}: {damage}; vectors are not kept") == 1
+    code, _, err = embassay(*arguments, "--cache", folder)
+    assert (code, err) == (2, f"embassay: {folder}: cannot be used as a cache: {damage}\n")
+    for what in ("info", "verify"):
+        code, out, err = embassay("cache", what)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert damage in err
+    assert embassay("cache", "clear", "--cache", folder)[0] == 0
+    assert "no cache" not in embassay(*arguments)[2]
 
 
 @pytest.fixture
@@ -412,7 +421,12 @@ def test_cache_verify(embassay, filled):
     assert embassay("cache", "verify") == (0, "3 vectors read; all are sound\n", "")
     key = keys("fedcba9876543210")(("text", "a"))
     with VectorCache(filled) as cache:
-        cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
+
+        def damage(transaction):
+            value = bytes(transaction.get(key))
+            transaction.put(key, value[:-1] + b"x")
+
+        cache._shared.run(damage, write=True)
     assert embassay("cache", "verify") == (
         0,
         "3 vectors read, 1 of them damaged and removed; they are encoded again when they are needed\n",
@@ -432,6 +446,26 @@ def test_cache_clear(embassay, filled):
     assert re.fullmatch(rf"{filled}: [\d.]+ KiB freed\n", out)
     assert [path.name for path in filled.iterdir()] == ["mine.txt"]
     assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
+
+
+def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(embassay, tmp_path, monkeypatch):
+    import py_compile
+
+    code = "seen = []\n\n\ndef f(texts):\n    seen.extend(texts)\n    return [[len(text), 1.0] for text in texts]\n"
+    for name in ("sourceless", "own"):
+        (tmp_path / f"{name}.py").write_text(code)
+    py_compile.compile(str(tmp_path / "sourceless.py"), str(tmp_path / "sourceless.pyc"))
+    (tmp_path / "sourceless.py").unlink()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = ("run", "-e", "python:sourceless:f", "-e", "python:own:f", "-c", "opposites", "-d", "isotropy")
+    for times in (1, 2):
+        code, _, err = embassay(*arguments, "--no-baselines", "-o", "RUN", "--cache", tmp_path / "cache")
+        assert code == 0
+        assert err.count("version that changes with its vectors: python:sourceless:f,version=1") == 1
+        assert len(sys.modules["sourceless"].seen) == 280 * times
+    _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
+    assert "vectors  280" in out
+    assert 280 <= len(sys.modules["own"].seen) < 2 * 280
 
 
 @pytest.mark.parametrize("what", ["info", "verify"])
