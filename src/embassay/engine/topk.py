@@ -75,6 +75,7 @@ def search(
     task = Task(queries, passages, starts, max(k, 1), measure, asked)
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
+        # Each document has one passage.
         task = replace(task, starts=None)
     if route == "faiss":
         return _approximate(task, k, device)

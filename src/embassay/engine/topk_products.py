@@ -130,6 +130,11 @@ class Block:
         return np.asarray(scaled(self.raw, self.scale, np.float64))
 
     @cached_property
+    def positive(self) -> bool:
+        """Whether products are 0 only where nothing is shared."""
+        return positive(self.rows)
+
+    @cached_property
     def first_defined(self) -> Ints:
         """(N,) the first passage of each document that has a similarity."""
         place = np.arange(self.rows.shape[0])

@@ -56,6 +56,8 @@ def scan(task: Task, make_product: Callable[[Any], Product], dtype: Any) -> Answ
         # Lengths may overflow; what has none is compared in another way.
         with np.errstate(all="ignore"):
             for number in range(thread, len(edges) - 1, threads):
+                if stopped.is_set():
+                    break
                 scanner.scan(Block.of(task, edges[number], edges[number + 1], room), stopped)
         return scanner.answer
 
@@ -165,7 +167,7 @@ class Scanner:
 
     def _similarity(self, query: Ints, column: Ints, scores: NDArray[Any], block: Block) -> tuple[Floats, Ints]:
         """Return the similarities of queries and documents of a block, and their nearest passages."""
-        if not (self._positive and positive(block.rows)):
+        if not (self._positive and block.positive):
             return self.task.similarity(query, block.first + column)
         # Most pairs of bags of words share nothing: a similarity of exactly 0, to all passages that have one.
         similarity, passage = np.zeros(len(query)), block.first_defined[column]
