@@ -147,9 +147,10 @@ class Scanner:
         # Documents as near as the bar come too late: the answer has k of them with a lower index.
         near = (similarity > bars) | np.isneginf(bars)
         self.answer.add(ids[which[near]], block.first + column[near], passage[near], similarity[near])
-        scores[which, column] = -np.inf
-        self.answer.greater[pairs] += count_above(scores, row, high)
-        self.answer.count(pairs, ids[which], similarity)
+        if len(pairs):
+            scores[which, column] = -np.inf
+            self.answer.greater[pairs] += count_above(scores, row, high)
+            self.answer.count(pairs, ids[which], similarity)
 
     def _may_be_near(self, ids: Ints, scores: NDArray[Any], units: Floats, error: float) -> NDArray[np.bool_]:
         """Say which documents may be among the k nearest; those of unknown score are."""
