@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.encoders.objects import mteb_model
 from embassay.encoders.objects.foreign import own_name
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_encoder
