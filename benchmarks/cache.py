@@ -3,7 +3,7 @@
     python benchmarks/cache.py [VECTORS]       50000 for each writer unless given
 
 The blocks are those of a run (128 texts). Each figure is the shortest of three, in seconds, with the file in memory;
-the cost of looking at every page, which follows a crash or another process's writing only, is given apart.
+the cost of reading the whole file first, which follows a crash or another process's writing only, is given apart.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main():
     print(f"2 × {count:,} vectors of {DIM} written by two processes, their start included  {min(wrote):6.2f} s")
     print(f"{count:,} read in one call                                                {min(got):6.2f} s")
     print(f"opening                                                               {min(opened):6.3f} s")
-    print(f"opening and looking at every page                                     {min(looked):6.3f} s")
+    print(f"opening after the whole file was read                                 {min(looked):6.3f} s")
     print(f"file: {size / 2 / count / DIM / 4:.2f} times the size of the vectors")
 
 

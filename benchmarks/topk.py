@@ -23,7 +23,6 @@ import numpy as np
 
 QUERIES, WIDTH, K = 1000, 384, 10
 PEER = "semantic_search"
-SLOW = {"embassay bf16"}
 
 
 def make(passages, folder):
@@ -111,8 +110,6 @@ WAYS = {
     "embassay numpy": lambda: ours("numpy"),
     "embassay numpy, one pair a query": counting,
     "embassay torch": lambda: torch_first("torch"),
-    "embassay bf16": lambda: torch_first("bf16"),
-    "embassay int8": lambda: torch_first("int8"),
     "embassay auto": lambda: torch_first("auto"),
     PEER: semantic_search,
     "torch.topk of products": torch_topk,
@@ -163,7 +160,7 @@ def race(passages, rounds, ways):
         notes = {}
         for _ in range(rounds):
             for way in ways:
-                repeats = 3 if passages <= 100_000 and way not in SLOW else 1
+                repeats = 3 if passages <= 100_000 else 1
                 command = [sys.executable, __file__, "--child", way, name, str(repeats)]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
@@ -194,17 +191,7 @@ def main():
     print(describe())
     print(f"faster: than sentence_transformers.util.semantic_search {version('sentence-transformers')}")
     for passages in [int(a) for a in sys.argv[1:]] or [100_000, 1_000_000]:
-        # Without instructions for bfloat16 a million passages would take minutes, and show nothing new.
-        skip = SLOW if passages > 100_000 and not quick_half() else set()
-        race(passages, 3, [way for way in WAYS if way not in skip])
-
-
-def quick_half():
-    import torch
-
-    from embassay.engine._topk_torch import _multiplies_half
-
-    return _multiplies_half(torch)
+        race(passages, 3, list(WAYS))
 
 
 if __name__ == "__main__":

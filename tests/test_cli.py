@@ -21,7 +21,7 @@ ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.
 
 @pytest.fixture
 def embassay(capsys, tmp_path, monkeypatch):
-    """Run a command in an empty folder_module; returns (code, stdout, stderr)."""
+    """Run a command in an empty folder; returns (code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -308,7 +308,7 @@ BAD = {
         ("-e", "a=bow", "-e", "a=hashing"),
         "two encoders have the label 'a'; name one of them: -e NAME=hashing",
     ),
-    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder_module"),
+    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
     "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
@@ -362,15 +362,24 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
     assert "no cache: " in err
 
 
-def test_a_damaged_cache_is_said_once_and_begun_afresh(embassay, tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "cache" / "vectors").mkdir(parents=True)
-    (tmp_path / "cache" / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
-    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+def test_a_damaged_cache_is_said_with_the_command_that_removes_it(embassay, tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("EMBASSAY_CACHE", str(folder))
+    (folder / "vectors").mkdir(parents=True)
+    (folder / "vectors" / "data.mdb").write_bytes(b"nonsense" * 4096)
+    damage = f"its file is damaged; 'embassay cache clear --cache {folder}' removes it"
+    arguments = ("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
+    code, _, err = embassay(*arguments)
     assert code == 0
-    assert err.count("was damaged (it is not a file of LMDB); it is begun afresh") == 1
-    _, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    assert "damaged" not in err
+    assert err.count(f"no cache: {folder}: {damage}; vectors are not kept") == 1
+    code, _, err = embassay(*arguments, "--cache", folder)
+    assert (code, err) == (2, f"embassay: {folder}: cannot be used as a cache: {damage}\n")
+    for what in ("info", "verify"):
+        code, out, err = embassay("cache", what)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert damage in err
+    assert embassay("cache", "clear", "--cache", folder)[0] == 0
+    assert "no cache" not in embassay(*arguments)[2]
 
 
 @pytest.fixture
@@ -390,7 +399,7 @@ def test_cache_info(embassay, filled):
     code, out, err = embassay("cache", "info")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert (code, err) == (0, "")
-    assert lines[0] == f"folder_module {filled}"
+    assert lines[0] == f"folder {filled}"
     assert re.fullmatch(r"on disk [\d.]+ KiB, of which [\d.]+ KiB in use", lines[1])
     assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(EMBASSAY_CACHE_LIMIT sets another\)", lines[2])
     assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
@@ -412,7 +421,12 @@ def test_cache_verify(embassay, filled):
     assert embassay("cache", "verify") == (0, "3 vectors read; all are sound\n", "")
     key = keys("fedcba9876543210")(("text", "a"))
     with VectorCache(filled) as cache:
-        cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
+
+        def damage(transaction):
+            value = bytes(transaction.get(key))
+            transaction.put(key, value[:-1] + b"x")
+
+        cache._shared.run(damage, write=True)
     assert embassay("cache", "verify") == (
         0,
         "3 vectors read, 1 of them damaged and removed; they are encoded again when they are needed\n",
@@ -434,6 +448,26 @@ def test_cache_clear(embassay, filled):
     assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
 
 
+def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(embassay, tmp_path, monkeypatch):
+    import py_compile
+
+    code = "seen = []\n\n\ndef f(texts):\n    seen.extend(texts)\n    return [[len(text), 1.0] for text in texts]\n"
+    for name in ("sourceless", "own"):
+        (tmp_path / f"{name}.py").write_text(code)
+    py_compile.compile(str(tmp_path / "sourceless.py"), str(tmp_path / "sourceless.pyc"))
+    (tmp_path / "sourceless.py").unlink()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = ("run", "-e", "python:sourceless:f", "-e", "python:own:f", "-c", "opposites", "-d", "isotropy")
+    for times in (1, 2):
+        code, _, err = embassay(*arguments, "--no-baselines", "-o", "RUN", "--cache", tmp_path / "cache")
+        assert code == 0
+        assert err.count("version that changes with its vectors: python:sourceless:f,version=1") == 1
+        assert len(sys.modules["sourceless"].seen) == 280 * times
+    _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
+    assert "vectors  280" in out
+    assert 280 <= len(sys.modules["own"].seen) < 2 * 280
+
+
 @pytest.mark.parametrize("what", ["info", "verify"])
 def test_cache_commands_make_no_cache(embassay, tmp_path, what):
     assert embassay("cache", what, "--cache", tmp_path / "none") == (0, f"{tmp_path}/none: no cache there yet\n", "")
@@ -446,7 +480,7 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
     (tmp_path / "file").write_text("mine")
     code, out, err = embassay("cache", what)
     assert (code, out) == (2, "")
-    assert f"{tmp_path}/file: a file; the cache is a folder_module" in err
+    assert f"{tmp_path}/file: a file; the cache is a folder" in err
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -684,8 +718,8 @@ def test_the_reference_is_named_on_the_command_line_or_in_the_configuration(emba
     embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "A", "--reference", "bow", "--no-cache")
     (tmp_path / "run.toml").write_text('encoders = ["hashing", "bow"]\ncorpora = ["opposites"]\nreference = "bow"\n')
     embassay("run", "run.toml", "-o", "B", "--no-cache")
-    for folder_module in "AB":
-        (verdict, *_) = json.loads((tmp_path / folder_module / "result.json").read_text())["verdicts"]
+    for folder in "AB":
+        (verdict, *_) = json.loads((tmp_path / folder / "result.json").read_text())["verdicts"]
         assert (verdict["reference"], list(verdict["against_reference"])) == ("bow", ["hashing"])
 
 

@@ -173,7 +173,7 @@ def test_a_run_of_a_set_ends_well(tmp_path, capsys):
 
 def test_the_sets_are_listed(capsys):
     with pytest.raises(SystemExit):
-        main(["list", "sets_module"])
+        main(["list", "sets"])
     said = " ".join(capsys.readouterr().out.split())
     assert "@mine Somebody (2020): 5 encoders Words: bow" in said
     assert "Lost: no spec (its authors kept it)" in said

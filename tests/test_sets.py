@@ -1,4 +1,4 @@
-"""Named sets_module of encoders: what is in them, what is said of those that cannot be had, that the others run."""
+"""Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
 
 import json
 import tomllib

@@ -94,6 +94,11 @@ def assay(
     )
     for remark in plan.remarks:
         warnings.warn(remark, stacklevel=2)
+    if folder:
+        objects = [entry for entry in plan.entries if entry.encoder.card.spec.startswith("object:")]
+        for entry in objects:
+            for warning in entry.encoder.card.warnings:
+                warnings.warn(f"{entry.label}: {warning}", stacklevel=2)
     with VectorCache(folder) if folder else nullcontext() as vectors:
         outcome = execute(plan, draws, vectors)
     if not outcome.result.rows:

@@ -63,7 +63,7 @@ class Folder:
 
     def own_names(self) -> frozenset[str]:
         """Return the names of those that ship with this package."""
-        return frozenset(self._own_modules())
+        return frozenset(self._own_files())
 
     def module(self, name: str) -> ModuleType:
         """Import one plug-in's module.
@@ -82,7 +82,7 @@ class Folder:
         with self.guarded(name):
             if name not in self.own_names():
                 return self._import_theirs(name)
-            module = importlib.import_module(self._own_modules()[name])
+            module = self._import_own(name)
         if self.missing(module):
             raise MissingExtraError(f"{self.kind} {name!r}", module.EXTRA)
         return module
@@ -133,9 +133,7 @@ class Folder:
             module = self.module(name)
             with self.guarded(name):
                 return _first_line(module.__doc__), getattr(module, "EXTRA", None), True
-        spec = importlib.util.find_spec(self._own_modules()[name])
-        assert spec is not None  # noqa: S101 - our own module
-        tree = ast.parse(Path(spec.origin or "").read_text(encoding="utf-8"))
+        tree = ast.parse(self._own_files()[name].read_text(encoding="utf-8"))
         constants = {
             target.id: ast.literal_eval(node.value)
             for node in tree.body
@@ -149,15 +147,19 @@ class Folder:
     def options(self, name: str) -> tuple[str, ...]:
         """Return a plug-in's options as ``name`` or ``name=default``; its module is imported for that."""
         own = name in self.own_names()
-        module = importlib.import_module(self._own_modules()[name]) if own else self.module(name)
+        module = self._import_own(name) if own else self.module(name)
         with self.guarded(name):
             parameters = inspect.signature(getattr(module, self.function)).parameters.values()
             options = [p for p in parameters if p.kind is p.KEYWORD_ONLY and not inspect.isfunction(p.default)]
             return tuple(p.name if p.default is None or p.default == "" else f"{p.name}={p.default}" for p in options)
 
-    def _own_modules(self) -> dict[str, str]:
-        """Return the modules of our own plug-ins by name."""
-        return _modules_with(self.function, self.package)
+    def _own_files(self) -> dict[str, Path]:
+        """Return the files of our own plug-ins by name."""
+        return _files_with(self.function, _folder_of(self.package))
+
+    def _import_own(self, name: str) -> ModuleType:
+        inside = self._own_files()[name].relative_to(_folder_of(self.package)).with_suffix("")
+        return importlib.import_module(".".join([self.package, *inside.parts]))
 
     def _import_theirs(self, name: str) -> ModuleType:
         module: ModuleType = self._entry_points()[name].load()
@@ -225,17 +227,18 @@ def _first_line(documentation: object) -> str:
 
 
 @cache
-def _modules_with(function: str, package: str) -> dict[str, str]:
-    """Return the modules of a package that define a function, by the last part of their names."""
+def _folder_of(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     assert spec is not None  # noqa: S101 - our own package
-    folder = Path((spec.submodule_search_locations or [""])[0])
-    found = {}
-    for file in sorted(folder.rglob("*.py")):
-        # Reading is enough, and takes a hundredth of the time that importing would.
-        if f"\ndef {function}(" in file.read_text(encoding="utf-8"):
-            found[file.stem] = ".".join([package, *file.relative_to(folder).with_suffix("").parts])
-    return found
+    return Path((spec.submodule_search_locations or [""])[0])
+
+
+@cache
+def _files_with(function: str, folder: Path) -> dict[str, Path]:
+    """Return the files of a folder and of the folders in it that define a function, by their names."""
+    # Reading is enough, and takes a hundredth of the time that importing would.
+    start = f"\ndef {function}("
+    return {file.stem: file for file in sorted(folder.rglob("*.py")) if start in file.read_text(encoding="utf-8")}
 
 
 @lru_cache(maxsize=16)

@@ -1,20 +1,17 @@
-"""Objects of other libraries as encoders: how they are told, their roles, and that no two share a fingerprint."""
+"""Objects of other libraries as encoders: how they are recognised, their roles, and when their vectors are kept."""
 
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.encoders.objects import mteb_model
-from embassay.encoders.objects.foreign import from_object
-from embassay.encoders.objects.object_contents import contents
-from embassay.encoders.objects.object_settings import own_name, settings
+from embassay.encoders.objects.foreign import own_name
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
-from embassay.types import Runtime
+from embassay.store.cache import VectorCache
 
 TEXTS = ["The shop is open.", "It rains.", "a"]
 
@@ -61,18 +58,11 @@ class Sentences:
 
 
 class Plain:
+    def __init__(self, **more):
+        vars(self).update(more)
+
     def encode(self, texts):
         return np.array(rows(texts))
-
-
-class Lookup:
-    """Knows the vectors of some texts, and none of a probe."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def encode(self, texts):
-        return np.array([self.table.get(text, np.zeros(2)) for text in texts])
 
 
 class Letters:
@@ -88,16 +78,12 @@ class Letters:
         return np.array([self._weights[[ord(letter) % 128 for letter in text + " "]].mean(axis=0) for text in texts])
 
 
-def made(thing, name="", remembered=None, version=""):
-    return from_object(thing, Runtime(remembered={} if remembered is None else remembered), name, version)
-
-
 @pytest.mark.parametrize(
     ("thing", "query", "document"),
     [(LangChain(), 100, 0), (LlamaIndex(), 100, 0), (Sentences(), 100, 200), (Plain(), 0, 0)],
 )
 def test_each_role_goes_the_objects_own_way(thing, query, document):
-    encoder = made(thing)
+    encoder = ea.encoder(thing)
     shift: dict[Role, float] = {"text": 0, "query": query, "document": document}
     for role, by in shift.items():
         found = encoder.encode(TEXTS, role)
@@ -106,7 +92,7 @@ def test_each_role_goes_the_objects_own_way(thing, query, document):
 
 
 def test_what_it_says_of_itself():
-    card = made(Sentences()).card
+    card = ea.encoder(Sentences()).card
     assert card.similarity == "dot"
     assert card.prompts == {"query": "query: "}
     assert card.spec.startswith("object:")
@@ -115,92 +101,91 @@ def test_what_it_says_of_itself():
 
 def test_an_encoder_stays_itself():
     own = load_encoder("bow")
-    assert made(own) is own
+    assert ea.encoder(own) is own
     with pytest.raises(SpecError, match="a name of its own"):
-        made(own, "other")
+        ea.encoder(own, name="other")
 
 
 @pytest.mark.parametrize("thing", [3, len, object()])
 def test_what_is_no_encoder_says_what_is_missing(thing):
     with pytest.raises(SpecError, match="an object has one of: embed_documents with embed_query, get_text_emb"):
-        made(thing)
+        ea.encoder(thing)
 
 
 def test_a_class_is_no_object():
     with pytest.raises(SpecError, match="Plain is a class; make an object of it"):
-        made(Plain)
+        ea.encoder(Plain)
 
 
 def test_names():
     assert own_name(LangChain(model="org/name")) == "org/name"
     assert own_name(LlamaIndex()) == "LlamaIndex"
     assert own_name(LangChain(model="https://user:pass@host/x")) == "LangChain"
-    assert made(Plain(), "mine").name == "mine"
+    assert ea.encoder(Plain(), name="mine").name == "mine"
 
 
-def test_other_vectors_settings_and_classes_have_other_fingerprints():
-    things = [LangChain(), LangChain(0.01), LangChain(batch=2), LlamaIndex(), Plain(), Sentences()]
-    assert len({made(thing).fingerprint for thing in things}) == len(things)
-    assert made(LangChain()).fingerprint == made(LangChain()).fingerprint
+def assayed(thing, cache, **more):
+    return ea.assay([ea.encoder(thing, name="mine", **more)], ["opposites"], ["isotropy"], baselines=False, cache=cache)
 
 
-def test_a_model_that_cuts_long_texts_elsewhere_has_another_fingerprint():
-    class Cut(Plain):
-        def __init__(self, most):
-            self._most = most
-
-        def encode(self, texts):
-            return super().encode([text[: self._most] for text in texts])
-
-    assert made(Cut(2000)).fingerprint != made(Cut(2500)).fingerprint
-
-
-def test_a_little_noise_is_the_same_model_and_more_is_another():
-    memory = {}
-    first = made(LangChain(), remembered=memory).fingerprint
-
-    class Noisy(LangChain):
-        noise = 1e-6
-
-        def embed_documents(self, texts):
-            return rows(texts, self.noise)
-
-    Noisy.__qualname__ = LangChain.__qualname__
-    assert made(Noisy(), remembered=memory).fingerprint == first
-    Noisy.noise = 0.01
-    assert made(Noisy(), remembered=memory).fingerprint != first
+def test_an_object_without_a_version_works_and_nothing_of_it_is_kept(tmp_path):
+    model = Letters(0)
+    note = r'^mine: its content is not known, so its vectors are not cached .* ea\.encoder\(object, version="1"\)$'
+    with pytest.warns(UserWarning, match=note) as warned:
+        before = assayed(model, tmp_path)
+    assert len(warned) == 1
+    model.train(1)
+    with pytest.warns(UserWarning, match=note):
+        after = assayed(model, tmp_path)
+    assert [row.value for row in after.rows] != [row.value for row in before.rows]
+    assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
+    with VectorCache(tmp_path) as cache:
+        assert cache.info().vectors == 0
 
 
-def test_no_secret_is_looked_at():
-    found = settings(
-        LangChain(
-            openai_api_key="sk-1",
-            client=object(),
-            headers={"Authorization": "x"},
-            url="https://me:pw@host/v1?sig=1",
-            options={"password": "p", "size": 3, "deep": [1.5, object(), None]},
-            max_tokens=5,
-            _private="x",
-        )
-    )
-    expected = {
-        "shift": "0.0",
-        "url": "https://host/v1",
-        "max_tokens": 5,
-        "options": {"size": 3, "deep": ["1.5", None]},
-    }
-    assert {name: value for name, value in found.items() if value is not None} == expected
+def test_an_object_with_a_version_is_encoded_once(tmp_path):
+    model = Letters(0)
+    first = assayed(model, tmp_path, version="1")
+    assert first.encoders[0].spec.endswith("Letters,version=1")
+    model.encode = lambda texts: pytest.fail("it was encoded again")
+    assert assayed(model, tmp_path, version="1").rows == first.rows
+    with pytest.raises(pytest.fail.Exception, match="encoded again"):
+        assayed(model, tmp_path, version="2")
+
+
+@pytest.mark.parametrize("attribute", ["version", "fingerprint"])
+def test_the_objects_own_version_is_taken(attribute):
+    encoders = [ea.encoder(Plain(**{attribute: value})) for value in ("2024-01", "2024-01", "2024-02", 3)]
+    prints = [encoder.fingerprint for encoder in encoders]
+    assert prints[0] == prints[1]
+    assert len(set(prints)) == 3
+    assert all(encoder.card.cached and not encoder.card.warnings for encoder in encoders)
+    assert encoders[0].card.spec.endswith("Plain,version=2024-01")
+    assert ea.encoder(Plain(version="1"), version="2").card.spec.endswith("Plain,version=2")
+
+
+@pytest.mark.parametrize("value", [None, "", True, 1.5, len])
+def test_what_is_no_version_is_not_taken_for_one(value):
+    card = ea.encoder(Plain(version=value)).card
+    assert not card.cached
+    assert len(card.warnings) == 1
+
+
+def test_equal_versions_of_other_classes_and_models_have_other_fingerprints():
+    things = [LangChain(), LangChain(model="a/b"), LangChain(model="a/c"), LlamaIndex(), Plain(), Sentences()]
+    assert len({ea.encoder(thing, version="1").fingerprint for thing in things}) == len(things)
+
+
+def test_a_version_is_for_an_object_only():
+    with pytest.raises(SpecError, match="version='1': 'bow' is an encoder, which has a fingerprint of its own"):
+        ea.encoder(load_encoder("bow"), version="1")
+    with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
+        ea.encoder("bow", version="1")
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [
-        ("words", "it returned str"),
-        ([1.0, 2.0], "it returned list"),
-        ([["a"]] * 17, "it returned list"),
-        (np.ones((2, 3)), r"shape \(2, 3\) for 17 texts"),
-        (np.full((17, 2), np.nan), "NaN"),
-    ],
+    [("words", "it returned str"), ([1.0, 2.0], "it returned list"), ([["a"]] * 3, "it returned list")],
 )
 def test_an_answer_that_is_no_matrix_is_said(answer, said):
     class Odd:
@@ -208,16 +193,81 @@ def test_an_answer_that_is_no_matrix_is_said(answer, said):
             return answer
 
     with pytest.raises(EncoderError, match=said):
-        _ = made(Odd()).fingerprint
+        ea.encoder(Odd()).encode(TEXTS)
 
 
-def test_what_an_object_raises_is_one_line():
-    class Broken:
+def test_no_text_is_encoded_to_find_out_what_an_object_is():
+    class Counting(Plain):
         def encode(self, texts):
-            raise RuntimeError("no\nservice")
+            raise AssertionError
 
-    with pytest.raises(EncoderError, match="RuntimeError: no service"):
-        _ = made(Broken()).fingerprint
+    encoder = ea.encoder(ea.encoder(Counting(version="1")))
+    known = encoder.of_one_run()
+    assert known.fingerprint == known.fit([]).fingerprint == encoder.fingerprint
+    unknown = ea.encoder(Counting()).of_one_run()
+    assert unknown.fingerprint == unknown.fit([]).fingerprint
+
+
+@pytest.fixture
+def sentence_transformer():
+    """Make a model of static vectors, of a seed."""
+    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    def make(seed, words=("the", "shop", "is", "open"), kind=SentenceTransformer, **more):
+        tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(("?", *words))}, "?"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        weights = torch.randn(5, 4, generator=torch.Generator().manual_seed(seed))
+        return kind(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)], device="cpu", **more)
+
+    return make
+
+
+def test_a_sentence_transformer_is_known_by_its_content(sentence_transformer):
+    models = [
+        sentence_transformer(0),
+        sentence_transformer(1),
+        sentence_transformer(0, ("shop", "the", "is", "open")),
+        sentence_transformer(0, prompts={"query": "is the "}),
+        sentence_transformer(0, truncate_dim=2),
+        sentence_transformer(0).half(),
+    ]
+    encoders = [ea.encoder(model) for model in models]
+    prints = [encoder.fingerprint for encoder in encoders]
+    assert len(set(prints)) == len(prints)
+    assert all(encoder.card.cached and not encoder.card.warnings for encoder in encoders)
+    assert encoders[0].encode(["the shop"]).shape == (1, 4)
+    assert [encoder.fingerprint for encoder in encoders] == prints, "use changes nothing"
+    assert ea.encoder(sentence_transformer(0)).fingerprint == prints[0]
+
+
+def test_a_sentence_transformer_that_is_trained_between_two_runs_is_another_model(tmp_path, sentence_transformer):
+    model = sentence_transformer(0)
+    encoder = ea.encoder(model)
+    before = ea.assay([encoder], ["opposites"], ["isotropy"], baselines=False, cache=tmp_path)
+    model.load_state_dict(sentence_transformer(1).state_dict())
+    after = ea.assay([encoder], ["opposites"], ["isotropy"], baselines=False, cache=tmp_path)
+    assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
+    assert [row.value for row in after.rows] != [row.value for row in before.rows]
+
+
+def test_a_sentence_transformer_with_code_of_another_kind_needs_a_version(sentence_transformer):
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    class Own(SentenceTransformer):
+        """May do anything when it encodes."""
+
+    class Layer(torch.nn.Module):
+        """May do anything too."""
+
+    extended = sentence_transformer(0)
+    extended.add_module("1", Layer())
+    for model in (sentence_transformer(0, kind=Own), extended):
+        assert not ea.encoder(model).card.cached
+        assert ea.encoder(model, version="1").card.cached
 
 
 @pytest.mark.slow
@@ -226,140 +276,13 @@ def test_a_sentence_transformer_gives_what_its_spec_gives():
     from sentence_transformers import SentenceTransformer
 
     spec = load_encoder("all-MiniLM-L6-v2")
-    encoder = made(SentenceTransformer(str(spec.found.folder), device="cpu"))
+    encoder = ea.encoder(SentenceTransformer(str(spec.found.folder), device="cpu"))
     assert np.allclose(encoder.encode(TEXTS), spec.encode(TEXTS), atol=1e-5)
     before = encoder.fingerprint
     encoder.thing.max_seq_length = 16
-    assert made(encoder.thing).fingerprint != before
-
-
-def test_two_tables_of_other_texts_than_the_probes_are_two_models():
-    first, second, same = (
-        made(Lookup({"The key is here.": np.array(vector)})) for vector in ([1.0, 0.0], [0.0, 1.0], [1.0, 0.0])
-    )
-    assert first.fingerprint != second.fingerprint
-    assert first.fingerprint == same.fingerprint
-    assert first.card.cached
-
-
-def test_an_object_that_is_trained_between_two_runs_is_another_model(tmp_path):
-    def assayed(given, cache):
-        return ea.assay(given, ["opposites"], ["isotropy"], baselines=False, resamples=5, cache=cache)
-
-    model = Letters(0)
-    encoder = ea.encoder(model, name="mine")
-    before = assayed([encoder], tmp_path)
-    model.train(1)
-    after = assayed([encoder], tmp_path)
-    assert after.rows == assayed([ea.encoder(Letters(1), name="mine")], None).rows
-    assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
-    assert [row.value for row in after.rows] != [row.value for row in before.rows]
-
-
-def test_weights_of_words_that_no_probe_holds_are_part_of_the_fingerprint():
-    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
-
-    class Net(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            generator = torch.Generator().manual_seed(0)
-            rows = torch.randn(1024, 4, generator=generator).to(torch.bfloat16)
-            self.bag = torch.nn.EmbeddingBag.from_pretrained(rows)
-
-        def encode(self, texts):
-            return torch.stack([self.bag(torch.tensor([[ord(letter) % 1024 for letter in text]]))[0] for text in texts])
-
-    class Holder(Plain):
-        def __init__(self, net):
-            self._client, self.session = net, object()
-
-        def encode(self, texts):
-            return self._client.encode(texts)
-
-    net = Net()
-    encoders = made(net), made(Holder(net))
-    before = [encoder.fingerprint for encoder in encoders]
-    assert before == [encoder.fingerprint for encoder in encoders]
-    assert all(encoder.card.cached for encoder in encoders)
-    with torch.no_grad():
-        net.bag.weight[ord("ž")] += 1
-    for encoder, known in zip(encoders, before, strict=True):
-        assert encoder.fingerprint != known
-
-
-def test_what_is_known_of_an_object_is_all_or_nothing():
-    rows = np.eye(3)
-    known = [
-        {"w": rows},
-        {"_w": rows, "dim": 3, "name": "x"},
-        {"w": {"a": [rows, None]}, "by_key": {"The key is here.": rows}},
-        {"w": csr_array(rows)},
-        {"w": rows, "api_key": None},
-    ]
-    unknown = [
-        {},
-        {"dim": 3},
-        {"w": rows, "client": object()},
-        {"w": rows, "_scale": 2.0},
-        {"w": rows, "f": len},
-        {"w": rows, "token": "secret"},
-        {"w": rows, "url": "https://host/v1?key=1"},
-        {"w": np.array([object()])},
-        {"w": rows, "deep": [[[[["far"]]]]]},
-        {"w": rows, "by": {object(): 1}},
-        {"w": rows, "by": {1: "a", "1": "b"}},
-    ]
-    assert all(contents(LangChain(**held)) is not None for held in known)
-    assert [held for held in unknown if contents(LangChain(**held)) is not None] == []
-
-
-def test_vectors_of_what_cannot_be_read_are_kept_for_a_version_only():
-    class Service(Plain):
-        def __init__(self):
-            self.client = object()
-
-    assert not made(Service()).card.cached
-    first, same, second = (made(Service(), version=version) for version in ("1", "1", "2"))
-    assert first.card.cached
-    assert first.card.spec.endswith("Service,version=1")
-    assert first.fingerprint == same.fingerprint != second.fingerprint
-    with pytest.raises(SpecError, match="version='1': 'bow' is an encoder, which has a fingerprint of its own"):
-        ea.encoder(load_encoder("bow"), version="1")
-    with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
-        ea.encoder("bow", version="1")
-
-
-def test_a_fingerprint_is_worked_out_once_in_a_run_and_not_to_find_out_what_an_object_is():
-    asked = []
-
-    class Counting(Plain):
-        def encode(self, texts):
-            asked.append(len(texts))
-            return super().encode(texts)
-
-    encoder = ea.encoder(ea.encoder(Counting()))
-    assert asked == []
-    known = encoder.of_one_run(Runtime())
-    assert known.fingerprint == known.fingerprint == known.fit([]).fingerprint
-    assert asked == [17, 17, 17]
-
-
-def test_weights_that_cannot_be_read_are_said():
-    class Gone:
-        is_meta = is_quantized = False
-        layout, shape = "torch.strided", (1,)
-
-        def detach(self):
-            raise RuntimeError("they lie\nelsewhere")
-
-    class Held(Plain):
-        def __init__(self):
-            self.w = Gone()
-
-    with pytest.raises(
-        EncoderError, match=r"weights cannot be read \(RuntimeError: they lie elsewhere\); ea.encoder\("
-    ):
-        _ = made(Held()).fingerprint
+    assert encoder.fingerprint != before
+    encoder.thing.max_seq_length = 256
+    assert encoder.fingerprint == before
 
 
 def test_a_model_of_mteb_is_asked_as_mteb_asks_it(monkeypatch):
@@ -399,7 +322,7 @@ def test_langchain_and_llama_index_themselves():
     embeddings = pytest.importorskip("langchain_core.embeddings", reason="langchain-core is not installed")
     llama = pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
     for thing in (embeddings.DeterministicFakeEmbedding(size=8), llama.MockEmbedding(embed_dim=8)):
-        encoder = made(thing)
+        encoder = ea.encoder(thing)
         assert encoder.encode(TEXTS, "query").shape == (3, 8)
         assert encoder.encode(TEXTS, "text").shape == (3, 8)
-        assert made(thing).fingerprint == encoder.fingerprint
+        assert ea.encoder(thing, version="1").fingerprint == ea.encoder(thing, version="1").fingerprint

@@ -168,9 +168,18 @@ def test_what_cannot_be_used(module):
         load_encoder("python:no_such_module_here:f")
     with pytest.raises(SpecError, match="write python:module:callable"):
         load_encoder("python:module")
-    with pytest.raises(SpecError, match="say version="):
-        load_encoder("python:builtins:sorted")
-    assert load_encoder("python:builtins:sorted,version=1").fingerprint
+
+
+def test_a_function_without_a_source_file_works_and_its_vectors_are_kept_for_a_version_only():
+    unknown, other = load_encoder("python:builtins:sorted"), load_encoder("python:builtins:sorted")
+    assert unknown.fingerprint == unknown.fingerprint != other.fingerprint
+    assert not unknown.card.cached
+    assert len(unknown.card.warnings) == 1
+    assert unknown.card.warnings[0].endswith("changes with its vectors: python:builtins:sorted,version=1")
+    known = load_encoder("python:builtins:sorted,version=1")
+    assert known.fingerprint == load_encoder("python:builtins:sorted,version=1").fingerprint
+    assert known.card.cached
+    assert not known.card.warnings
 
 
 def test_queries_and_documents_are_compared_as_asked(module):

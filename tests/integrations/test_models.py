@@ -23,10 +23,7 @@ class Roles:
 
 @pytest.fixture
 def encoder():
-    from embassay.encoders.objects.foreign import from_object
-    from embassay.types import Runtime
-
-    return from_object(Roles(), Runtime())
+    return ea.encoder(Roles())
 
 
 def test_beir_encodes_questions_and_titled_documents(encoder):

@@ -1,16 +1,17 @@
-"""The documents nearest to each query, exactly; and where given documents stand.
+"""The documents nearest to each query, exactly; and the ranks of given documents.
 
-A fast product of single precision proposes documents together with a bound that proves that it has missed none;
-what decides, and what is returned, is the similarity of ``geometry.closeness`` in float64. So the answer is the same
-to the last bit on every route, whatever the blocks. A query that single precision cannot settle goes through double
-precision, and one of too many equal documents through all similarities one by one: slower, and as right.
+Products in float32 select, block by block, with a proven bound on their error; what decides, and what is returned, is
+the similarity of ``geometry.closeness`` in float64. So ids, ranks, ties and similarities are those of float64, to the
+last bit and whatever the blocks, the number of threads or the device. Documents that float32 cannot tell apart take
+longer, and are as right.
 
 A document is as near as the nearest of its passages. Order: nearest first, ties by index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,16 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.engine import _topk_eight, _topk_faiss, _topk_rows, _topk_torch
-from embassay.engine._topk_prepared import LEAST, MOST, Prepared, Sizes
-from embassay.engine._topk_products import NumpyProduct, Product
-from embassay.engine._topk_scan import scan
-from embassay.engine._topk_task import Answer, Ints, Task
+from embassay.engine import topk_faiss, topk_gpu
+from embassay.engine.topk_answer import Answer, Task
+from embassay.engine.topk_products import NumpyProduct, Product, SparseProduct
+from embassay.engine.topk_scan import ImpreciseProductError, scan
 from embassay.errors import UnknownNameError
 from embassay.vectors import Found, Similarity
 
-ROUTES = ("auto", "numpy", "torch", "bf16", "int8", "faiss")
-Products = Sequence[Callable[[Task, Ints], Product]]
+ROUTES = ("auto", "numpy", "torch", "faiss")
 
 
 def search(
@@ -56,9 +55,8 @@ def search(
     pairs
         (R, 2) query and document whose place among all documents is asked for.
     route
-        ``auto``, ``numpy``, ``torch``, ``bf16``, ``int8``: exact. ``faiss``: approximate, with its recall measured.
-        ``int8`` is ``numpy`` where places are asked for.
-        Sparse vectors have one route, an exact one.
+        ``numpy`` or ``torch``: exact. ``auto``: ``torch`` where it is loaded and a GPU is worth it, else ``numpy``.
+        ``faiss``: approximate, with its recall measured. Sparse vectors have one route, an exact one.
     device
         ``auto``, or a device of torch; of several with commas between them, the first.
 
@@ -67,110 +65,63 @@ def search(
     UnknownNameError
         For a route that there is not.
     MissingExtraError
-        If faiss is asked for and not installed, or one of ``torch``, ``bf16`` and ``int8`` and torch is not.
-    InputError
-        If ``int8`` is asked for and torch has no exact products of 8 bits here.
+        If faiss or torch is asked for and not installed.
     ValueError
         For shapes that do not belong together.
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
-    task = Task(queries, passages, starts, max(k, 1), measure)
     asked = np.asarray(pairs if pairs is not None and len(pairs) else np.empty((0, 2)), dtype=np.int64)
-    _check(task, asked)
+    task = Task(queries, passages, starts, max(k, 1), measure, asked)
+    _check(task)
+    if starts is not None and len(starts) == passages.shape[0]:
+        # Each document has one passage.
+        task = replace(task, starts=None)
     if route == "faiss":
-        return _approximate(task, asked, k, device)
-    products, name = _products(task, route, device, places=len(asked) > 0)
-    return _exact(task, asked, k, products, name)
+        return _approximate(task, k, device)
+    answer, name = _exact(task, route, device)
+    return answer.found(name, k)
 
 
-def _exact(task: Task, pairs: Ints, k: int, products: Products, name: str) -> Found:
-    """Settle each query by the first product that can, else whole."""
-    answer = Answer(task, pairs)
-    ids = _defined(task)
+def _exact(task: Task, route: str, device: str) -> tuple[Answer, str]:
+    """Search exactly; return the answer and how it was worked out."""
     if task.sparse:
-        _topk_rows.settle(answer, ids)
-        return answer.found(name, k)
-    norms = np.sqrt(task.squares[ids])
-    usual = (norms > LEAST) & (norms < MOST)
-    odd, rest = ids[~usual], ids[usual]
-    again = 0
-    for place, product in enumerate(products):
-        if len(rest):
-            again += len(rest) if place else 0
-            rest = scan(answer, product(task, rest), rest)
-    whole = np.sort(np.concatenate([odd, rest]))
-    _topk_rows.settle(answer, whole)
-    notes = [f"{again} of {len(ids)} queries looked at again"] * bool(again)
-    notes += [f"{len(whole)} worked out whole"] * bool(len(whole))
-    return answer.found("; ".join([name, *notes]), k)
+        return scan(task, SparseProduct, np.float64), "exact: sparse products, float64"
+    device = device.split(",")[0].strip()
+    if route == "auto":
+        device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
+    elif route == "torch" and device == "auto":
+        device = topk_gpu.accelerator()
+    product: Callable[[Any], Product] = NumpyProduct
+    name = "numpy float32"
+    if route != "numpy" and device:
+        product, name = partial(topk_gpu.TorchProduct, device=device), f"torch float32 on {device}"
+    try:
+        return scan(task, product, np.float32), f"exact: {name}, decided in float64"
+    except ImpreciseProductError:
+        return scan(task, NumpyProduct, np.float64), f"exact: numpy float64, as {name} is not precise"
 
 
-def _approximate(task: Task, pairs: Ints, k: int, device: str) -> Found:
+def _approximate(task: Task, k: int, device: str) -> Found:
+    """Search by faiss, and measure what it misses."""
     count = task.passages.shape[0]
-    products, name = _products(task, "auto", device, places=len(pairs) > 0)
-    if task.sparse or count < _topk_faiss.FEW:
+    if task.sparse or count < topk_faiss.FEW:
         reason = "vectors are sparse" if task.sparse else f"{count:,} passages are few"
-        return _exact(task, pairs, k, products, f"exact: {reason}")
-    answer, ids = Answer(task, pairs), _defined(task)
-    index = _topk_faiss.settle(answer, ids)
-    checked = ids[np.unique(np.linspace(0, len(ids) - 1, min(len(ids), _topk_faiss.CHECKED)).astype(np.int64))]
-    part = Task(task.queries[checked], task.passages, task.starts, task.k, task.measure)
-    right = _exact(part, pairs[:0], k, products, name)
-    share = _topk_faiss.recall(answer, right, checked, k)
+        return _exact(task, "auto", device)[0].found(f"exact: {reason}", k)
+    answer, index = topk_faiss.approximate(task)
+    checked = topk_faiss.checked_queries(task)
+    part = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
+    right = _exact(part, "auto", device)[0].documents[:, :k]
+    share = topk_faiss.recall(answer.documents[checked, :k], right)
     return answer.found(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
 
 
-def _products(
-    task: Task, route: str, device: str, sizes: Sizes | None = None, places: bool = False
-) -> tuple[Products, str]:
-    """Return the products to try in turn, the last of them in double precision, and the name of the route.
-
-    To count who is nearer, where ``places`` are asked for, 8 bits leave too much open.
-    """
-    if task.sparse:
-        return (), "exact: sparse products, float64"
-    if route == "auto":
-        work = task.queries.shape[0] * task.passages.shape[0]
-        route, device = _topk_torch.choose(device, work, task.passages.shape[0])
-        if route == "numpy" and not places and _topk_eight.worth(task.queries.shape[0], task.passages.shape[0]):
-            route = "int8"
-    elif device == "auto":
-        device = _topk_torch.accelerator() if route == "torch" else "cpu"
-    device = _topk_torch.first_of(device)
-    small = sizes or Sizes()
-    single, double = (partial(_by_numpy, small, dtype) for dtype in (np.float32, np.float64))
-    if route == "numpy" or (route == "int8" and places):
-        return (single, double), "exact: numpy float32, decided in float64"
-    if route == "torch":
-        large = sizes or (Sizes() if device == "cpu" else _topk_torch.ON_ACCELERATOR)
-        first = partial(_topk_torch.TorchProduct, sizes=large, device=device)
-        return (first, double), f"exact: torch float32 on {device}, decided in float64"
-    if route == "int8":
-        eight = partial(_topk_eight.EightBitProduct, sizes=small)
-        return (eight, single, double), "exact: torch int8 and float32, decided in float64"
-    half = partial(_topk_torch.TorchProduct, sizes=small, half=True)
-    extra = 2 * small.passages * task.passages.shape[1] + 2 * task.queries.size
-    return (half, single, double), f"exact: torch bfloat16 ({extra / 1e6:.0f} MB more), decided in float64"
-
-
-def _by_numpy(sizes: Sizes, dtype: Any, task: Task, ids: Ints) -> Product:
-    return NumpyProduct(Prepared(task, ids, sizes, dtype))
-
-
-def _defined(task: Task) -> Ints:
-    """Return the queries that have a similarity to something."""
-    if task.measure == "dot":
-        return np.arange(task.queries.shape[0])
-    return np.flatnonzero((task.squares > 0) & np.isfinite(task.squares))
-
-
-def _check(task: Task, pairs: Ints) -> None:
+def _check(task: Task) -> None:
     """Refuse shapes that do not belong together."""
     count, width = task.passages.shape
     if task.queries.shape[1] != width or issparse(task.queries) != task.sparse:
         raise ValueError(f"queries of shape {task.queries.shape} and passages of {task.passages.shape} do not fit")
-    starts = task.starts
+    starts, pairs = task.starts, task.pairs
     if starts is not None and len(starts):
         if starts[0] != 0 or starts[-1] >= count or (np.diff(starts) <= 0).any():
             raise ValueError("starts must ascend from 0, each document with a passage at least")

@@ -337,7 +337,7 @@ def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> E
     if not isinstance(spec, (str, Spec)):
         encoder = load_encoder(spec, runtime)
         # One that may be another by the next run is asked what it is once in each.
-        encoder = getattr(encoder, "of_one_run", lambda _: encoder)(runtime)
+        encoder = getattr(encoder, "of_one_run", lambda: encoder)()
         return Entry(encoder.name, encoder)
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     label = spec.label or default_label(spec)

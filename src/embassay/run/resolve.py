@@ -81,8 +81,9 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "", v
     name
         What an object is to be called; a spec has its label.
     version
-        Stands for what an object computes with, where that cannot be read: say another one whenever it changes.
-        Without it the vectors of such an object are not kept.
+        Stands for what an object computes with: say another one whenever that changes. Without it, and without an
+        attribute ``version`` or ``fingerprint`` of the object, the vectors of an object are not kept, but for those of
+        a ``SentenceTransformer``, which is known by its weights.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def load_encoder(spec: Any, runtime: Runtime | None = None, *, name: str = "", v
     if not isinstance(spec, (str, Spec)):
         from embassay.encoders.objects.foreign import from_object
 
-        return from_object(spec, runtime or Runtime(), name, version)
+        return from_object(spec, name, version)
     if name:
         raise SpecError(f"name={name!r} is for an object; write {name}=SPEC")
     if version:

@@ -64,12 +64,13 @@ class VectorCache:
         Parameters
         ----------
         suspicious
-            Look at every page first, also where nothing speaks for damage.
+            Read the whole file in a process of its own first, also where nothing suggests damage.
 
         Raises
         ------
         OutputError
-            If the folder cannot be written to, lies on a network disk, or holds a cache of a later version.
+            If the folder cannot be written to, lies on a network disk, or holds a cache that is damaged or of a later
+            version.
         InputError
             If ``EMBASSAY_CACHE_LIMIT`` is no size.
         """

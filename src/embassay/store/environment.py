@@ -1,13 +1,14 @@
 """One open LMDB file for each folder and process, shared by all that use it; opened with care.
 
-Before LMDB reads a file, its length and its pages are checked (``pages``): of a damaged one nothing is taken, it is
-removed and begun afresh. So that this costs nothing in most cases, the file ``checked`` keeps size and time of change
-of a file that we left in order; the pages of any other are looked at.
+LMDB may crash on a damaged file. So that checking costs nothing in most cases, the file ``checked`` keeps size and time
+of change of a file that we left in order; any other is read in a process of its own first (``soundness``). A damaged
+file is left as it is and not used; the message names the command that removes it.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,14 +18,21 @@ from typing import Any, TypeVar
 import lmdb
 
 from embassay.errors import OutputError
-from embassay.store import disks, pages
-from embassay.store.files import DATA, LOCK, PLACE, STAMP, alone, remove, reserve, say, state
+from embassay.store import disks
+from embassay.store.files import DATA, LOCK, PLACE, STAMP, alone, reserve, say, state
 from embassay.store.records import LAYOUT, LAYOUT_KEY, pack, unpack
+from embassay.store.soundness import is_sound
 
 CEILINGS = (1 << 40, 1 << 36, 1 << 33)
 """Bytes that the file may grow to: it is sparse and takes what it holds; less where addresses are limited."""
-PROBLEMS = (lmdb.Error, OSError)
-DAMAGE = (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.InvalidError, lmdb.CursorFullError)
+DAMAGE = (
+    lmdb.CorruptedError,
+    lmdb.CursorFullError,
+    lmdb.InvalidError,
+    lmdb.PageNotFoundError,
+    lmdb.PanicError,
+    lmdb.VersionMismatchError,
+)
 
 T = TypeVar("T")
 _shared: dict[tuple[int, Path], Environment] = {}
@@ -39,27 +47,41 @@ class RefusedError(OutputError):
         self.reason = reason
 
 
+class DamagedError(RefusedError):
+    """The file of a cache is damaged, or not one that this version of LMDB can read."""
+
+    def __init__(self, folder: Path):
+        command = f"embassay cache clear --cache {shlex.quote(str(folder))}"
+        super().__init__(folder, f"its file is damaged; '{command}' removes it")
+
+
+PROBLEMS = (lmdb.Error, OSError, RefusedError)
+
+
 class Environment:
     """The open file; transactions of several threads go one after the other."""
 
     def __init__(self, folder: Path, suspicious: bool = False):
-        """Open the file in a folder, making it if need be; ``suspicious`` looks at every page.
+        """Open the file in a folder, making it if need be; ``suspicious`` always reads all of it first.
 
         Raises
         ------
         RefusedError
-            If the folder cannot be used, or holds a cache of a later layout.
+            If the folder cannot be used, its file is damaged, or it holds a cache of a later layout.
         """
         self.folder, self.place = folder, folder / PLACE
         self.data = self.place / DATA
         self.users, self._lock = 1, threading.RLock()
+        self._damaged = False
         try:
             if kind := disks.remote(self.place):
                 raise RefusedError(folder, f"it lies on a network disk, {kind}, where a cache is not safe")
             self.place.mkdir(parents=True, exist_ok=True)
             with alone(folder):
                 self._env = self._opened(suspicious)
-        except PROBLEMS as error:
+        except DAMAGE:
+            raise DamagedError(folder) from None
+        except (lmdb.Error, OSError) as error:
             raise RefusedError(folder, reason(error)) from None
 
     def run(self, work: Callable[[Any], T], write: bool = False) -> T:
@@ -67,6 +89,8 @@ class Environment:
 
         Raises
         ------
+        DamagedError
+            If LMDB finds damage; the next who opens the file then reads all of it first.
         lmdb.Error
             If it fails twice, where trying again may help.
         """
@@ -78,17 +102,19 @@ class Environment:
             except lmdb.ReadersFullError:
                 self._env.reader_check()
             except DAMAGE:
-                self._left = ""
-                self._stamp("damaged")
-                raise
+                self._damaged = True
+                raise DamagedError(self.folder) from None
             return self._once(work, write)
 
     def close(self) -> None:
-        """Close the file and note that it is in order, unless someone else has changed it since."""
+        """Close the file and note that it is in order, unless it is not or someone else has changed it since."""
         self._env.close()
+        stamp = self.place / STAMP
         with suppress(OSError):
-            if self._left and state(self.data) == self._left:
-                self._stamp(self._left)
+            if self._damaged:
+                stamp.unlink(missing_ok=True)
+            elif self._left and state(self.data) == self._left:
+                stamp.write_text(self._left, encoding="ascii")
 
     def _once(self, work: Callable[[Any], T], write: bool) -> T:
         with self._env.begin(write=write, buffers=True) as transaction:
@@ -98,27 +124,14 @@ class Environment:
         return result
 
     def _opened(self, suspicious: bool) -> Any:
-        try:
-            return self._checked(suspicious)
-        except (pages.DamagedError, *DAMAGE) as error:
-            say(f"the cache in {self.folder} was damaged ({error}); it is begun afresh")
-            remove(self.place)
-            return self._checked(False)
-
-    def _checked(self, suspicious: bool) -> Any:
         """Check what there is and open it."""
-        before, stamp = state(self.data), self._stamped()
-        if stamp == "damaged":
-            raise pages.DamagedError("a page could not be read")
-        if pages.is_later(self.data):
-            raise RefusedError(self.folder, "it was written by a later version of LMDB")
-        pages.metas(self.data)
+        before = state(self.data)
         reserve(self.place / LOCK)
+        if before and (suspicious or before != self._stamped()) and not is_sound(self.place):
+            raise DamagedError(self.folder)
         env = _open(self.place)
         try:
             env.reader_check()
-            if before and (suspicious or stamp != before):
-                _look(env, self.data)
             self._left = before
             self._renew(env)
         except BaseException:
@@ -133,7 +146,7 @@ class Environment:
             found = unpack(LAYOUT_KEY, value)
             layout = int(bytes(found)) if found else 0
         if value is not None and not layout:
-            raise pages.DamagedError("its layout is not known")
+            raise DamagedError(self.folder)
         if layout > LAYOUT:
             raise RefusedError(self.folder, f"it was written by a later version: layout {layout}, not {LAYOUT}")
         if layout == LAYOUT:
@@ -150,10 +163,6 @@ class Environment:
             return (self.place / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
             return ""
-
-    def _stamp(self, text: str) -> None:
-        with suppress(OSError):
-            (self.place / STAMP).write_text(text, encoding="ascii")
 
 
 def acquire(folder: Path, suspicious: bool = False) -> Environment:
@@ -181,6 +190,8 @@ def release(environment: Environment) -> None:
 
 def reason(error: Exception) -> str:
     """Say what failed, without the call or path that LMDB puts before it."""
+    if isinstance(error, RefusedError):
+        return error.reason
     text = getattr(error, "strerror", None) or str(error)
     if isinstance(error, lmdb.MapFullError):
         return "its file cannot become larger here"
@@ -200,11 +211,3 @@ def _open(place: Path) -> Any:
             if "allocate" not in str(error) or ceiling == CEILINGS[-1]:
                 raise
     raise OSError(12, "not enough addresses for it")
-
-
-def _look(env: Any, data: Path) -> None:
-    """Check the pages of one snapshot; its meta page lasts until the next commit but one of another process."""
-    for _ in range(10):
-        with env.begin() as transaction:
-            if pages.check(data, transaction.id()):
-                return

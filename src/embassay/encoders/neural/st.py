@@ -5,6 +5,8 @@ Nothing is loaded before the first text has to be encoded: what a model is can b
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +40,10 @@ EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
 CONFIG = "config_sentence_transformers.json"
+LIBRARIES = {"sentence_transformers", "transformers", "torch"}
+"""What the modules of a loaded model may come from; how any others compute is not known."""
+SETTINGS = ("max_seq_length", "truncate_dim", "default_prompt_name", "prompts")
+"""What changes the vectors of a loaded model without being in its modules."""
 
 
 def create(
@@ -233,6 +239,67 @@ class SentenceTransformersEncoder(NeuralEncoder):
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
+
+
+def has_known_content(model: Any) -> bool:
+    """Say whether an object is a ``SentenceTransformer`` of which all that it computes with can be read.
+
+    That is one that runs on torch, has a tokenizer that can be written as JSON, and is made of nothing but modules of
+    sentence-transformers, transformers and torch with plain tensors.
+    """
+    if type(model).__name__ != "SentenceTransformer" or _library(model) != "sentence_transformers":
+        return False
+    libraries = {_library(module) for module in model.modules()}
+    readable = model.get_backend() == "torch" and hasattr(_tokens_of(model), "to_str")
+    return readable and libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
+
+
+def hash_content(model: Any) -> str:
+    """Return a hash of all that such a ``SentenceTransformer`` computes with: weights, modules, tokenizer, settings."""
+    tokenizer = json.loads(_tokens_of(model).to_str())
+    # Each call sets these two; where texts are cut stands in max_seq_length.
+    tokenizer.pop("truncation", None)
+    tokenizer.pop("padding", None)
+    sides = [getattr(model.tokenizer, name, None) for name in ("padding_side", "truncation_side")]
+    settings = repr([getattr(model, name, None) for name in SETTINGS])
+    configs: list[Any] = [getattr(module, "config", None) for module in model.modules()]
+    architectures = [json.loads(config.to_json_string()) for config in configs if hasattr(config, "to_json_string")]
+    for architecture in architectures:
+        # The same model in another place, and with another version of the library.
+        architecture.pop("_name_or_path", None)
+        architecture.pop("transformers_version", None)
+    layers = [repr(model), *(repr(module.get_config_dict()) for module in model if hasattr(module, "get_config_dict"))]
+    return content_hash([_hash_tensors(_tensors(model)), layers, architectures, tokenizer, sides, settings])
+
+
+def _tensors(model: Any) -> dict[str, Any]:
+    # Buffers that are not saved with a model, such as positions, take part in its arithmetic all the same.
+    return {**dict(model.named_buffers()), **model.state_dict()}
+
+
+def _tokens_of(model: Any) -> Any:
+    tokenizer = getattr(model, "tokenizer", None)
+    return getattr(tokenizer, "backend_tokenizer", tokenizer)
+
+
+def _library(thing: object) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _is_plain(tensor: Any) -> bool:
+    """Say whether the bytes of a tensor are its content."""
+    return str(getattr(tensor, "layout", "")) == "torch.strided" and not (tensor.is_meta or tensor.is_quantized)
+
+
+def _hash_tensors(tensors: Mapping[str, Any]) -> str:
+    import torch
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        numbers = tensor.detach().cpu().contiguous().reshape(-1)
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(numbers.view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:

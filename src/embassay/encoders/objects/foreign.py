@@ -1,55 +1,107 @@
-"""Objects of other libraries as encoders: told by what they can do; those libraries are never imported.
+"""Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
 
-An object's fingerprint is made of its class, of its settings that are plain values and no secrets, of every tensor and
-array that it holds, and of the vectors of seventeen texts in each role, one of them long enough to be cut. These texts
-alone would not do: two models may give the same for them and differ elsewhere. So the vectors of an object that holds
-more than can be read, such as a service's client, are not kept, unless a ``version`` stands for what it computes with.
+What an object computes with cannot be known in general. So it is known by a version: the one that ``ea.encoder`` is
+given, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none, because its
+weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run takes it for
+another model.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import getattr_static
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
-from embassay.encoders.objects.object_contents import contents, digest
-from embassay.encoders.objects.object_forms import FORMS, Form, form_of
-from embassay.encoders.objects.object_settings import own_name, settings
-from embassay.encoders.probe import PROBES, remembered
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, Encoder, Runtime, content_hash
+from embassay.types import Card, Encoder, content_hash
 from embassay.vectors import Matrix, Similarity, as_array, as_float32, described
 
-OWN = ("name", "fingerprint", "card", "fit", "encode")
+ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
-LONG = " ".join(PROBES * 12)
-"""A text that most models cut, each at its own length."""
-WITHIN = 1e-5
-"""How far a coordinate of unit vectors may move while the model counts as the same: what devices differ by, no more."""
-ROLES: tuple[Role, ...] = ("text", "query", "document")
+VERSIONED_BY = ("version", "fingerprint")
+"""Attributes in which an object may say which version of its content it is."""
+NAMED_BY = ("model_name", "model", "model_id", "deployment")
+"""Where objects keep the name of their model."""
+NAMELESS = ("unknown", "no_model_name/available")
+"""What LlamaIndex and mteb call a model whose name they do not know."""
+SAFE_NAME = re.compile(r"[\w.@+-]+(/[\w.@+-]+){0,3}")
+"""Names that can be shown: an address may hold a password."""
+MTEB_BATCH = 32
+"""Texts that go through a model of mteb together."""
+NOT_KEPT = (
+    "its content is not known, so its vectors are not cached and no later run takes up its scores; "
+    'give it a version that changes with its vectors: ea.encoder(object, version="1")'
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way in which libraries turn texts into vectors.
+
+    Attributes
+    ----------
+    methods
+        An object that has all of them has this form; an attribute ``mteb_model_meta`` counts as one.
+    encode
+        Called with (object, texts, role).
+    """
+
+    name: str
+    methods: tuple[str, ...]
+    encode: Callable[[Any, list[str], Role], Any]
+
+
+def _encode_by_role(thing: Any, texts: list[str], role: Role) -> Any:
+    return {"query": thing.encode_query, "document": thing.encode_document, "text": thing.encode}[role](texts)
+
+
+def _encode_langchain(thing: Any, texts: list[str], role: Role) -> Any:
+    if role == "query":
+        return [thing.embed_query(text) for text in texts]
+    return thing.embed_documents(texts)
+
+
+def _encode_llama_index(thing: Any, texts: list[str], role: Role) -> Any:
+    if role == "query":
+        return [thing.get_query_embedding(text) for text in texts]
+    return thing.get_text_embedding_batch(texts)
+
+
+def _encode_mteb(thing: Any, texts: list[str], role: Role) -> Any:
+    return mteb_model.encode(thing, texts, role, MTEB_BATCH)
+
+
+def _encode_plain(thing: Any, texts: list[str], role: Role) -> Any:
+    return thing.encode(texts)
+
+
+FORMS = (
+    Form("mteb", ("mteb_model_meta", "encode"), _encode_mteb),
+    Form("sentence-transformers", ("encode", "encode_query", "encode_document"), _encode_by_role),
+    Form("LangChain", ("embed_documents", "embed_query"), _encode_langchain),
+    Form("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _encode_llama_index),
+    Form("encode", ("encode",), _encode_plain),
+)
+"""The first whose methods an object has is taken. LangChain and LlamaIndex know queries and documents only: plain texts
+go in as documents."""
 
 
 def is_encoder(thing: object) -> bool:
     """Say whether an object is an encoder, or of another library and taken as one."""
-    return _is_own(thing) or form_of(thing) is not None
+    return _is_encoder_already(thing) or _form_of(thing) is not None
 
 
-def _is_own(thing: object) -> bool:
-    # A fingerprint takes its time: it is not asked for to find out whether there is one.
-    return all(getattr_static(thing, part, None) is not None for part in OWN)
-
-
-def from_object(thing: Any, runtime: Runtime, name: str = "", version: str = "") -> Encoder:
+def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
     """Return an object as an encoder; itself where it is one already.
 
     Parameters
@@ -60,7 +112,8 @@ def from_object(thing: Any, runtime: Runtime, name: str = "", version: str = "")
     name
         What it is to be called; the name of its model by default, else of its class.
     version
-        Stands for what it computes with in the fingerprint; it changes with every change of the vectors.
+        Stands for what it computes with; it has to change with every change of the vectors. The object's own attribute
+        ``version`` or ``fingerprint`` by default.
 
     Raises
     ------
@@ -69,20 +122,32 @@ def from_object(thing: Any, runtime: Runtime, name: str = "", version: str = "")
     """
     if isinstance(thing, type):
         raise SpecError(f"{thing.__name__} is a class; make an object of it: {thing.__name__}(…)")
-    if _is_own(thing):
-        if name or version:
-            said, own = ("name", "a name") if name else ("version", "a fingerprint")
-            raise SpecError(f"{said}={name or version!r}: {thing.name!r} is an encoder, which has {own} of its own")
+    if _is_encoder_already(thing):
+        if name:
+            raise SpecError(f"name={name!r}: {thing.name!r} is an encoder, which has a name of its own")
+        if version:
+            raise SpecError(f"version={version!r}: {thing.name!r} is an encoder, which has a fingerprint of its own")
         encoder: Encoder = thing
         return encoder
-    form = form_of(thing)
+    form = _form_of(thing)
     if form is None:
-        ways = ", ".join(" with ".join(form.has) for form in FORMS[2:])
+        ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
         raise SpecError(
             f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
             f"an object has one of: {ways}"
         )
-    return ObjectEncoder(name or own_name(thing), thing, form, runtime, version)
+    return ObjectEncoder(name or own_name(thing), thing, form, version or _own_version(thing))
+
+
+def own_name(thing: object) -> str:
+    """Return the name of an object's model where it has one that can be shown, else of its class."""
+    names = [getattr(getattr(thing, "mteb_model_meta", None), "name", None)]
+    names += [getattr(thing, attribute, None) for attribute in NAMED_BY]
+    names.append(getattr(getattr(thing, "model_card_data", None), "base_model", None))
+    for name in names:
+        if isinstance(name, str) and SAFE_NAME.fullmatch(name) and name not in NAMELESS:
+            return name
+    return type(thing).__name__
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,34 +157,48 @@ class ObjectEncoder:
     Attributes
     ----------
     version
-        Stands for what the object computes with; empty where that is read.
+        Stands for what the object computes with; empty where nobody says.
     """
 
     name: str
     thing: Any = field(repr=False)
     form: Form
-    runtime: Runtime = field(repr=False)
     version: str = ""
 
     @property
     def card(self) -> Card:
         """What the object says of itself."""
-        return self._card()
+        kind = type(self.thing)
+        spec = f"object:{kind.__module__}.{kind.__qualname__}"
+        model = own_name(self.thing)
+        if model != kind.__name__:
+            spec += f",model={model}"
+        if self.version:
+            spec += f",version={self.version}"
+        known = bool(self.version) or has_known_content(self.thing)
+        meta = getattr(self.thing, "mteb_model_meta", None)
+        own = str(getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta))
+        similarity: Similarity = "dot" if own == "dot" else "cosine"
+        warnings = () if known else (NOT_KEPT,)
+        return Card(spec, cached=known, prompts=self._prompts(), similarity=similarity, warnings=warnings)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the object's class, its plain settings, and its version, else its tensors, arrays and vectors.
+        """A hash of the object's class and name, and of its version, else its content.
 
-        Raises
-        ------
-        EncoderError
-            If the object cannot be read, or fails on the seventeen texts.
+        Where neither is known it is another one each time: nobody can say that the object is still the same model.
         """
-        return self._fingerprint()
+        kind = type(self.thing)
+        known = [f"{kind.__module__}.{kind.__qualname__}", self.form.name, own_name(self.thing), self._prompts()]
+        if self.version:
+            return content_hash(["object version", *known, self.version])
+        if has_known_content(self.thing):
+            return content_hash(["object content", *known, hash_content(self.thing)])
+        return content_hash(["object of unknown content", secrets.token_hex(16)])
 
-    def of_one_run(self, runtime: Runtime) -> ObjectEncoder:
+    def of_one_run(self) -> ObjectEncoder:
         """Return it as it is now, for a run: during one an object is taken to stay as it is."""
-        return _OfOneRun(self.name, self.thing, self.form, runtime, self.version)
+        return _OfOneRun(self.name, self.thing, self.form, self.version)
 
     def fit(self, texts: Sequence[str]) -> ObjectEncoder:
         """Return itself: nothing is learnt."""
@@ -135,81 +214,26 @@ class ObjectEncoder:
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        found = self.form.encode(self.thing, list(texts), role)
-        if issparse(found):
-            return as_float32(csr_array(found), texts)
-        if callable(getattr(found, "detach", None)):
-            found = found.detach().cpu().float()  # a tensor of torch
-        matrix = as_array(found)
+        rows = self.form.encode(self.thing, list(texts), role)
+        if issparse(rows):
+            return as_float32(csr_array(rows), texts)
+        if callable(getattr(rows, "detach", None)):
+            rows = rows.detach().cpu().float()  # a tensor of torch
+        matrix = as_array(rows)
         if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
-            raise EncoderError(f"it returned {described(found, matrix)}, not an (n, d) array of real numbers")
+            raise EncoderError(f"it returned {described(rows, matrix)}, not an (n, d) array of real numbers")
         return as_float32(matrix, texts)
 
-    def _card(self) -> Card:
-        meta = getattr(self.thing, "mteb_model_meta", None)
-        own = str(getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta))
-        similarity: Similarity = "dot" if own == "dot" else "cosine"
-        kind, model = type(self.thing), own_name(self.thing)
-        more = ("" if model == kind.__name__ else f",model={model}") + (f",version={self.version}" * bool(self.version))
-        return Card(
-            f"object:{kind.__module__}.{kind.__qualname__}{more}",
-            cached=bool(self.version) or contents(self.thing) is not None,
-            prompts=self._prompts(),
-            similarity=similarity,
-        )
-
-    def _fingerprint(self) -> str:
-        kind = type(self.thing)
-        told = [f"{kind.__module__}.{kind.__qualname__}", self.form.name, settings(self.thing)]
-        if self.version:
-            return content_hash(["object version", *told, self.version])
-        told.append(self._read())
-        key = content_hash(["object probe", *told, PROBES])
-        probe = _settled(self.runtime.remembered, key, self._probe())
-        return content_hash(["object", *told, probe.tolist()])
-
-    def _read(self) -> str:
-        """Return a hash of all that the object computes with; an empty text where that cannot be read."""
-        found = contents(self.thing)
-        try:
-            return "" if found is None else digest(found)
-        except Exception as error:
-            raise EncoderError(
-                f"its weights cannot be read ({_said(error)}); ea.encoder(object, version=…) says what they are"
-            ) from error
-
-    def _prompts(self) -> Mapping[str, str]:
-        """Return the prompt of each role, of an object that tells its prompts as one of mteb or a
-        ``SentenceTransformer`` does.
-        """
+    def _prompts(self) -> dict[str, str]:
+        """Return the prompt of each role, of an object that has prompts as mteb or sentence-transformers keep them."""
         if self.form.name == "mteb":
             return mteb_model.prompts_of(getattr(self.thing, "model_prompts", None) or {})
         prompts = getattr(self.thing, "prompts", None)
         if not isinstance(prompts, Mapping):
             return {}
         names = {"text": getattr(self.thing, "default_prompt_name", None), "query": "query", "document": "document"}
-        found = {role: prompts.get(name) for role, name in names.items()}
-        return {role: prompt for role, prompt in found.items() if isinstance(prompt, str) and prompt}
-
-    def _probe(self) -> NDArray[np.float32]:
-        """Return one row for each short probe: in each role its unit vector, that of the long one, and their norms."""
-        parts = []
-        for role in ROLES:
-            rows = _unit(self._probed(role))
-            parts += [rows[:-1], np.repeat(rows[-1:], len(PROBES), axis=0)]
-        return np.hstack(parts)
-
-    def _probed(self, role: Role) -> NDArray[np.float32]:
-        try:
-            found = self.encode([*PROBES, LONG], role)
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(_said(error)) from error
-        rows: NDArray[np.float32] = found.toarray() if issparse(found) else found
-        if rows.shape[0] != len(PROBES) + 1 or not np.isfinite(rows).all():
-            raise EncoderError(f"it returned shape {rows.shape} for {len(PROBES) + 1} texts, or a vector with NaN")
-        return rows
+        by_role = {role: prompts.get(name) for role, name in names.items()}
+        return {role: prompt for role, prompt in by_role.items() if isinstance(prompt, str) and prompt}
 
 
 class _OfOneRun(ObjectEncoder):
@@ -217,28 +241,37 @@ class _OfOneRun(ObjectEncoder):
 
     @cached_property
     def card(self) -> Card:
-        return self._card()
+        return super().card
 
     @cached_property
     def fingerprint(self) -> str:
-        return self._fingerprint()
+        return super().fingerprint
 
 
-def _said(error: Exception) -> str:
-    message = re.sub(r"\s+", " ", str(error))
-    return f"{type(error).__name__}: {message}"
+def _is_encoder_already(thing: object) -> bool:
+    # A fingerprint may take its time: it is not asked for to find out whether there is one.
+    return all(getattr_static(thing, part, None) is not None for part in ENCODER_PARTS)
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows at unit length, and a tenth of the logarithm of 1 + their norm in a last column."""
-    norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    return np.hstack([rows / np.where(norms > 0, norms, 1), np.log1p(norms) / 10]).astype(np.float32)
+def _form_of(thing: object) -> Form | None:
+    """Return the form of an object by its methods; None where it has none of them, or is a class."""
+    if isinstance(thing, type):
+        return None
+    for form in FORMS:
+        if all(_has(thing, method) for method in form.methods):
+            return form
+    return None
 
 
-def _settled(memory: MutableMapping[str, str], key: str, probe: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the probe of the last time where this one is the same within rounding; else this one, remembered."""
-    known = remembered(memory, key)
-    if known is not None and known.shape == probe.shape and np.abs(known - probe).max() <= WITHIN:
-        return known
-    memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
-    return probe
+def _has(thing: object, name: str) -> bool:
+    attribute = getattr(thing, name, None)
+    return callable(attribute) or (name == "mteb_model_meta" and attribute is not None)
+
+
+def _own_version(thing: object) -> str:
+    """Return what an object calls its version or fingerprint; an empty text where it has none."""
+    for attribute in VERSIONED_BY:
+        value = getattr(thing, attribute, None)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value):
+            return str(value)
+    return ""

@@ -2,7 +2,8 @@
 
 The module is looked for in the current folder too. Its vectors are known by the content of the module's source file
 (and of the callable's own, where that is another); a file that has changed since it was imported is run again. Where
-that does not tell all (weights that it loads, helpers that it imports), say ``version=``.
+that does not tell all (weights that it loads, helpers that it imports), say ``version=``. Without a source file and a
+version its vectors are not kept.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import secrets
 import sys
 import time
 import traceback
@@ -46,7 +48,7 @@ def create(
     Raises
     ------
     SpecError
-        If there is no such module, or no source file and no version.
+        If there is no such module.
     UnknownNameError
         If the module has no such callable.
     """
@@ -62,8 +64,8 @@ def create(
     if own is not found and _source(own) and _refresh(own, target):
         _run(found, target)
         function = _callable(found, name, target)
-    content = _content_hash((found, own), target)
-    return PythonEncoder(name, target, function, content, version, similarity)
+    content = _content_hash((found, own))
+    return PythonEncoder(name, target, function, content or secrets.token_hex(16), version, similarity, bool(content))
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,27 @@ class PythonEncoder:
     content: str
     version: str = ""
     similarity: Similarity = "cosine"
+    known: bool = True
 
     @property
     def card(self) -> Card:
         """What is known without running it."""
+        warning = (
+            "it has no source file to be known by, so its vectors are not cached and no later run takes up its scores; "
+            f"give it a version that changes with its vectors: python:{self.target},version=1"
+        )
         given = {"version": self.version, "similarity": self.similarity.removeprefix("cosine")}
         options = "".join(f",{name}={value}" for name, value in given.items() if value)
-        return Card(f"python:{self.target}{options}", similarity=self.similarity)
+        return Card(
+            f"python:{self.target}{options}",
+            cached=self.known,
+            similarity=self.similarity,
+            warnings=() if self.known else (warning,),
+        )
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the name and of the source file, or the version."""
+        """A hash of the name and of the source file, or the version; of chance where there is neither."""
         return content_hash(["python", self.target, self.content])
 
     def fit(self, texts: Sequence[str]) -> PythonEncoder:
@@ -203,13 +215,16 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
     return found  # type: ignore[no-any-return]
 
 
-def _content_hash(modules: tuple[ModuleType, ...], target: str) -> str:
-    """Hash the sources that ran: the module's and, where the callable stands in another, that one's too."""
+def _content_hash(modules: tuple[ModuleType, ...]) -> str:
+    """Hash the sources that ran: the module's and, where the callable stands in another, that one's too.
+
+    The text is empty where there is no source.
+    """
     found = {module.__name__: _RUN.get(module.__name__, b"") for module in modules}
     if all(module.__name__ == "__main__" for module in modules) and (source := _source(modules[0])):
         found = {"__main__": source.read_bytes()}
     if not any(found.values()):
-        raise SpecError(f"encoder 'python:{target}': it has no source file to know it by; say version=")
+        return ""
     return hashlib.sha256(b"".join(found.values())).hexdigest()
 
 

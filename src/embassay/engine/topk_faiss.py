@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from embassay.engine._topk_task import Answer, Floats, Ints, Task
+from embassay.engine.topk_answer import Answer, Floats, Ints, Task
 from embassay.errors import MissingExtraError
-from embassay.vectors import Found
 
 FEW = 50_000
 """Passages below which an exact search is as quick."""
@@ -26,36 +25,52 @@ CHECKED = 256
 STEP = 16_384
 
 
-def load() -> Any:
-    """Import faiss, or say what installs it."""
-    try:
-        return importlib.import_module("faiss")
-    except ImportError as error:
-        raise MissingExtraError("approximate search", "ann") from error
+def approximate(task: Task) -> tuple[Answer, str]:
+    """Return what is found, and the name of the index.
 
-
-def settle(answer: Answer, ids: Ints) -> str:
-    """Fill in what is found for the queries; return the name of the index."""
-    task = answer.task
+    Raises
+    ------
+    MissingExtraError
+        If faiss is not installed.
+    """
+    answer, ids = Answer(task), np.flatnonzero(task.defined)
+    answer.greater[:] = answer.tied[:] = -1
     index, name = _index(load(), task)
     # A document may have several of the nearest passages.
     depth = min(max(DEPTH, task.k) * (1 if task.starts is None else 4), task.passages.shape[0])
     for start in range(0, len(ids), STEP):
         part = ids[start : start + STEP]
         _, passages = index.search(_rows(task, task.queries[part]), depth)
-        hit, rank = np.nonzero(passages >= 0)
-        query, passage = part[hit], passages[hit, rank].astype(np.int64)
-        value = task.similarity(query, passage)
-        answer.place(query, passage, value)
-        _count(answer, part, query, task.document(passage), value)
-    return name
+        for query, row in zip(part.tolist(), passages, strict=True):
+            documents = np.unique(task.documents_of(row[row >= 0].astype(np.int64)))
+            queries = np.full(len(documents), query)
+            similarity, passage = task.similarity(queries, documents)
+            answer.add(queries, documents, passage, similarity)
+            _, pairs = task.pairs_of(queries[:1])
+            pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.own[pairs])]
+            answer.greater[pairs] = answer.tied[pairs] = 0
+            answer.count(pairs, queries, similarity)
+    return answer, name
 
 
-def recall(answer: Answer, exact: Found, ids: Ints, k: int) -> float:
-    """Return the share of the k truly nearest documents of some queries that were found."""
-    found, right = answer.documents[ids, :k], exact.documents
+def checked_queries(task: Task) -> Ints:
+    """Return the queries whose result is to be compared with an exact search."""
+    ids = np.flatnonzero(task.defined)
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(len(ids), CHECKED)).astype(np.int64))]
+
+
+def recall(found: Ints, right: Ints) -> float:
+    """Return the share of the (n, k) truly nearest documents that are among the found ones; −1 is none."""
     hits = sum(len(np.intersect1d(a[a >= 0], b)) for a, b in zip(right, found, strict=True))
     return hits / max(int(np.count_nonzero(right >= 0)), 1)
+
+
+def load() -> Any:
+    """Import faiss, or say what installs it."""
+    try:
+        return importlib.import_module("faiss")
+    except ImportError as error:
+        raise MissingExtraError("approximate search", "ann") from error
 
 
 def _index(faiss: Any, task: Task) -> tuple[Any, str]:
@@ -77,18 +92,3 @@ def _rows(task: Task, rows: Any) -> Any:
     if task.measure == "cosine":
         wide = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     return np.ascontiguousarray(wide, dtype=np.float32)
-
-
-def _count(answer: Answer, ids: Ints, query: Ints, document: Ints, value: Floats) -> None:
-    """Place the pairs whose document is among those found."""
-    begin = np.searchsorted(query, np.append(ids, ids[-1] + 1))
-    for at, asked in enumerate(ids.tolist()):
-        part, pairs = slice(begin[at], begin[at + 1]), answer.pairs_of(asked)
-        if not len(pairs):
-            continue
-        seen, place = np.unique(document[part], return_inverse=True)
-        best = np.full(len(seen), -np.inf)
-        np.fmax.at(best, place, value[part])
-        for pair in pairs[np.isin(answer.pairs[pairs, 1], seen) & ~np.isnan(answer.own[pairs])].tolist():
-            answer.greater[pair] = np.count_nonzero(best > answer.own[pair])
-            answer.tied[pair] = np.count_nonzero(best == answer.own[pair])

@@ -1,0 +1,91 @@
+"""Whether an LMDB file can be read at all: LMDB trusts the pages that it reads and may crash on a damaged one.
+
+So a file that may be damaged is first read in a process of its own, which may crash without harm. That process copies
+the file to nowhere, in which LMDB goes through all pages and counts them, and looks at every record.
+
+Caught: a file that is cut off, is not one of LMDB, or has lost pages to zeros or noise, unless only vectors were hit
+(each vector has a checksum, see ``records``). Not caught: some changes of a few bits in the header of a page or in the
+description of the file. LMDB then reports an error later, or in the worst case crashes while it writes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import lmdb
+
+# As in ``records``, which this file does not import: it runs as a script, and numpy would take most of its time.
+LAYOUT_KEY = b"\x00format"
+LENGTH = slice(4, 8)
+CHECK_SIZE = 8
+
+
+def is_sound(place: Path) -> bool:
+    """Say whether a process can read the whole LMDB file in a folder."""
+    # The process finds lmdb where this one found it.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(  # noqa: S603 - our own interpreter and file, and a path as an argument
+        [sys.executable, "-P", __file__, str(place)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        check=False,
+    )
+    return ended.returncode == 0
+
+
+def read_everything(place: str) -> None:
+    """Read all pages and records of the LMDB file in a folder.
+
+    Raises
+    ------
+    lmdb.Error
+        If LMDB finds damage.
+    ValueError
+        If a record cannot be what it should be.
+    """
+    size = (Path(place) / "data.mdb").stat().st_size
+    # There is room for what others may write meanwhile.
+    with lmdb.open(place, map_size=2 * size + (1 << 30), readonly=True) as env:
+        env.reader_check()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        # A compacting copy fails where pages are missing, used twice, or neither used nor free.
+        env.copyfd(nowhere, compact=True)
+        os.close(nowhere)
+        with env.begin(buffers=True) as transaction:
+            count = _count_records(transaction)
+            stat = transaction.stat()
+        if count != stat["entries"]:
+            raise ValueError("records are missing")
+        # The cache believes these numbers when it looks whether it is full.
+        if (
+            stat["psize"] * (stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"])
+            > env.info()["map_size"]
+        ):
+            raise ValueError("more pages are counted than there can be")
+
+
+def _count_records(transaction: lmdb.Transaction) -> int:
+    """Return the number of records, after a look at each."""
+    # The first layout, which is emptied when it is opened, had no lengths.
+    has_lengths = transaction.get(LAYOUT_KEY) is not None
+    previous = b""
+    count = 0
+    for key, value in transaction.cursor():
+        if bytes(key) <= previous:
+            raise ValueError("the keys are not in order")
+        # A record that LMDB holds to be longer than it says would make LMDB write outside of its page.
+        if has_lengths and int.from_bytes(value[LENGTH], "little") != len(value) - CHECK_SIZE:
+            raise ValueError("a record has a wrong length")
+        bytes(value[-1:])  # beyond the end of a file that is cut off, this ends the process
+        previous = bytes(key)
+        count += 1
+    return count
+
+
+if __name__ == "__main__":
+    read_everything(sys.argv[1])
