@@ -558,7 +558,7 @@ def test_remote_code_is_for_named_encoders_only(embassay):
 def test_help_and_version_are_quick_and_import_nothing_heavy():
     code = (
         "import sys\nfrom embassay.cli.app import _guarded\n_guarded(['--help'])\n"
-        "heavy = {'torch', 'sklearn', 'scipy.stats', 'polars', 'altair', 'pydantic', 'transformers'}\n"
+        "heavy = {'torch', 'sklearn', 'numpy', 'scipy', 'polars', 'altair', 'pydantic', 'transformers'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

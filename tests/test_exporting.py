@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli import export as exporting_module
 from embassay.cli.app import _guarded
-from embassay.cli.export import make
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.export import fidelity
+from embassay.export import making as exporting_module
+from embassay.export.making import make
 from embassay.run.resolve import load_encoder
 from embassay.types import Card
 

@@ -47,7 +47,7 @@ ALLOWED = {
         "vectors",
     },
     "integrations": {"encoders", "result", "run", "samples", "types", "vectors"},
-    "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "types"},
+    "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
     "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
     "run": {

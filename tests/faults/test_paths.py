@@ -9,8 +9,8 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import _guarded
-from embassay.cli.export import make as export
 from embassay.errors import InputError
+from embassay.export.making import make as export
 from embassay.run.config import read
 from embassay.run.session import Request, draw_again
 from embassay.store.files import default_folder

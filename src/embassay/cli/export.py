@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-import glob
-import importlib.util
-import json
-import os
-import secrets
 import shlex
-import shutil
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from embassay._version import __version__
-from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
-from embassay.run.resolve import load_corpus, load_encoder
-from embassay.run.specs import Spec
-from embassay.store.cache import FileHashes
-from embassay.store.canonical import canonical, write
-from embassay.store.paths import output_path
-from embassay.types import Corpus, Runtime
-
-if TYPE_CHECKING:
-    from embassay.encoders.neural.st import SentenceTransformersEncoder
-    from embassay.export.fidelity import Fidelity
-
 FINE = 0
-RECORD, FORMAT = "embassay.json", 1
-NEEDED = {"onnx": ("onnxruntime", "onnx", "tokenizers"), "openvino": ("openvino", "tokenizers")}
-NEAR = 1e-6
-"""How far a float32 graph's vectors may be from the model's: 1 − cosine."""
-SLACK = 1e-4
-"""How far any of their coordinates may be, in lengths of the longest vector."""
 INTERRUPTED = 130
-ABANDONED = 3600.0
-"""Seconds after which a folder that an export was being written into is nobody's any more."""
 Target = Literal["onnx", "openvino"]
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What an export leaves: its folder, the spec of the encoder, and how near it is to the original."""
-
-    folder: Path
-    spec: str
-    fidelity: Fidelity
 
 
 def export(
@@ -82,6 +42,8 @@ def export(
     overwrite
         Replace an exported model that the folder holds.
     """
+    from embassay.export.making import make
+
     try:
         done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     except KeyboardInterrupt:
@@ -92,158 +54,3 @@ def export(
     for line in (f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}"):
         print(line, file=sys.stderr)  # noqa: T201
     return FINE
-
-
-def make(
-    encoder: str,
-    out: Path,
-    to: Target,
-    *,
-    int8: bool = False,
-    corpora: Sequence[str | Corpus[Any]] = (),
-    overwrite: bool = False,
-) -> Exported:
-    """Export a model, as the command does; the folder is written whole or not at all.
-
-    Parameters
-    ----------
-    encoder
-        The spec of a sentence-transformers model; its options (prompts, max_length, dim, normalize) go with it.
-    corpora
-        Whose texts the vectors are compared on; the built-in ones where there are none.
-
-    Raises
-    ------
-    InputError
-        If the model, a corpus or the folder cannot be used, or a library is not installed.
-    EncoderError
-        If the model cannot be exported, or a float32 graph does not give its vectors.
-    """
-    from embassay.export.fidelity import measure
-    from embassay.export.writing import write_graph
-
-    if to not in NEEDED:
-        raise SpecError(f"export to {to!r}: it can be {' or '.join(NEEDED)}")
-    out = output_path(out)
-    _check_free(out, overwrite)
-    for name in NEEDED[to]:
-        if importlib.util.find_spec(name) is None:
-            raise MissingExtraError(f"export to {to}", to)
-    original = _original(encoder)
-    loaded = [load_corpus(c) if isinstance(c, str) else c for c in corpora]
-    with _whole_folder(out) as folder:
-        facts = write_graph(original, folder, to, int8)
-        card = original.card
-        source = {"spec": card.spec, "revision": card.revision, "fingerprint": original.fingerprint}
-        own = {"format": FORMAT, "source": source, "prompts": card.prompts, "similarity": card.similarity}
-        made_with = {"embassay": __version__, **facts.pop("made_with")}
-        write(folder / RECORD, canonical({**facts, **own, "made_with": made_with}))
-        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime(sha256=FileHashes(None)))
-        fidelity = measure(original, exported, loaded)
-        if not int8:
-            _check_near(encoder, fidelity)
-        write(folder / "fidelity.json", canonical(fidelity))
-        write(folder / "README.md", _card(card.spec, to, int8, facts, made_with, fidelity).encode())
-        getattr(exported, "release", lambda: None)()
-    place = str(out) if out.is_absolute() else f"./{out}"
-    return Exported(out, f"{to}:{place}", fidelity)
-
-
-def _original(encoder: str) -> SentenceTransformersEncoder:
-    from embassay.encoders.neural.st import SentenceTransformersEncoder
-
-    found = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
-    if not isinstance(found, SentenceTransformersEncoder):
-        raise SpecError(f"encoder {encoder!r}: sentence-transformers models (st:) can be exported, others cannot")
-    return found
-
-
-def _check_near(encoder: str, found: Fidelity) -> None:
-    """Refuse a float32 graph whose vectors are others than the model's, in direction or in length."""
-    if 1 - found.cosine_min > NEAR:
-        off = f"a cosine with the original is {found.cosine_min:.6f}"
-    elif found.largest_difference > SLACK * found.largest_norm:
-        off = f"a coordinate differs by {found.largest_difference:.2g}, the longest vector is {found.largest_norm:.2g}"
-    else:
-        return
-    raise EncoderError(f"encoder {encoder!r}: its graph does not give its vectors ({off}); nothing was written")
-
-
-def _check_free(out: Path, overwrite: bool) -> None:
-    """Refuse a place that holds something else than an exported model, and one that does without --overwrite."""
-    if "," in str(out):
-        raise SpecError(f"{out}: a comma ends a spec; choose a folder without one with -o")
-    if out.resolve() == Path.cwd():
-        raise OutputError(f"{out}: is the current folder; name another with -o")
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"{out}: is a file; name a folder with -o")
-    if not out.exists() or not any(out.iterdir()):
-        return
-    try:
-        record = json.loads((out / RECORD).read_bytes())
-    except (OSError, ValueError):
-        record = None
-    if not isinstance(record, dict) or "graph" not in record:
-        raise OutputError(f"{out}: not empty and no exported model; choose another folder with -o")
-    if not overwrite:
-        raise OutputError(f"{out}: holds an exported model; choose another folder with -o, or --overwrite")
-
-
-@contextmanager
-def _whole_folder(out: Path) -> Iterator[Path]:
-    """Give an empty folder that gets its name when all has gone well, and is removed otherwise."""
-    out = out.resolve()
-    new = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    old = new.with_name(f"{new.name}.old")
-    made = [folder for folder in out.parents if not folder.exists()]
-    _clear_abandoned(out)
-    try:
-        new.mkdir(parents=True)
-        yield new
-        if out.exists():
-            out.rename(old)
-        new.rename(out)
-    except OSError as error:
-        raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from None
-    except OutputError as error:
-        raise OutputError(str(error).replace(str(new), str(out))) from None
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        if not out.exists() and old.exists():
-            old.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
-        with suppress(OSError):  # not empty: others have come
-            for folder in [] if out.exists() else made:
-                folder.rmdir()
-
-
-def _clear_abandoned(out: Path) -> None:
-    """Remove what exports to this folder that were killed have left beside it."""
-    for folder in out.parent.glob(f".{glob.escape(out.name)}.*.part"):
-        with suppress(OSError):
-            if time.time() - folder.stat().st_mtime > ABANDONED:
-                shutil.rmtree(folder)
-
-
-def _card(
-    spec: str, to: Target, int8: bool, facts: dict[str, Any], made_with: dict[str, str], fidelity: Fidelity
-) -> str:
-    """Return the folder's README: what it is, how it is used, how near it is to the original."""
-    weights = "weights in 8 bits" if int8 else "float32"
-    rows = {
-        "made from": f"`{spec}`",
-        "by": f"`embassay export`, {', '.join(f'{name} {number}' for name, number in made_with.items())}",
-        "graph": f"`{facts['graph']}`, {weights}; {' → '.join(facts['modules'])}",
-        "dimensions": str(facts["dim"]),
-        "tokens read": str(facts["max_length"] or "no limit"),
-    }
-    table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
-    said = "\n".join(f"- {line}" for line in fidelity.sentences())
-    return (
-        f"# {spec.partition(':')[2].partition(',')[0]} for {'ONNX' if to == 'onnx' else 'OpenVINO'}\n\n"
-        f"| | |\n|---|---|\n{table}\n\n"
-        "The graph takes token ids and gives a text's vector: pooling and scaling are in it.\n\n"
-        f"    embassay run -e {to}:./FOLDER\n\n"
-        f"## How near it is to the original\n\n{said}\n\n"
-        "The licence is that of the model that it was made from.\n"
-    )
