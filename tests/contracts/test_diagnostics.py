@@ -1,0 +1,164 @@
+"""What every diagnostic must keep: rows that can be written, the order of encoders, seeds, hostile vectors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.layout import check_layout
+from embassay.plugins import DIAGNOSTICS
+from embassay.run.execute import execute, layouts
+from embassay.run.plan import prepare
+from embassay.store.results import from_bytes, to_bytes
+
+CORPORA = {
+    "negated_antonyms": "opposites",
+    "minimal_pairs": "edits",
+    "composition": "vignettes",
+    "localization": "paraphrases",
+    "retrieval": "handbook",
+    "similarity": "",
+    "isotropy": "opposites",
+    "shift": "handbook",
+}
+OPTIONS = {"shift": ",domain=handbook,general=general"}
+ENCODERS = ("bow", "tfidf", "hashing,dim=64")
+
+
+def corpora_of(name):
+    """Return the corpora that a diagnostic is tried on; similarity and shift have no built-in ones of their own."""
+    if name == "similarity":
+        sentences = [
+            "The shop is open.",
+            "The shop is closed.",
+            "It rains.",
+            "It snows.",
+            "A cat sleeps.",
+            "A dog runs.",
+        ]
+        pairs = [
+            ea.Pair(
+                f"p{place}", f"{sentences[place % 6]} {place}", f"{sentences[(place * 5 + 1) % 6]} {place}", place % 5
+            )
+            for place in range(40)
+        ]
+        return [ea.Corpus("scored", "pairs", tuple(pairs), "1", "CC0-1.0", "this test")]
+    corpus = ea.load(CORPORA[name])
+    if name == "shift":
+        half = len(corpus.documents) // 2
+        known = {document.id for document in corpus.documents[half:]}
+        later = tuple(s for s in corpus.samples if s.right and known >= set(s.right))
+        general = replace(corpus, name="general", samples=later, documents=corpus.documents[half:])
+        first = tuple(s for s in corpus.samples if s.right and not known & set(s.right))
+        return [replace(corpus, samples=first, documents=corpus.documents[:half]), general]
+    return [corpus]
+
+
+def spec_of(name):
+    return name + OPTIONS.get(name, "")
+
+
+@cache
+def outcome(name, encoders=ENCODERS, seed=0):
+    """Run one diagnostic."""
+    plan = prepare(list(encoders), corpora_of(name), [spec_of(name)], runtime=ea.Runtime(), baselines=False)
+    return execute(plan, ea.Draws(seed, 50), workers=1)
+
+
+def test_every_diagnostic_is_tried():
+    assert set(CORPORA) == DIAGNOSTICS.own_names()
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_it_declares_a_version_and_a_layout_that_can_be_drawn(name):
+    assert isinstance(DIAGNOSTICS.module(name).VERSION, int)
+    check_layout(layouts(outcome(name).result)[name])
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_its_rows_name_it_the_corpus_and_an_encoder_of_the_run(name):
+    result = outcome(name).result
+    assert not result.failures
+    assert result.rows
+    labels = {record.name for record in result.encoders} | {""}
+    for row in result.rows:
+        assert row.diagnostic == name
+        assert row.encoder in labels
+        assert row.signature.startswith(f"{name}@")
+        assert row.value is not None or row.reason
+        assert row.low is None or row.low <= row.high
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_no_two_rows_are_of_the_same_thing(name):
+    rows = outcome(name).result.rows
+    places = [(r.corpus, r.encoder, r.subset, r.measure, r.condition, r.quantity) for r in rows]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_its_result_can_be_written_and_read_again(name):
+    result = outcome(name).result
+    written = to_bytes(result)
+    assert "NaN" not in written.decode()
+    assert to_bytes(from_bytes(written, Path("result.json"))) == written
+    assert json.loads(written)["rows"]
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_same_seed_gives_the_same_bytes(name):
+    first = to_bytes(outcome(name).result)
+    outcome.cache_clear()
+    assert to_bytes(outcome(name).result) == first
+
+
+@pytest.mark.parametrize("name", sorted(set(CORPORA) - {"composition"}))
+def test_the_order_of_the_encoders_moves_no_figure(name):
+    # The grid of composition's thresholds spans the margins of all encoders; sums of floats differ in the last digits.
+    first, second = (figures(outcome(name, encoders).result) for encoders in (ENCODERS, ENCODERS[::-1]))
+    assert first.keys() == second.keys()
+    for place, value in first.items():
+        assert second[place] == (value if value is None else pytest.approx(value, rel=1e-9, abs=1e-12)), place
+
+
+def figures(result):
+    """Return the values of a result's rows by what they are of."""
+    return {(r.corpus, r.encoder, r.subset, r.measure, r.condition, r.quantity): r.value for r in result.rows}
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_one_encoder_alone_is_enough(name):
+    result = outcome(name, ("bow",)).result
+    assert not result.failures
+    assert result.rows
+    assert not [c for c in result.comparisons if c.family != "baseline"]
+
+
+class Zeros:
+    """An encoder whose vectors are all zero."""
+
+    version = "1"
+
+    def encode(self, texts, role="text"):
+        return np.zeros((len(texts), 8), dtype=np.float32)
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_vectors_of_zeros_leave_figures_undefined_with_a_reason(name):
+    plan = prepare(
+        ["bow", ea.encoder(Zeros(), name="zeros", version="1")],
+        corpora_of(name),
+        [spec_of(name)],
+        runtime=ea.Runtime(),
+        baselines=False,
+    )
+    result = execute(plan, ea.Draws(0, 50), workers=1).result
+    assert [row for row in result.rows if row.encoder == "bow"]
+    for row in result.rows:
+        assert row.value is not None or row.reason
