@@ -35,6 +35,7 @@ ALLOWED = {
     "api": {"adaptation", "engine", "reports", "result", "run", "store", "testsets", "training", "types"},
     "adaptation": {
         "corpora",
+        "diagnostics",
         "encoders",
         "engine",
         "result",
@@ -46,7 +47,7 @@ ALLOWED = {
         "types",
         "vectors",
     },
-    "integrations": {"encoders", "result", "run", "samples", "types", "vectors"},
+    "integrations": {"diagnostics", "encoders", "result", "run", "samples", "types", "vectors"},
     "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
     "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adaptation.gain import CAVEAT, PHRASES, WATCHED, Change, changes, p_value, signed, told, verdict
-from embassay.plugins import DIAGNOSTICS
+from embassay.adaptation.domain import watched
+from embassay.adaptation.gain import CAVEAT, PHRASES, Change, changes, p_value, signed, told, verdict
+from embassay.diagnostics.base import meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -337,7 +338,8 @@ def test_each_outcome_stands_in_the_documentation_and_each_margin():
     table = page.split("## What the verdict means")[1]
     for phrase in PHRASES.values():
         assert f"| *{phrase}*" in table
-    for name, watched in WATCHED.items():
-        margin = DIAGNOSTICS.module(name).MARGIN
-        size = f"{100 * margin:g} points" if watched.points else f"{margin:g}"
-        assert re.search(rf"\| {watched.title} \| `{name}` \| .* \| {size} \|", table)
+    for name in watched().values():
+        meaning = meaning_of(name)
+        margin = meaning.margin
+        size = f"{100 * margin:g} points" if meaning.points else f"{margin:g}"
+        assert re.search(rf"\| {meaning.title} \| `{name}` \| .* \| {size} \|", table)

@@ -8,7 +8,9 @@ from typing import Any
 
 from embassay.adaptation.material import Material
 from embassay.adaptation.order import Order
+from embassay.diagnostics.base import meaning_of
 from embassay.errors import SourceError, SpecError
+from embassay.plugins import DIAGNOSTICS
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import parse
 from embassay.samples.retrieval import Question
@@ -16,17 +18,14 @@ from embassay.store.paths import source_path
 from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
-SHAPES = {
-    "retrieval": "retrieval",
-    "choice": "negated_antonyms",
-    "minimal_pairs": "minimal_pairs",
-    "composition": "composition",
-    "pairs": "similarity",
-    "groups": "localization",
-}
-"""The diagnostic that looks at a general corpus of each shape."""
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
 """General corpora that join where none of their shape is given."""
+
+
+def watched() -> dict[str, str]:
+    """Return the diagnostic that looks at a general corpus of each shape: those of ours that have a headline."""
+    names = [name for name in sorted(DIAGNOSTICS.own_names()) if meaning_of(name).title]
+    return {DIAGNOSTICS.module(name).create().shape: name for name in names}
 
 
 def check_outside(order: Order, base: Path) -> None:
@@ -85,8 +84,9 @@ def general(
     ours = {corpus.fingerprint for corpus in own}
     learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
     for corpus in found:
-        if corpus.shape not in SHAPES:
-            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(SHAPES)}")
+        known = watched()
+        if corpus.shape not in known:
+            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(known)}")
         if corpus.fingerprint in ours:
             raise SpecError(f"corpus {corpus.name!r} is both adapted to and general; name another with --general")
         if shared := _shared(corpus, learnt):

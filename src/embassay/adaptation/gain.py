@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from embassay.diagnostics.base import meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Comparison, Result
 from embassay.stats.noninferiority import ALPHA, UNCHANGED, Headline, NotWorse
 from embassay.types import Draws
@@ -38,33 +39,6 @@ Headlines = Mapping[tuple[str, str], Headline]
 """The item values of the headline quantity of each (diagnostic, corpus)."""
 
 
-@dataclass(frozen=True)
-class Watched:
-    """How the headline quantity of a diagnostic is told.
-
-    Attributes
-    ----------
-    title
-        What it says of a model.
-    items
-        What one item is called.
-    points
-        Whether it is a share, told in points of a hundred.
-    """
-
-    title: str
-    items: str
-    points: bool = True
-
-
-WATCHED = {
-    "retrieval": Watched("retrieval", "questions"),
-    "negated_antonyms": Watched("negated antonyms", "entries"),
-    "minimal_pairs": Watched("negation contrast", "originals", points=False),
-    "composition": Watched("overlap above chance", "samples"),
-    "similarity": Watched("correlation with human scores", "pairs", points=False),
-    "localization": Watched("groups of one meaning", "sentences"),
-}
 SUBSETS = {"documents": "documents", "queries": "questions"}
 """What ``shift`` calls the texts, and what people do."""
 
@@ -197,7 +171,7 @@ def told(change: Change, many: bool = False) -> str:
     many
         Whether there are several corpora of the domain, so that each is named.
     """
-    points, test = WATCHED[change.diagnostic].points, change.test
+    points, test = meaning_of(change.diagnostic).points, change.test
     against = "" if change.other == BASE else f" against {change.other}"
     where = f"your questions{f' ({change.corpus})' if many else ''}" if change.own else _place(change)
     head = f"{change.variant}{against} on {where}"
@@ -261,7 +235,7 @@ def _minus(value: float | None) -> float | None:
 
 def _counted(change: Change) -> str:
     """Return ``897 test questions in 312 units``; the units where they are not the items themselves."""
-    items = "test questions" if change.own else WATCHED[change.diagnostic].items
+    items = "test questions" if change.own else meaning_of(change.diagnostic).items
     units = f" in {change.units:,} units" if change.units != change.items else ""
     return f"{change.items:,} {items}{units}"
 
@@ -356,4 +330,4 @@ def _grouped(found: Sequence[Change], name: Callable[[Change], str]) -> str:
 
 
 def _place(change: Change) -> str:
-    return f"{change.corpus} ({WATCHED[change.diagnostic].title})"
+    return f"{change.corpus} ({meaning_of(change.diagnostic).title})"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.adaptation import card, figures, gain, lineage
-from embassay.adaptation.domain import SHAPES, check_outside, general, loaded
+from embassay.adaptation.domain import check_outside, general, loaded, watched
 from embassay.adaptation.making import Making
 from embassay.adaptation.material import Material, gather
 from embassay.adaptation.order import Order
@@ -143,7 +143,8 @@ class Adaptation:
         """Return the plan of the assay: test questions, general corpora, and the shift between them."""
         corpora = (*self.material.tests, *self.general)
         # All pairs: what both stages gain is also set against fine-tuning alone.
-        names = dict.fromkeys(f"{SHAPES[corpus.shape]},compare=all" for corpus in corpora)
+        by_shape = watched()
+        names = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
         request = self.request
         plan = prepare(
             encoders,

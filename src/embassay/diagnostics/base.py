@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.plugins import DIAGNOSTICS
 from embassay.result import MIN_UNITS, Comparison, Estimate, Row, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of
@@ -17,6 +19,41 @@ from embassay.types import Draws, ItemScores, content_hash, is_chance
 
 LEXICAL = ("bm25", "tfidf")
 """The encoders that a candidate has to beat to be worth its price: those that only count words."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the quantities of a diagnostic mean, for all who choose between encoders by them: its ``MEANING``.
+
+    Attributes
+    ----------
+    title
+        What the headline quantity says of a model, in a few words; empty where there is no headline.
+    items
+        What one item is called.
+    margin
+        From what loss of the headline quantity on one encoder counts as worse than another; 0 where there is none.
+    points
+        Whether the headline is a share, told in points of a hundred; else it is told as a number.
+    lower
+        Beginnings of the quantities of which lower is better: near to what means something else, near to everything.
+        Quantities are named as ``ea.evaluator`` names them: quantity, subset, condition, joined by ``_``.
+    neither
+        Beginnings of those of which neither is better by itself. Of all others higher is better.
+    """
+
+    title: str = ""
+    items: str = "items"
+    margin: float = 0.0
+    points: bool = True
+    lower: tuple[str, ...] = ()
+    neither: tuple[str, ...] = ()
+
+
+def meaning_of(diagnostic: str) -> Meaning:
+    """Return what the quantities of a diagnostic mean; of one that does not say it, that higher is better."""
+    found: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    return found
 
 
 def row(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import row, unranked
+from embassay.diagnostics.base import Meaning, row, unranked
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
@@ -30,6 +30,7 @@ from embassay.vectors import Vectors
 
 NAME = "isotropy"
 VERSION = 2
+MEANING = Meaning(lower=("mean_cosine",))
 """To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import comparisons, roles_of, row, unranked
+from embassay.diagnostics.base import Meaning, comparisons, roles_of, row, unranked
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
@@ -38,6 +38,7 @@ from embassay.vectors import Search, Vectors
 
 NAME = "shift"
 VERSION = 1
+MEANING = Meaning(neither=("distance", "overlap"))
 """To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
 NEIGHBOURS = 5_000

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
-from embassay.diagnostics.base import candidates_of, comparisons, roles_of, row, unranked, verdict
+from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, row, unranked, verdict
 from embassay.diagnostics.overlap import overlap_rows, overlap_series
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
@@ -44,8 +44,7 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE: Kind = "spearman"
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
-MARGIN = 0.02
-"""The loss of correlation from which on one encoder counts as worse than another."""
+MEANING = Meaning("correlation with human scores", "pairs", 0.02, points=False)
 BINS = 10
 """Groups of equal size, by human score, whose mean cosine is drawn."""
 
@@ -121,7 +120,7 @@ class SimilarityDiagnostic:
         if all(np.isnan(items).all() for items in values.values()):
             return None
         purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        return Headline(HEADLINE, MARGIN, values, scores[0].unit, purpose, of_shares=False)
+        return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, purpose, of_shares=False)
 
 
 def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import meaning_of
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.result import Result, Row
@@ -31,10 +32,6 @@ PAIRED = "shift"
 Source = str | Corpus[Any]
 RESAMPLES = 100
 """Of every bootstrap: the intervals are not shown."""
-LOWER = ("roe", "chosen_antonym", "chosen_polarity", "similarity_antonym", "similarity_negation", "mean_cosine")
-"""Beginnings of the quantities of which lower is better: near to what means something else, near to everything."""
-NEITHER = ("tau", "kept", "baseline", "similarity_random", "similarity_corpus", "distance", "overlap", "rank")
-"""Beginnings of those of which neither is better by itself."""
 
 
 def evaluator(
@@ -81,10 +78,11 @@ def evaluator(
     figures, headline = watch.figures(load_encoder("random,dim=8"))
     if quantity and quantity not in figures:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures)
-    if quantity.startswith(NEITHER):
+    neither = meaning_of(watch.diagnostic.head).neither
+    if quantity.startswith(neither):
         raise SpecError(f"quantity {quantity!r}: neither more nor less of it is better, so it chooses no checkpoint")
     kind: Any = _evaluator()
-    return kind(watch, name or watch.corpora[0].name, quantity or ("" if headline.startswith(NEITHER) else headline))
+    return kind(watch, name or watch.corpora[0].name, quantity or ("" if headline.startswith(neither) else headline))
 
 
 def _understood(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[tuple[Corpus[Any], ...], Spec]:
@@ -212,7 +210,7 @@ def _evaluator() -> type:
             self.watch, self.name = watch, name
             self.prefix = f"{name}_{watch.diagnostic.head}"
             self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
-            self.greater_is_better = not quantity.startswith(LOWER)
+            self.greater_is_better = not quantity.startswith(meaning_of(watch.diagnostic.head).lower)
 
         def __call__(
             self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
+    Meaning,
     candidates_of,
     comparisons,
     pools_of,
@@ -62,8 +63,7 @@ NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("share", "c1:TT", "cosine", "excess:eps0")
-MARGIN = 0.02
-"""The loss of that share from which on one encoder counts as worse than another."""
+MEANING = Meaning("overlap above chance", "samples", 0.02)
 LAYOUT = composition_page.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
@@ -177,7 +177,7 @@ class CompositionDiagnostic:
             return None
         quantity, subset, _, condition = HEADLINE
         purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        return Headline(quantity, MARGIN, values, unit, purpose, subset, condition)
+        return Headline(quantity, MEANING.margin, values, unit, purpose, subset, condition)
 
 
 def draws_needed(scores: ItemScores) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import candidates_of, comparisons, roles_of, verdict
+from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict
 from embassay.diagnostics.localization.page import LAYOUT
 from embassay.diagnostics.localization.rows import NAME, QUANTITIES, View, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
@@ -46,8 +46,7 @@ from embassay.vectors import Vectors
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MARGIN = 0.02
-"""The loss of accuracy from which on one encoder counts as worse than another."""
+MEANING = Meaning("groups of one meaning", "sentences", 0.02)
 LIGHT = 3_000_000
 """Numbers times groups that are classified sooner than another process has been told of them."""
 Rule = Literal["paper", "sklearn"]
@@ -200,7 +199,7 @@ class Localization:
         """Return the item values of the headline, which a test of "not worse" rests on; each sentence counts alike."""
         views = [View(s) for s in scores]
         values = {v.encoder: v.values("accuracy") for v in views}
-        return Headline(HEADLINE[0], MARGIN, values, scores[0].unit, (NAME, views[0].corpus_key))
+        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, (NAME, views[0].corpus_key))
 
 
 def _classifiers(

@@ -19,7 +19,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import candidates_of, comparisons, pools_of, roles_of, row, share_row, unranked, verdict
+from embassay.diagnostics.base import (
+    Meaning,
+    candidates_of,
+    comparisons,
+    pools_of,
+    roles_of,
+    row,
+    share_row,
+    unranked,
+    verdict,
+)
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
@@ -43,8 +53,15 @@ NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_page.LAYOUT
-MARGIN = 0.01
-"""The loss of contrast from which on one encoder counts as worse than another: a tenth of what all-MiniLM-L6-v2 has."""
+# The margin is a tenth of the contrast that all-MiniLM-L6-v2 has.
+MEANING = Meaning(
+    "negation contrast",
+    "originals",
+    0.01,
+    points=False,
+    lower=("similarity_antonym", "similarity_negation"),
+    neither=("baseline", "similarity_random", "similarity_corpus"),
+)
 COLLAPSED = 1e-6
 """A mean cosine this near to 1 leaves nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -144,7 +161,7 @@ class MinimalPairsDiagnostic:
         subset = "-".join(HEADLINE)
         values = {v.encoder: _values(v, ("contrast", subset)) for v in views}
         purpose = (NAME, views[0].corpus_key)
-        return Headline("contrast", MARGIN, values, scores[0].unit, purpose, subset, of_shares=False)
+        return Headline("contrast", MEANING.margin, values, scores[0].unit, purpose, subset, of_shares=False)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
-from embassay.diagnostics.base import candidates_of, comparisons, pools_of, roles_of, row, share_row, verdict
+from embassay.diagnostics.base import Meaning, candidates_of, comparisons, pools_of, roles_of, row, share_row, verdict
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
@@ -49,8 +49,7 @@ NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MARGIN = 0.02
-"""The loss of accuracy from which on one encoder counts as worse than another."""
+MEANING = Meaning("negated antonyms", "entries", 0.02, lower=("chosen_antonym", "chosen_polarity"))
 KINDS = ("antonym", "polarity", "paraphrase")
 CHANCE = 1 / 3
 TIE = 1e-12
@@ -158,7 +157,7 @@ class NegatedAntonyms:
         """Return the item values of the headline, which a test of "not worse" rests on."""
         views = [_View(s, choices(s.values["cosine"])) for s in scores]
         values = {v.encoder: v.right for v in views}
-        return Headline(HEADLINE[0], MARGIN, values, scores[0].unit, (NAME, views[0].corpus_key))
+        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, (NAME, views[0].corpus_key))
 
 
 @dataclass(frozen=True)

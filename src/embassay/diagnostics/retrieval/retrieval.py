@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import candidates_of, comparisons, roles_of, verdict
+from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict
 from embassay.diagnostics.retrieval.page import layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import View, correlations, rows_of, shares_of
@@ -40,8 +40,7 @@ VERSION = 2
 K = 5
 LOSS = 0.02
 """The success that a recommended threshold may lose."""
-MARGIN = 0.02
-"""The loss of success from which on one encoder counts as worse than another."""
+MEANING = Meaning("retrieval", "questions", 0.02, lower=("roe",), neither=("tau", "kept", "rank"))
 PSI = 5
 SHOWN = 12
 """How many of the questions that all encoders miss are shown with their texts."""
@@ -205,7 +204,7 @@ class Retrieval:
         views = [View(s, self.k, self.psi, self.loss) for s in scores]
         name = f"Success@{self.k}"
         values = {v.encoder: v.metric(name) for v in views}
-        return Headline(name, MARGIN, values, views[0].unit, (NAME, views[0].corpus_key))
+        return Headline(name, MEANING.margin, values, views[0].unit, (NAME, views[0].corpus_key))
 
     def _needed(
         self, found: Sequence[PairedDifference], candidates: Mapping[str, Floats], unit: NDArray[np.int64]
