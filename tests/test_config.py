@@ -4,7 +4,7 @@ import pytest
 
 from embassay.errors import SourceError, SpecError
 from embassay.run.config import read
-from embassay.run.session import Request
+from embassay.run.session import RunRequest
 from embassay.run.specs import Spec
 
 
@@ -31,7 +31,7 @@ def test_short_and_long_forms(config):
 
 def test_the_command_line_goes_before_the_file(config):
     path = config('encoders = ["bow"]\nseed = 7\nresamples = 50\nbaselines = false\nout = "there"\n')
-    request = Request.of(path, encoders=["tfidf"], seed=3)
+    request = RunRequest.of(path, encoders=["tfidf"], seed=3)
     assert (request.encoders, request.seed, request.resamples) == (["tfidf"], 3, 50)
     assert (request.baselines, str(request.out)) == (False, "there")
 
@@ -63,4 +63,4 @@ def test_a_missing_file(tmp_path):
 
 def test_numbers_out_of_range_on_the_command_line():
     with pytest.raises(SpecError, match="seed must be 0 or more"):
-        _ = Request.of(None, seed=-1).draws
+        _ = RunRequest.of(None, seed=-1).draws

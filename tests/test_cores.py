@@ -1,5 +1,7 @@
 """Threads of libraries are held back while several cores work, and only then."""
 
+import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -107,3 +109,34 @@ def test_each_thread_does_its_share(count):
     with cores.side_by_side(count) as each:
         assert sum(each(lambda n, of: int(shared[n::of].sum()))) == 45
         assert each(lambda n, of: (n, of)) == [(n, count) for n in range(count)]
+
+
+OVERLAPPING = """
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from threadpoolctl import threadpool_info
+from embassay.engine.cores import single_threads
+
+def threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+square = np.ones((50, 50), np.float32)
+
+def work(_):
+    with single_threads(2) as pool:
+        return threads(), list(pool.map(lambda number: square @ square, range(4)))
+
+before = threads()
+with ThreadPoolExecutor(4) as pool:
+    within = [used for used, _ in pool.map(work, range(8))]
+print(set(before), {count for used in within for count in used}, set(threads()))
+"""
+
+
+def test_threads_are_given_back_whoever_ends_last():
+    # In a process of its own, with two threads of OpenBLAS whatever this one has.
+    settings = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", OVERLAPPING], env=settings, capture_output=True, text=True, check=True)
+    if done.stdout.startswith("{1}"):
+        pytest.skip("OpenBLAS has one thread here")
+    assert done.stdout == "{2} {1} {2}\n"

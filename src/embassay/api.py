@@ -363,7 +363,7 @@ def build(
 
 
 @dataclass(frozen=True)
-class Estimate:
+class GeneratorCost:
     """What a generator would be asked.
 
     Attributes
@@ -390,7 +390,7 @@ def estimate(
     seed: int = 0,
     language: str = "en",
     **options: Any,
-) -> Estimate:
+) -> GeneratorCost:
     """Say what :func:`build` would ask a generator, and what that would cost; nothing is sent.
 
     What was answered to an earlier build of ``out`` costs nothing.
@@ -412,7 +412,7 @@ def estimate(
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
     how: dict[str, Any] = {"count": count, "seed": seed, "language": language, "options": options}
     found = requests_of(kind, given, column="", **how)
-    return Estimate(found, asked.name, *asked.estimate(found))
+    return GeneratorCost(found, asked.name, *asked.estimate(found))
 
 
 def _encoders(given: str | Encoder | Sequence[str | Encoder]) -> tuple[Encoder, ...]:

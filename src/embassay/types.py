@@ -26,7 +26,7 @@ from embassay.samples.checks import check_content
 from embassay.samples.groups import Grouped
 from embassay.samples.retrieval import Document
 from embassay.samples.units import independent_units
-from embassay.vectors import Matrix, Similarity, Vectors
+from embassay.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
 SHOWN = 400
@@ -252,7 +252,7 @@ class Encoder(Protocol):
         """Return an encoder that has learnt from these texts; itself, if it learns nothing."""
         ...
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order."""
         ...
 

@@ -15,7 +15,7 @@ from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """What a model compares a query with a document by."""
-Matrix: TypeAlias = "NDArray[np.float32] | csr_array"
+VectorMatrix: TypeAlias = "NDArray[np.float32] | csr_array"
 """Vectors, one a row: dense float32, or sparse."""
 
 

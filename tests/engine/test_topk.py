@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 
 from embassay.engine import topk_faiss, topk_gpu, topk_scan
 from embassay.engine.topk import search
-from embassay.engine.topk_answer import Task
+from embassay.engine.topk_answer import SearchTask
 from embassay.engine.topk_products import Block, NumpyProduct, Queries, rounding
 from embassay.errors import MissingExtraError, UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
@@ -329,7 +329,7 @@ def test_of_several_devices_the_first_searches():
 def test_the_bound_holds(dtype, measure):
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
-    task = Task(rows[:20], rows[20:], None, 1, measure, np.empty((0, 2), np.int64))
+    task = SearchTask(rows[:20], rows[20:], None, 1, measure, np.empty((0, 2), np.int64))
     queries, block = Queries(task, dtype), Block.of(task, 0, 280, np.empty((280, 700), dtype))
     scores = np.empty((20, 280), dtype)
     NumpyProduct(queries.rows).multiply(slice(0, 20), block.rows, scores)

@@ -12,7 +12,7 @@ from embassay.cli.app import _guarded
 from embassay.errors import InputError
 from embassay.export.making import make as export
 from embassay.run.config import read
-from embassay.run.session import Request, draw_again
+from embassay.run.session import RunRequest, draw_again
 from embassay.store.files import default_folder
 
 UNUSABLE = {
@@ -81,9 +81,9 @@ READ = {
 }
 WRITTEN = {
     "cache": lambda path, docs: ea.assay("bow", "opposites", cache=path),
-    "run": lambda path, docs: Request.of(None, out=path),
-    "config's run": lambda path, docs: Request.of(config_of(path, docs)),
-    "cache of a run": lambda path, docs: Request.of(None, cache=path).cache_folder,
+    "run": lambda path, docs: RunRequest.of(None, out=path),
+    "config's run": lambda path, docs: RunRequest.of(config_of(path, docs)),
+    "cache of a run": lambda path, docs: RunRequest.of(None, cache=path).cache_folder,
     "test set": lambda path, docs: ea.build("groups", ["It rained."], path),
     "exported model": lambda path, docs: export("all-MiniLM-L6-v2", path, "onnx"),
     "adapted models": lambda path, docs: ea.adapt("all-MiniLM-L6-v2", "handbook", path),
@@ -135,7 +135,7 @@ def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2\nIt rained.,It poured.\n")
     (tmp_path / "run.toml").write_text('out = "~/here"\n')
     assert ea.load("~/pairs.csv").name == "pairs"
-    assert Request.of(tmp_path / "run.toml").out == tmp_path / "here"
+    assert RunRequest.of(tmp_path / "run.toml").out == tmp_path / "here"
     monkeypatch.setenv("EMBASSAY_CACHE", "~/cache")
     assert default_folder() == tmp_path / "cache"
 

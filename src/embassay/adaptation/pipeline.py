@@ -125,10 +125,10 @@ class Adaptation:
         return tuple(test.name for test in self.material.tests)
 
     @property
-    def request(self) -> session.Request:
+    def request(self) -> session.RunRequest:
         """What the assay of the variants is asked to be."""
         o = self.order
-        return session.Request(
+        return session.RunRequest(
             out=o.out / "run",
             seed=o.seed,
             resamples=o.resamples,

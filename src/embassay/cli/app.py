@@ -22,7 +22,7 @@ from embassay.errors import EmbassayError, EncoderError, InputError, one_line
 from embassay.plugins import PluginWarning
 
 if TYPE_CHECKING:
-    from embassay.run.session import Request
+    from embassay.run.session import RunRequest
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
@@ -110,9 +110,9 @@ def run(
     trust_remote_code
         Label of an encoder that may run code from its own repository, repeatable.
     """
-    from embassay.run.session import Request, carry_out
+    from embassay.run.session import RunRequest, carry_out
 
-    request = Request.of(
+    request = RunRequest.of(
         config,
         encoders=encoder,
         corpora=corpus,
@@ -157,9 +157,9 @@ def look(
     cache
         Folder of the vector cache.
     """
-    from embassay.run.session import Request
+    from embassay.run.session import RunRequest
 
-    request = Request.of(
+    request = RunRequest.of(
         None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache, baselines=False
     )
     return _look(request)
@@ -267,7 +267,7 @@ def _guarded(arguments: list[str] | None) -> int:
         return WRONG_INPUT
 
 
-def _look(request: Request, *, default: bool = False) -> int:
+def _look(request: RunRequest, *, default: bool = False) -> int:
     from embassay.cli.look import show
 
     show(request, default=default)

@@ -17,14 +17,14 @@ from embassay.store.cache import FileHashes, VectorCache
 from embassay.types import SHOWN, Audit, Corpus, Encoder, Runtime
 
 if TYPE_CHECKING:
-    from embassay.run.session import Request
+    from embassay.run.session import RunRequest
 
 SAMPLES = 3
 BEGINNING = 60
 """Characters of a text that is longer than an encoder reads."""
 
 
-def show(request: Request, *, default: bool = False) -> None:
+def show(request: RunRequest, *, default: bool = False) -> None:
     """Print what each corpus was understood as and, for each encoder, the work it would be.
 
     Where no encoder was asked for there is none, or with ``default`` those that a run would take.
@@ -45,7 +45,7 @@ def show(request: Request, *, default: bool = False) -> None:
             _show_encoder(entry, plan.corpora, cache, console)
 
 
-def _corpora(request: Request) -> tuple[Corpus[Any], ...]:
+def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
     if request.corpora:
         return tuple(load_corpus(source, follow_links=request.follow_links) for source in request.corpora)
     return prepare(["hashing"], (), (), runtime=Runtime(sha256=FileHashes(None)), baselines=False).corpora

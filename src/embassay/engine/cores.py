@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from threading import Lock
 from typing import Any, Protocol, TypeVar
@@ -76,6 +76,7 @@ class _Held:
         """Hold the threads back, if nobody does yet; torch may be None."""
         with self._lock:
             if not self._uses:
+                _disown()
                 self._undo.enter_context(_libraries().limit(limits=1, user_api="blas"))
             if torch and not self._torch_too:
                 self._undo.callback(torch.set_num_threads, torch.get_num_threads())
@@ -88,10 +89,22 @@ class _Held:
             self._uses -= 1
             if not self._uses:
                 self._torch_too = False
+                _disown()
                 self._undo.close()
 
 
 _HELD = _Held()
+
+
+def _disown() -> None:
+    """Let this thread set the number of OpenBLAS's threads.
+
+    From its version 3.8 on threadpoolctl lets only the thread that set a limit lift it, and says nothing to others.
+    """
+    from threadpoolctl import OpenBLASController
+
+    with suppress(AttributeError):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 @cache

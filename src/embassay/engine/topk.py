@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.engine import topk_faiss, topk_gpu
-from embassay.engine.topk_answer import Answer, Task
+from embassay.engine.topk_answer import Answer, SearchTask
 from embassay.engine.topk_products import NumpyProduct, Product, SparseProduct
 from embassay.engine.topk_scan import ImpreciseProductError, scan
 from embassay.errors import UnknownNameError
@@ -72,7 +72,7 @@ def search(
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
     asked = np.asarray(pairs if pairs is not None and len(pairs) else np.empty((0, 2)), dtype=np.int64)
-    task = Task(queries, passages, starts, max(k, 1), measure, asked)
+    task = SearchTask(queries, passages, starts, max(k, 1), measure, asked)
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
@@ -83,7 +83,7 @@ def search(
     return answer.found(name, k)
 
 
-def _exact(task: Task, route: str, device: str) -> tuple[Answer, str]:
+def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
     """Search exactly; return the answer and how it was worked out."""
     if task.sparse:
         return scan(task, SparseProduct, np.float64), "exact: sparse products, float64"
@@ -102,7 +102,7 @@ def _exact(task: Task, route: str, device: str) -> tuple[Answer, str]:
         return scan(task, NumpyProduct, np.float64), f"exact: numpy float64, as {name} is not precise"
 
 
-def _approximate(task: Task, k: int, device: str) -> Found:
+def _approximate(task: SearchTask, k: int, device: str) -> Found:
     """Search by faiss, and measure what it misses."""
     count = task.passages.shape[0]
     if task.sparse or count < topk_faiss.FEW:
@@ -116,7 +116,7 @@ def _approximate(task: Task, k: int, device: str) -> Found:
     return answer.found(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
 
 
-def _check(task: Task) -> None:
+def _check(task: SearchTask) -> None:
     """Refuse shapes that do not belong together."""
     count, width = task.passages.shape
     if task.queries.shape[1] != width or issparse(task.queries) != task.sparse:

@@ -23,7 +23,7 @@ DENSE_PAIRS, SPARSE_PAIRS = 512, 16_384
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """What is searched.
 
     Attributes
@@ -131,7 +131,7 @@ class Task:
 class Answer:
     """The answer as it grows: the nearest documents so far, and how many are nearer than those of the pairs."""
 
-    def __init__(self, task: Task):
+    def __init__(self, task: SearchTask):
         count = task.queries.shape[0]
         self.task = task
         self.documents = np.full((count, task.k), -1, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.engine.topk_answer import Answer, Floats, Ints, Task
+from embassay.engine.topk_answer import Answer, Floats, Ints, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
@@ -25,7 +25,7 @@ CHECKED = 256
 STEP = 16_384
 
 
-def approximate(task: Task) -> tuple[Answer, str]:
+def approximate(task: SearchTask) -> tuple[Answer, str]:
     """Return what is found, and the name of the index.
 
     Raises
@@ -53,7 +53,7 @@ def approximate(task: Task) -> tuple[Answer, str]:
     return answer, name
 
 
-def checked_queries(task: Task) -> Ints:
+def checked_queries(task: SearchTask) -> Ints:
     """Return the queries whose result is to be compared with an exact search."""
     ids = np.flatnonzero(task.defined)
     return ids[np.unique(np.linspace(0, len(ids) - 1, min(len(ids), CHECKED)).astype(np.int64))]
@@ -73,7 +73,7 @@ def load() -> Any:
         raise MissingExtraError("approximate search", "ann") from error
 
 
-def _index(faiss: Any, task: Task) -> tuple[Any, str]:
+def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
     count, width = task.passages.shape
     lists = max(1, round(2 * count**0.5))
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
@@ -86,7 +86,7 @@ def _index(faiss: Any, task: Task) -> tuple[Any, str]:
     return index, f"faiss IVF{lists} nprobe {index.nprobe}"
 
 
-def _rows(task: Task, rows: Any) -> Any:
+def _rows(task: SearchTask, rows: Any) -> Any:
     """Return rows as faiss wants them, of length 1 for cosines; a zero vector stays one."""
     wide: Floats = np.asarray(rows, dtype=np.float64)
     if task.measure == "cosine":

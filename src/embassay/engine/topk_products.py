@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import diags_array, issparse
 
-from embassay.engine.topk_answer import Floats, Ints, Task
+from embassay.engine.topk_answer import Floats, Ints, SearchTask
 from embassay.geometry.closeness import dense_blocks, paired_dot
 
 SHORTEST, LONGEST = 1e-280, 1e280
@@ -61,7 +61,7 @@ class Queries:
         (n, d) scaled.
     """
 
-    def __init__(self, task: Task, dtype: Any):
+    def __init__(self, task: SearchTask, dtype: Any):
         self.task = task
         self.ids = np.flatnonzero(task.defined)
         squares = task.squares[self.ids]
@@ -104,7 +104,7 @@ class Block:
     starts: Ints | None
 
     @classmethod
-    def of(cls, task: Task, first: int, last: int, room: NDArray[Any]) -> Block:
+    def of(cls, task: SearchTask, first: int, last: int, room: NDArray[Any]) -> Block:
         """Scale the passages of the documents from the first to before the last; ``room`` may hold the result."""
         start, stop = (int(place) for place in task.first_passages(np.array([first, last])))
         raw = task.passages[start:stop] if task.sparse else np.asarray(task.passages[start:stop])

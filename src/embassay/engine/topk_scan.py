@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.cores import cores, side_by_side
-from embassay.engine.topk_answer import Answer, Floats, Ints, Task
+from embassay.engine.topk_answer import Answer, Floats, Ints, SearchTask
 from embassay.engine.topk_products import Block, Product, Queries, positive, rounding
 
 PASSAGES, QUERIES = 8192, 512
@@ -37,7 +37,7 @@ class ImpreciseProductError(Exception):
     """A product is further off than it may be: some chips multiply in less precision than they are asked to."""
 
 
-def scan(task: Task, make_product: Callable[[Any], Product], dtype: Any) -> Answer:
+def scan(task: SearchTask, make_product: Callable[[Any], Product], dtype: Any) -> Answer:
     """Find the nearest documents and the ranks of the pairs, with products in some precision.
 
     Raises
@@ -75,13 +75,13 @@ def scan(task: Task, make_product: Callable[[Any], Product], dtype: Any) -> Answ
     return answer
 
 
-def thread_count(task: Task) -> int:
+def thread_count(task: SearchTask) -> int:
     """Return how many threads are worth it."""
     queries, passages = task.queries.shape[0], task.passages.shape[0]
     return int(min(cores(), 1 + passages // 2048, 1 + queries * passages // 2_000_000))
 
 
-def block_edges(task: Task) -> Ints:
+def block_edges(task: SearchTask) -> Ints:
     """Return the documents that blocks begin with, and the number of documents: as many blocks for each thread."""
     passages, threads = task.passages.shape[0], thread_count(task)
     blocks = threads * -(-passages // (threads * PASSAGES))
@@ -93,7 +93,7 @@ def block_edges(task: Task) -> Ints:
 class Scanner:
     """What one thread does."""
 
-    def __init__(self, task: Task, queries: Queries, product: Product):
+    def __init__(self, task: SearchTask, queries: Queries, product: Product):
         self.task, self.queries, self.product = task, queries, product
         self.answer = Answer(task)
         self._positive = positive(queries.rows)

@@ -31,7 +31,7 @@ DEFAULT_OUT = Path("embassay-run")
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """What the user asked for, config file and command line merged."""
 
     encoders: Sequence[str | Spec] = ()
@@ -54,7 +54,7 @@ class Request:
     reference: str = ""
 
     @classmethod
-    def of(cls, config: Path | None, **given: Any) -> Request:
+    def of(cls, config: Path | None, **given: Any) -> RunRequest:
         """Merge a config file with what the command line gives; the latter goes first."""
         settings = read(config) if config else Settings()
         merged: dict[str, Any] = {}
@@ -116,7 +116,7 @@ class Request:
         )
 
 
-def carry_out(request: Request) -> int:
+def carry_out(request: RunRequest) -> int:
     """Run, write the folder, print tables and verdict, draw the report; return the exit code."""
     start = time.perf_counter()
     draws, plan, folder = request.draws, request.plan(), RunFolder(request.out)
@@ -163,7 +163,7 @@ def print_tables(folder: RunFolder, result: Result) -> bool:
     return True
 
 
-def into(folder: RunFolder, request: Request, plan: Plan, draws: Draws, start: float) -> Outcome:
+def into(folder: RunFolder, request: RunRequest, plan: Plan, draws: Draws, start: float) -> Outcome:
     """Execute a plan, and write result and record into a folder that is open for it.
 
     Parameters
@@ -263,7 +263,7 @@ def _draw(path: Path, result: Result, record: Mapping[str, Any]) -> None:
     write(path, page.encode("utf-8", "replace"))
 
 
-def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> Outcome:
+def _execute(request: RunRequest, plan: Plan, draws: Draws, folder: RunFolder) -> Outcome:
     from embassay.run.progress import Bar
 
     progress: Progress = Quiet() if request.quiet else Bar()
@@ -274,7 +274,7 @@ def _execute(request: Request, plan: Plan, draws: Draws, folder: RunFolder) -> O
     return outcome
 
 
-def settings_of(request: Request, plan: Plan) -> dict[str, Any]:
+def settings_of(request: RunRequest, plan: Plan) -> dict[str, Any]:
     """Return what makes a run this run and no other; the order of encoders is the order in the result."""
     return {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],

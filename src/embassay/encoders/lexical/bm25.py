@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Matrix
+from embassay.vectors import VectorMatrix
 
 WORD = re.compile(r"\w+")
 K1, B = 1.2, 0.75
@@ -95,7 +95,7 @@ class BM25Encoder:
         columns = {name: place for place, name in enumerate(names)}
         return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=sum(lengths) / len(lengths))
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")

@@ -14,7 +14,7 @@ from embassay.encoders.lexical.pca import principal_axes
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
-from embassay.vectors import Matrix
+from embassay.vectors import VectorMatrix
 
 TOKENS = r"\w+|[^\w\s]"
 """Words and single punctuation marks, after lower-casing."""
@@ -109,7 +109,7 @@ class LexicalEncoder:
         weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
         return replace(self, vocabulary=columns, weights=tuple(weights.tolist()))
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
         if not self.vocabulary:
             raise EncoderError(f"{self.name} learns its words from a corpus: call fit(texts) first")

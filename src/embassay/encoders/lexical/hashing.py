@@ -11,7 +11,7 @@ from embassay.encoders.lexical.counts import TOKENS
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Matrix
+from embassay.vectors import VectorMatrix
 
 
 def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
@@ -49,7 +49,7 @@ class HashingEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, dim) dense float32; a text without words is a zero row."""
         from sklearn.feature_extraction.text import HashingVectorizer
 

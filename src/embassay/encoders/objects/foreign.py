@@ -24,7 +24,7 @@ from embassay.encoders.objects import mteb_model
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import Matrix, Similarity, as_array, as_float32, described
+from embassay.vectors import Similarity, VectorMatrix, as_array, as_float32, described
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
@@ -204,7 +204,7 @@ class ObjectEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, d) float32, dense or CSR, each text in its role as far as the object knows roles.
 
         Raises

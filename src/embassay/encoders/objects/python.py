@@ -26,7 +26,7 @@ from scipy.sparse import csr_array, issparse
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Matrix, Similarity, as_array, as_float32, described
+from embassay.vectors import Similarity, VectorMatrix, as_array, as_float32, described
 
 TARGET = "module:callable"
 
@@ -105,7 +105,7 @@ class PythonEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Matrix:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return what the function returns, as float32, dense or CSR.
 
         Raises
