@@ -124,12 +124,13 @@ square = np.ones((50, 50), np.float32)
 
 def work(_):
     with single_threads(2) as pool:
-        return threads(), list(pool.map(lambda number: square @ square, range(4)))
+        return list(pool.map(lambda number: square @ square, range(4)))
 
-before = threads()
-with ThreadPoolExecutor(4) as pool:
-    within = [used for used, _ in pool.map(work, range(8))]
-print(set(before), {count for used in within for count in used}, set(threads()))
+print(set(threads()))
+for attempt in range(5):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(8)))
+    print(set(threads()))
 """
 
 
@@ -139,4 +140,4 @@ def test_threads_are_given_back_whoever_ends_last():
     done = subprocess.run([sys.executable, "-c", OVERLAPPING], env=settings, capture_output=True, text=True, check=True)
     if done.stdout.startswith("{1}"):
         pytest.skip("OpenBLAS has one thread here")
-    assert done.stdout == "{2} {1} {2}\n"
+    assert done.stdout == "{2}\n" * 6
