@@ -74,7 +74,11 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     done = python(tmp_path, "-m", "embassay", "run", *arguments, "-o", "out", places=[site])
     assert done.returncode == 0, done.stderr
     assert "Length bias on mine\nDoes the similarity of two texts depend on their lengths?" in done.stdout
-    assert re.search(r"• char_ngrams: .*\(Spearman [+−]0\.\d\d \[", " ".join(done.stdout.split()))
+    told = " ".join(done.stdout.split())
+    for words in ("as the lengths differ more", "with the length of both texts"):
+        assert re.search(
+            rf"• char_ngrams: the cosine of unrelated texts [a-z ]+ {words} \(Spearman [+−]0\.\d\d \[", told
+        )
     page = (tmp_path / "out" / "report.html").read_text()
     for text in (
         "Length bias on mine",
@@ -87,7 +91,8 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     assert (corpus["name"], corpus["shape"], corpus["items"], corpus["units"]) == ("mine", "pairs", 40, 40)
     rows = [r for r in result["rows"] if r["diagnostic"] == "length_bias"]
     assert {(r["quantity"], r["subset"]) for r in rows} == {
-        ("spearman", "all"),
+        ("spearman_difference", "all"),
+        ("spearman_sum", "all"),
         ("mean_cosine", "equal"),
         ("mean_cosine", "unequal"),
     }
@@ -128,21 +133,24 @@ def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
         shorter, longer = sorted(len(texts[place][1].split()) for place in (a, b))
         if a // 2 != b // 2:
             cosine = round(float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v)), 9)
-            possible.add((cosine, longer - shorter, longer / shorter))
-    cosines, differences, ratios = (scores.values[name].tolist() for name in ("cosine", "difference", "ratio"))
-    assert {(round(c, 9), d, r) for c, d, r in zip(cosines, differences, ratios, strict=True)} <= possible
+            possible.add((cosine, longer - shorter, longer + shorter, longer / shorter))
+    names = ("cosine", "difference", "sum", "ratio")
+    cosines, differences, sums, ratios = (scores.values[name].tolist() for name in names)
+    drawn = zip((round(cosine, 9) for cosine in cosines), differences, sums, ratios, strict=True)
+    assert set(drawn) <= possible
     result = assayed(corpus, pairs=3)
-    bias = value_of(result, "spearman")
-    assert bias.value == pytest.approx(spearmanr(differences, cosines).statistic)
-    assert (bias.items, bias.units) == (60, 20)
-    assert bias.low < bias.value < bias.high
+    for quantity, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
+        row = value_of(result, quantity)
+        assert row.value == pytest.approx(spearmanr(lengths, cosines).statistic)
+        assert (row.items, row.units) == (60, 20)
+        assert row.low < row.value < row.high
     for subset, inside in (("equal", lambda ratio: ratio <= 1.1), ("unequal", lambda ratio: ratio >= 1.5)):
         of_subset = [cosine for cosine, ratio in zip(cosines, ratios, strict=True) if inside(ratio)]
         row = value_of(result, "mean_cosine", subset)
         assert (row.value, row.items) == (pytest.approx(np.mean(of_subset)), len(of_subset))
 
 
-@pytest.mark.parametrize(("sign", "said"), [(-1, "look more alike"), (1, "look less alike")])
+@pytest.mark.parametrize(("sign", "said"), [(-1, "falls"), (1, "grows")])
 def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
     lengths = np.arange(61)
     # The square root of a matrix has rows whose products are that matrix: cosines follow the difference of lengths.
@@ -160,18 +168,18 @@ def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
     corpus = ea.Corpus("planted", "pairs", samples)
     planted = ea.encoder(Planted(), name="planted")
     result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
-    assert value_of(result, "spearman").value == pytest.approx(sign, abs=0.01)
+    assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
     (verdict,) = result.verdicts
-    assert said in verdict.notes[0]
+    assert f"{said} as the lengths differ more" in verdict.notes[0]
     assert not verdict.quantity
 
 
 def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
     corpus = ea.load(str(pairs_file))
     plain, other = assayed(corpus), assayed(corpus, pair_seed=1)
-    assert value_of(plain, "spearman").value != value_of(other, "spearman").value
-    assert "(" not in value_of(plain, "spearman").signature.split("|")[0]
-    assert value_of(other, "spearman").signature.split("|")[0].endswith("(pair_seed=1)")
+    assert value_of(plain, "spearman_difference").value != value_of(other, "spearman_difference").value
+    assert "(" not in value_of(plain, "spearman_difference").signature.split("|")[0]
+    assert value_of(other, "spearman_difference").signature.split("|")[0].endswith("(pair_seed=1)")
     assert assayed(corpus) == plain
     for options in ({"pairs": 0}, {"pair_seed": -1}):
         with pytest.raises(SpecError, match=f"option '{next(iter(options))}'"):
@@ -181,7 +189,7 @@ def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
 def test_every_built_in_corpus_will_do(site):
     result = ea.assay(["char_ngrams", "bow"], [], ["length_bias"], cache=None, resamples=50)
     assert not result.failures
-    defined = {r.corpus for r in result.rows if r.quantity == "spearman" and r.low is not None}
+    defined = {r.corpus for r in result.rows if r.quantity == "spearman_difference" and r.low is not None}
     assert defined == {corpus.name for corpus in result.corpora}
     assert {"handbook", "opposites"} < defined
 

@@ -2,12 +2,13 @@
 
 Random pairs of unrelated texts are compared. Length says nothing about what such texts mean, so their cosine should not
 follow it. The bias is Spearman's correlation of the cosine with the difference of the two lengths, in words: 0 for
-none, negative where texts of like length look more alike than others, positive where they look less alike; the larger
-its absolute value, the larger the bias. Beside it stand the mean cosines of pairs of about equal and of unequal
-length.
+none; negative where the cosine falls, positive where it grows as lengths differ more. The larger its absolute value,
+the larger the bias. A large difference needs a long text, so the correlation with the sum of the lengths stands beside
+it, and the mean cosines of pairs of about equal and of unequal length, whatever that length is.
 
 Texts of one unit of the corpus depend on each other. So units are joined two by two, each in one couple only, and every
-pair has one text of either; couples are then independent, and they are what intervals resample.
+pair has one text of either; couples are then independent, and they are what intervals resample. Where there are
+documents, each of them is a unit, and only their passages are compared.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, 
 from embassay.randomness import generator
 from embassay.stats.correlate import MIN_ITEMS, correlate
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference
 from embassay.stats.resample import ABSENT, means
 
 NAME = "length_bias"
@@ -38,6 +38,11 @@ UNEQUAL = 1.5
 MOST_COUPLES = 2_000
 """More couples of units are not looked at: the interval is narrow by then."""
 DEFAULT_PAIRS = 5
+LENGTHS = {
+    "spearman_difference": ("difference", "as the lengths differ more"),
+    "spearman_sum": ("sum", "with the length of both texts"),
+}
+"""By quantity what the cosine is correlated with: the name of its values, and how a finding calls it."""
 
 
 def create(*, pairs: int = DEFAULT_PAIRS, pair_seed: int = 0) -> ea.Diagnostic:
@@ -88,6 +93,7 @@ class LengthBias:
             values={
                 "cosine": paired_cosine(vectors.matrix[first], vectors.matrix[second]),
                 "difference": np.abs(lengths[:, 0] - lengths[:, 1]),
+                "sum": lengths.sum(axis=1),
                 "ratio": lengths.max(axis=1) / np.maximum(lengths.min(axis=1), 1.0),
             },
         )
@@ -95,28 +101,32 @@ class LengthBias:
     def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
         """Estimate the bias of all encoders on one corpus, and compare them."""
         # All encoders saw the same pairs; the stream's name makes all use the same resamples, too.
-        unit, difference = scores[0].unit, scores[0].values["difference"]
+        unit = scores[0].unit
         purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        rows, findings = list[ea.Row](), list[str]()
+        cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
+        rows, compared, findings = list[ea.Row](), list[ea.Comparison](), list[str]()
+
+        for quantity, (name, words) in LENGTHS.items():
+            lengths = scores[0].values[name]
+            for s in scores:
+                estimate = correlate(lengths, s.values["cosine"], unit, "spearman", draws, *purpose)
+                rows.append(row(s, draws, quantity, "all", estimate))
+                if not s.origin.baseline:
+                    findings += _findings(s.origin.encoder, estimate, words)
+            if len(lengths) >= MIN_ITEMS:
+                roles = roles_of(scores)
+                differences = compare_correlations(lengths, cosines, unit, "spearman", roles, draws, *purpose)
+                compared += comparisons(scores[0], quantity, "all", differences)
+
         tables = [_cosines_by_ratio(s) for s in scores]
-        for s, by_ratio in zip(scores, means(tables, unit, draws, *purpose), strict=True):
-            bias = correlate(difference, s.values["cosine"], unit, "spearman", draws, *purpose)
-            rows.append(row(s, draws, "spearman", "all", bias))
-            rows += [
-                row(s, draws, "mean_cosine", subset, estimate)
-                for subset, estimate in zip(("equal", "unequal"), by_ratio, strict=True)
-            ]
-            if not s.origin.baseline:
-                findings += _findings(s.origin.encoder, bias, *by_ratio)
-        differences: Sequence[PairedDifference] = ()
-        if len(difference) >= MIN_ITEMS:
-            cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-            differences = compare_correlations(difference, cosines, unit, "spearman", roles_of(scores), draws, *purpose)
+        for s, estimates in zip(scores, means(tables, unit, draws, *purpose), strict=True):
+            for subset, estimate in zip(("equal", "unequal"), estimates, strict=True):
+                rows.append(row(s, draws, "mean_cosine", subset, estimate))
         return ea.Result(
             draws.seed,
             draws.resamples,
             rows=tuple(rows),
-            comparisons=comparisons(scores[0], "spearman", "all", differences),
+            comparisons=tuple(compared),
             verdicts=(unranked(scores, findings),),
         )
 
@@ -154,45 +164,44 @@ def _cosines_by_ratio(scores: ea.ItemScores) -> NDArray[np.float64]:
     return np.stack([np.where(ratio <= EQUAL, cosine, ABSENT), np.where(ratio >= UNEQUAL, cosine, ABSENT)], axis=1)
 
 
-def _findings(encoder: str, bias: ea.Estimate, equal: ea.Estimate, unequal: ea.Estimate) -> Iterator[str]:
+def _findings(encoder: str, bias: ea.Estimate, words: str) -> Iterator[str]:
     """Say in one sentence what was found; nothing where no value or no interval is defined."""
     if bias.value is None or bias.low is None or bias.high is None:
         return
     size = f"Spearman {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]".replace("-", "−")
     if bias.low <= 0 <= bias.high:
-        yield f"{encoder}: no length bias is shown ({size})"
-        return
-    alike = "more" if bias.value < 0 else "less"
-    cosines = ""
-    if equal.value is not None and unequal.value is not None:
-        cosines = f": mean cosine {equal.value:.2f} at about equal, {unequal.value:.2f} at unequal length"
-    yield f"{encoder}: unrelated texts of like length look {alike} alike than others ({size}){cosines}"
+        yield f"{encoder}: the cosine of unrelated texts is not shown to change {words} ({size})"
+    else:
+        yield f"{encoder}: the cosine of unrelated texts {'grows' if bias.value > 0 else 'falls'} {words} ({size})"
 
 
-_BIAS = Column("Spearman", "spearman", format="number")
+_DIFFERENCE = Column("with difference", "spearman_difference", format="number")
 LAYOUT = Layout(
     title="Length bias",
     question="Does the similarity of two texts depend on their lengths?",
     headline=EncoderTable(
         "Similarity of unrelated texts by their lengths",
         (
-            _BIAS,
+            _DIFFERENCE,
+            Column("with sum", "spearman_sum", format="number"),
             Column("equal length", "mean_cosine", "equal", "number"),
             Column("unequal length", "mean_cosine", "unequal", "number"),
         ),
-        note="Spearman: of the cosine with the difference of lengths in words, over random pairs; 0: no bias, "
-        "negative: texts of like length look more alike. Equal length: the longer text has at most "
-        f"{EQUAL:g} times the words of the shorter; unequal: at least {UNEQUAL:g} times.",
+        note="With difference, with sum: Spearman's correlation of the cosine with the difference and with the sum of "
+        "the two lengths in words, over random pairs; 0: no bias. Then the mean cosine. Equal length: the longer text "
+        f"has at most {EQUAL:g} times the words of the shorter; unequal: at least {UNEQUAL:g} times.",
     ),
     parts=(
         GroupedBars(
             "Mean cosine of unrelated texts",
             "mean_cosine",
             (("equal", "about equal length"), ("unequal", "unequal length")),
-            note="The further apart an encoder's two bars, the larger its bias.",
+            note="The further apart an encoder's two bars, the more it looks at length.",
         ),
         ComparisonTable(
-            "Which differences of Spearman's correlation are real", _BIAS, note="Paired on the same pairs of texts."
+            "Which encoders differ in the correlation with the difference",
+            _DIFFERENCE,
+            note="Paired on the same pairs of texts.",
         ),
     ),
     source="an example; see its README",
