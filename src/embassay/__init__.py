@@ -32,6 +32,8 @@ _HOME = {
     "MinimalPairs": "embassay.samples.minimal_pairs:MinimalPairs",
     "Pair": "embassay.samples.pairs:Pair",
     "Question": "embassay.samples.retrieval:Question",
+    "Sample": "embassay.samples.base:Sample",
+    "Text": "embassay.samples.base:Text",
     "Card": "embassay.types:Card",
     "Corpus": "embassay.types:Corpus",
     "Diagnostic": "embassay.types:Diagnostic",
@@ -77,7 +79,9 @@ __all__ = [
     "Result",
     "Row",
     "Runtime",
+    "Sample",
     "Series",
+    "Text",
     "Vectors",
     "Verdict",
     "__version__",
@@ -100,6 +104,7 @@ if TYPE_CHECKING:
     from embassay.result import Comparison, Estimate, Example, Result, Row, Series, Verdict
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
+    from embassay.samples.base import Sample, Text
     from embassay.samples.choice import Choice
     from embassay.samples.composition import Composition
     from embassay.samples.groups import Grouped

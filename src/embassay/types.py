@@ -71,7 +71,8 @@ class Corpus(Generic[S]):
     name
         The label in every table.
     shape
-        What the samples are: ``choice``. A diagnostic says which shape it needs.
+        What the samples are: ``choice``, ``composition``, ``groups``, ``minimal_pairs``, ``pairs`` or ``retrieval``, or
+        a shape of another package's diagnostic. A diagnostic says which shape it needs.
     version, licence, source
         Where it comes from; ``source`` says how it was made (hand-written, generated …).
     builtin
@@ -230,7 +231,7 @@ class Card:
 class Encoder(Protocol):
     """Turns texts into vectors. What it would do is told by its fingerprint alone.
 
-    One that learns something anew inside each training fold also has ``relearn(texts) -> Encoder``, after ``fit``.
+    What one may do beyond that (batch by itself, count tokens, release memory …) is in ``embassay.encoders.base``.
     """
 
     @property
@@ -240,7 +241,10 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that its vectors depend on, what it was fitted on included."""
+        """A hash of all that its vectors depend on, what it was fitted on included, such as 16 hexadecimal digits.
+
+        Vectors and scores are kept on disk under it, so it is the same in every process.
+        """
         ...
 
     @property
@@ -253,7 +257,10 @@ class Encoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order."""
+        """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order; d is the same in every call.
+
+        Rows need not have length 1. They are finite; a row of zeros has no cosine, which is then undefined.
+        """
         ...
 
 
@@ -360,6 +367,8 @@ class ItemScores:
         (n,) strings by name, for example which words an item is about.
     values
         (n,) or (n, k) float64 by name; NaN is undefined.
+    scalars
+        Finite numbers by name that are of no single item.
     """
 
     origin: Origin
@@ -437,22 +446,40 @@ class ItemScores:
 
 
 class Diagnostic(Protocol):
-    """One published method, in two steps: see ``docs/decisions/001-two-step-diagnostics.md``."""
+    """One published method, in two steps: see ``docs/decisions/001-two-step-diagnostics.md``.
+
+    What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
+    module also has ``LAYOUT``, a :class:`~embassay.layout.Layout`, or ``layout(result)``, which returns one.
+    """
 
     @property
     def shape(self) -> str:
-        """The shape of corpus that it needs."""
+        """The shape of corpus that it needs; ``any`` where it reads the texts of every corpus."""
         ...
 
     @property
     def options(self) -> str:
-        """Its options that move a score, in a canonical form; empty for the defaults."""
+        """Its options that move a score, in a canonical form such as ``k=3,seed=1``; empty for the defaults."""
         ...
 
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Look at one encoder's vectors; no statistics."""
+        """Look at one encoder's vectors; no statistics.
+
+        The n items and their order are the same for every encoder. The scores are kept on disk: they depend on the
+        arguments and the options alone, and where chance is needed its seed is an option.
+        """
         ...
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Look at all encoders' scores on one corpus; no vectors, no models."""
+        """Look at all encoders' scores on one corpus; no vectors, no models.
+
+        Parameters
+        ----------
+        scores
+            One for each encoder, baselines included (``origin.baseline``); at least one.
+
+        Returns
+        -------
+        Rows, comparisons, series, examples and a verdict. Encoders and corpora are added to it afterwards.
+        """
         ...

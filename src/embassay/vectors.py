@@ -84,6 +84,11 @@ class Vectors:
 
     Attributes
     ----------
+    matrix
+        (n, d) float32, dense or CSR, finite, a row for each distinct (role, text) of the corpus; rows may be zero, and
+        need not have length 1. Other corpora's texts may be in it too.
+    row
+        The row of each (role, text).
     similarity
         What the model compares a query with a document by.
     search

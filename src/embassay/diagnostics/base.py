@@ -1,21 +1,29 @@
-"""What the diagnostics share: figures and differences to flat rows, and the verdict on a headline."""
+"""What the diagnostics share: figures and differences to flat rows, and the verdict on a headline.
+
+At the end, what a diagnostic may do beyond :class:`~embassay.types.Diagnostic`: one protocol for each optional ability.
+A diagnostic has an ability when it has the method of that name; it need not inherit from anything here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.engine.pending import Pending, Submit
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import MIN_UNITS, Comparison, Estimate, Row, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import Family, PairedDifference, Roles
+from embassay.stats.noninferiority import Headline
 from embassay.stats.shares import PooledShare
 from embassay.stats.units import Floats
-from embassay.types import Draws, ItemScores, content_hash, is_chance
+from embassay.types import Corpus, Draws, ItemScores, Origin, content_hash, is_chance
+from embassay.vectors import Vectors
 
 LEXICAL = ("bm25", "tfidf")
 """The encoders that a candidate has to beat to be worth its price: those that only count words."""
@@ -285,3 +293,46 @@ def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
         candidates=roles_of(scores).candidates,
         notes=tuple(notes),
     )
+
+
+class ChecksCorpus(Protocol):
+    """Cannot work with every corpus of its shape."""
+
+    def check(self, corpus: Corpus[Any]) -> None:
+        """Refuse a corpus before any text is encoded.
+
+        Raises
+        ------
+        InputError
+            With what is wrong, and what to do.
+        """
+        ...
+
+
+class ScoresInParallel(Protocol):
+    """Has work for other processes, which go on while the next encoder encodes."""
+
+    def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
+        """Hand out work with ``submit``, and say how the scores are put together; called in place of ``score``."""
+        ...
+
+
+class SetsSideBySide(Protocol):
+    """Looks at two corpora together; it runs only when it is asked for by name."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The labels of the two corpora."""
+        ...
+
+    def join(self, a: Corpus[Any], b: Corpus[Any], /) -> Corpus[Any]:
+        """Return one corpus of both, of the diagnostic's own shape."""
+        ...
+
+
+class HasHeadline(Protocol):
+    """Has a figure that is a mean over items, so that ``embassay adapt`` can test whether something was lost on it."""
+
+    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
+        """Return the item values of the headline of all encoders; None where there are none on this corpus."""
+        ...

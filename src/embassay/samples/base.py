@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 Role = Literal["text", "query", "document"]
 """How a text is used: a model may put another prompt before each."""
 
-
 Text = tuple[Role, str]
+"""A text with its role: the same text in two roles may have two vectors."""
 
 
 class Sample(Protocol):

@@ -1,0 +1,42 @@
+"""Assay two encoders on one corpus, and read all that came out: python compare_two_encoders.py [CORPUS]."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import embassay as ea
+
+
+def main(source: str, folder: Path) -> None:
+    """Print what an assay finds, and write its report."""
+    corpus = ea.load(source)
+    print(f"{corpus.name}: {len(corpus.samples)} samples, {corpus.audit().units} independent units")
+
+    result = ea.assay(["bow", "small=hashing,dim=64"], [corpus], seed=0, resamples=200, cache=None)
+    print(result.table().select("encoder", "diagnostic", "quantity", "subset", "value", "low", "high"))
+
+    for row in result.rows:
+        if row.value is None:
+            print(f"{row.encoder}: no {row.quantity} of {row.subset}: {row.reason}")
+        elif row.low is not None and row.high is not None:
+            print(f"{row.encoder}: {row.quantity} of {row.subset} is {row.value:.3f} [{row.low:.3f}, {row.high:.3f}]")
+    for comparison in result.comparisons:
+        if comparison.p_holm is not None and comparison.p_holm < 0.05:
+            print(f"{comparison.quantity}: {comparison.a} − {comparison.b} = {comparison.difference}")
+    for verdict in result.verdicts:
+        if verdict.quantity:
+            print(f"{verdict.diagnostic}: may be the best: {', '.join(verdict.best_set) or verdict.reason}")
+        print(*verdict.notes, sep="\n")
+
+    encoder = ea.encoder("hashing,dim=64")
+    vectors = encoder.encode(["It is open.", "It is not open."], role="text")
+    print(f"{encoder.name} gives vectors of shape {vectors.shape}")
+    print(f"report: {ea.report(result, folder / 'report.html')}")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1] if len(sys.argv) > 1 else "opposites", Path.cwd())
+    except ea.EmbassayError as error:
+        sys.exit(f"compare_two_encoders: {error}")

@@ -1,0 +1,373 @@
+"""The example of a plug-in package, and the example of a script: they run, their figures are right, their types too."""
+
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from itertools import combinations
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import embassay as ea
+from embassay.diagnostics import base as abilities_of_diagnostics
+from embassay.encoders import base as abilities_of_encoders
+from embassay.errors import SourceError, SpecError
+
+ROOT = Path(__file__).parent.parent
+PLUGIN = ROOT / "examples" / "plugin"
+SCRIPT = ROOT / "examples" / "compare_two_encoders.py"
+SOURCE = Path(ea.__file__).parents[1]
+WORDS = "shop rain door train lamp river glass bread wind stone".split()
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder with the package and its entry points, as pip leaves them; this process sees it too."""
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
+    place = tmp_path / "site"
+    shutil.copytree(PLUGIN / "src", place, ignore=shutil.ignore_patterns("__pycache__"))
+    info = place / f"embassay_length_bias-{project['version']}.dist-info"
+    info.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (info / "METADATA").write_text(metadata)
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {module}" for name, module in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(place)
+    yield place
+    for module in [m for m in sys.modules if m.startswith("embassay_length_bias")]:
+        del sys.modules[module]
+
+
+@pytest.fixture
+def pairs_file(tmp_path):
+    """Forty pairs whose sentences share no text, of 2 to 9 words."""
+    random = np.random.default_rng(0)
+    lines = ["# id | score | first | second", ""]
+    for number in range(40):
+        first, second = (" ".join(random.choice(WORDS, size=random.integers(1, 9))) for _ in range(2))
+        lines.append(f"p{number} | {number % 6 or ''} | a{number} {first} | b{number} {second}")
+    path = tmp_path / "mine.lst"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def python(folder, *arguments, places=()):
+    """Run the interpreter in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*places, SOURCE]))}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
+
+
+def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
+    arguments = ["-e", "char_ngrams,dim=64", "-e", "bow", "-c", pairs_file, "-d", "length_bias", "-d", "similarity"]
+    done = python(tmp_path, "-m", "embassay", "run", *arguments, "-o", "out", places=[site])
+    assert done.returncode == 0, done.stderr
+    assert "Length bias on mine\nDoes the similarity of two texts depend on their lengths?" in done.stdout
+    told = " ".join(done.stdout.split())
+    for words in ("as the lengths differ more", "with the length of both texts"):
+        assert re.search(
+            rf"• char_ngrams: the cosine of unrelated texts [a-z ]+ {words} \(Spearman [+−]0\.\d\d \[", told
+        )
+    page = (tmp_path / "out" / "report.html").read_text()
+    for text in (
+        "Length bias on mine",
+        "Similarity of unrelated texts by their lengths",
+        "Mean cosine of unrelated texts",
+    ):
+        assert text in page
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    (corpus,) = result["corpora"]
+    assert (corpus["name"], corpus["shape"], corpus["items"], corpus["units"]) == ("mine", "pairs", 40, 40)
+    rows = [r for r in result["rows"] if r["diagnostic"] == "length_bias"]
+    assert {(r["quantity"], r["subset"]) for r in rows} == {
+        ("spearman_difference", "all"),
+        ("spearman_sum", "all"),
+        ("mean_cosine", "equal"),
+        ("mean_cosine", "unequal"),
+    }
+    assert {r["encoder"] for r in rows} == {"char_ngrams", "bow", "tfidf", "random"}
+    assert any(c["diagnostic"] == "length_bias" for c in result["comparisons"])
+    assert any(r["diagnostic"] == "similarity" and r["value"] is not None for r in result["rows"])
+    listed = python(tmp_path, "-m", "embassay", "list", places=[site])
+    for name in ("char_ngrams", "lst", "length_bias"):
+        assert re.search(rf"^{name} ", listed.stdout, re.MULTILINE), listed.stdout
+
+
+# The diagnostic
+
+
+def assayed(corpus, **options):
+    spec = ",".join(["length_bias", *(f"{name}={value}" for name, value in options.items())])
+    return ea.assay(["char_ngrams"], [corpus], [spec], cache=None, resamples=200, baselines=False)
+
+
+def value_of(result, quantity, subset="all"):
+    (row,) = (r for r in result.rows if (r.quantity, r.subset) == (quantity, subset))
+    return row
+
+
+def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
+    corpus = ea.load(str(pairs_file))
+    encoder = ea.encoder("char_ngrams")
+    texts = corpus.texts()
+    vectors = ea.Vectors(encoder.encode([text for _, text in texts]), {text: row for row, text in enumerate(texts)})
+    module = importlib.import_module("embassay_length_bias.length_bias")
+    origin = ea.Origin("length_bias", "", corpus.name, corpus.fingerprint, "char_ngrams", encoder.fingerprint)
+    scores = module.create(pairs=3).score(corpus, vectors, origin)
+    # Couples of units with two texts each have four pairs, of which three are drawn.
+    assert np.bincount(scores.unit).tolist() == [3] * 20
+    possible = set()
+    for a, b in combinations(range(len(texts)), 2):
+        u, v = vectors.matrix[a].astype(float), vectors.matrix[b].astype(float)
+        shorter, longer = sorted(len(texts[place][1].split()) for place in (a, b))
+        if a // 2 != b // 2:
+            cosine = round(float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v)), 9)
+            possible.add((cosine, longer - shorter, longer + shorter, longer / shorter))
+    names = ("cosine", "difference", "sum", "ratio")
+    cosines, differences, sums, ratios = (scores.values[name].tolist() for name in names)
+    drawn = zip((round(cosine, 9) for cosine in cosines), differences, sums, ratios, strict=True)
+    assert set(drawn) <= possible
+    result = assayed(corpus, pairs=3)
+    for quantity, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
+        row = value_of(result, quantity)
+        assert row.value == pytest.approx(spearmanr(lengths, cosines).statistic)
+        assert (row.items, row.units) == (60, 20)
+        assert row.low < row.value < row.high
+    for subset, inside in (("equal", lambda ratio: ratio <= 1.1), ("unequal", lambda ratio: ratio >= 1.5)):
+        of_subset = [cosine for cosine, ratio in zip(cosines, ratios, strict=True) if inside(ratio)]
+        row = value_of(result, "mean_cosine", subset)
+        assert (row.value, row.items) == (pytest.approx(np.mean(of_subset)), len(of_subset))
+
+
+@pytest.mark.parametrize(("sign", "said"), [(-1, "falls"), (1, "grows")])
+def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
+    lengths = np.arange(61)
+    # The square root of a matrix has rows whose products are that matrix: cosines follow the difference of lengths.
+    products = 3_600 * np.eye(61) + sign * np.abs(lengths[:, None] - lengths)
+    size, direction = np.linalg.eigh(products)
+    rows = direction * np.sqrt(size)
+
+    class Planted:
+        version = "1"
+
+        def encode(self, texts):
+            return rows[[len(text.split()) for text in texts]]
+
+    samples = tuple(ea.Pair(str(n), " ".join([f"a{n}"] * n), " ".join([f"b{n}"] * n), None) for n in range(1, 61))
+    corpus = ea.Corpus("planted", "pairs", samples)
+    planted = ea.encoder(Planted(), name="planted")
+    result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
+    assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
+    (verdict,) = result.verdicts
+    assert f"{said} as the lengths differ more" in verdict.notes[0]
+    assert not verdict.quantity
+
+
+def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
+    corpus = ea.load(str(pairs_file))
+    plain, other = assayed(corpus), assayed(corpus, pair_seed=1)
+    assert value_of(plain, "spearman_difference").value != value_of(other, "spearman_difference").value
+    assert "(" not in value_of(plain, "spearman_difference").signature.split("|")[0]
+    assert value_of(other, "spearman_difference").signature.split("|")[0].endswith("(pair_seed=1)")
+    assert assayed(corpus) == plain
+    for options in ({"pairs": 0}, {"pair_seed": -1}):
+        with pytest.raises(SpecError, match=f"option '{next(iter(options))}'"):
+            assayed(corpus, **options)
+
+
+def test_every_built_in_corpus_will_do(site):
+    result = ea.assay(["char_ngrams", "bow"], [], ["length_bias"], cache=None, resamples=50)
+    assert not result.failures
+    defined = {r.corpus for r in result.rows if r.quantity == "spearman_difference" and r.low is not None}
+    assert defined == {corpus.name for corpus in result.corpora}
+    assert {"handbook", "opposites"} < defined
+
+
+def test_one_unit_has_no_pair_and_no_figure(site):
+    corpus = ea.Corpus("one", "pairs", (ea.Pair("0", "It is open.", "It is closed.", 1.0),))
+    result = assayed(corpus)
+    assert all(row.value is None and row.reason for row in result.rows)
+    assert result.verdicts[0].notes == ()
+
+
+# The loader
+
+MISTAKES = {
+    "a | 1 | only one": "line 3: 3 fields",
+    "a | 1 | one | two | three": "line 3: 5 fields",
+    "a | one | first | second": "line 3, field 'score': must be a number or empty, is 'one'",
+    "a | nan | first | second": "line 3, field 'score': must be a number or empty, is 'nan'",
+    " | 1 | first | second": "line 3, field 'id': must not be empty",
+    "a | 1 | | second": "line 3, field 'first': must not be empty",
+    "a | 1 | first |": "line 3, field 'second': must not be empty",
+    "ok | 1 | first | second": "line 3, field 'id': 'ok' is also the id of line 1",
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_named_with_its_place(site, tmp_path, line):
+    path = tmp_path / "mine.lst"
+    path.write_text(f"ok | 2.5 | It rains. | It pours.\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=re.escape(f"{path}, {MISTAKES[line]}")):
+        ea.load(str(path))
+
+
+def test_a_file_is_read_as_it_stands(site, tmp_path):
+    path = tmp_path / "mine.lst"
+    path.write_text("\ufeff# pairs\na | 2.5 | It rains. | It pours.\nb || One. | Two.\n", encoding="utf-8")
+    corpus = ea.load(f"{path},licence=CC0")
+    assert corpus.samples == (ea.Pair("a", "It rains.", "It pours.", 2.5), ea.Pair("b", "One.", "Two.", None))
+    assert (corpus.loader, corpus.shape, corpus.licence) == ("lst", "pairs", "CC0")
+    path.write_text("# nothing\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="there are no pairs"):
+        ea.load(f"{path},loader=lst")
+    path.write_bytes(b"a | 1 | caf\xe9 | two\n")
+    with pytest.raises(SourceError, match="cannot be read as UTF-8 text"):
+        ea.load(f"{path},loader=lst")
+
+
+def test_tables_of_others_are_not_taken_for_its_own(site):
+    recognises = importlib.import_module("embassay_length_bias.lst").recognises
+    assert recognises("# a comment\n\na | 1 | b | c\n")
+    for head in ("", "a,b,c,d\n", "first\tsecond\tscore\n", '{"first": "a | b | c | d"}', "one | two | three | four\n"):
+        assert not recognises(head)
+
+
+# The encoder
+
+
+def test_the_encoder_counts_n_grams(site):
+    encoder = ea.encoder("char_ngrams,n=2,dim=16")
+    expected = np.zeros((2, 16), dtype=np.float32)
+    for row, text in enumerate([" abab ", " é "]):
+        for start in range(len(text) - 1):
+            expected[row, crc32(text[start : start + 2].encode()) % 16] += 1
+    vectors = encoder.encode(["ABab", "É"])
+    assert vectors.dtype == np.float32
+    assert np.array_equal(vectors, expected)
+    assert np.array_equal(encoder.encode(["É"], "query"), expected[1:])
+    assert encoder.encode([]).shape == (0, 16)
+    assert encoder.card.spec == "char_ngrams,n=2,dim=16"
+    assert ea.encoder("char_ngrams").card.spec == "char_ngrams"
+    assert encoder.fingerprint != ea.encoder("char_ngrams,n=3,dim=16").fingerprint
+    with pytest.raises(SpecError, match="option 'dim': must be 1 or more, is 0"):
+        ea.encoder("char_ngrams,dim=0")
+
+
+# The script, and what both import
+
+
+def test_the_script_runs(tmp_path):
+    done = python(tmp_path, SCRIPT)
+    assert done.returncode == 0, done.stderr
+    assert "opposites: 280 samples, 70 independent units" in done.stdout
+    assert "hashing gives vectors of shape (2, 64)" in done.stdout
+    assert (tmp_path / "report.html").is_file()
+    refused = python(tmp_path, SCRIPT, "no_such_corpus")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("compare_two_encoders: ")
+    assert "Traceback" not in refused.stderr
+
+
+def test_the_examples_import_no_private_name():
+    for path in (*PLUGIN.rglob("*.py"), SCRIPT):
+        imported = re.findall(r"(?:from|import) (embassay\S*)(?: import (.*))?", path.read_text(encoding="utf-8"))
+        assert not [
+            pair for pair in imported if re.search(r"[.\s,]_", f"{pair[0]} {pair[1]}".replace("__future__", ""))
+        ]
+        assert not re.search(r"\bea\._|\bsys\.path\b", path.read_text(encoding="utf-8"))
+
+
+def test_each_optional_ability_is_a_protocol():
+    # The names by which encoders and diagnostics are asked for abilities that they need not have.
+    asked = re.compile(r'(?:get|has)attr\(\w*\.?(encoder|exported|diagnostic), "(\w+)"')
+    found = {"encoder": set(), "diagnostic": set()}
+    for path in (SOURCE / "embassay").rglob("*.py"):
+        for kind, name in asked.findall(path.read_text(encoding="utf-8")):
+            found["diagnostic" if kind == "diagnostic" else "encoder"].add(name)
+    for kind, module in (("encoder", abilities_of_encoders), ("diagnostic", abilities_of_diagnostics)):
+        protocols = [thing for thing in vars(module).values() if getattr(thing, "_is_protocol", False)]
+        assert len(found[kind]) >= 4
+        assert found[kind] <= {name for protocol in protocols for name in vars(protocol)}
+
+
+CONFORMING = """
+from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParallel, SetsSideBySide
+from embassay.diagnostics.localization.localization import Localization
+from embassay.diagnostics.shift import Shift
+from embassay.encoders.base import (
+    BatchInvariant, Batches, CountsTokens, KnowsWords, MayChange, OfKnownContent, Relearns, Releases, Remote, Reworded,
+    Routed,
+)
+from embassay.encoders.exported.encoder import ExportedEncoder
+from embassay.encoders.exported.vectors import VectorsEncoder
+from embassay.encoders.lexical.counts import ProjectedEncoder
+from embassay.encoders.neural.hf import TransformersEncoder
+from embassay.encoders.objects.foreign import ObjectEncoder
+from embassay.encoders.objects.python import PythonEncoder
+from embassay.encoders.remote.api import ApiEncoder
+from embassay.encoders.static.words import WordsEncoder
+
+
+def encoders(
+    hf: TransformersEncoder, api: ApiEncoder, words: WordsEncoder, exported: ExportedEncoder, vectors: VectorsEncoder,
+    thing: ObjectEncoder, function: PythonEncoder, projected: ProjectedEncoder,
+) -> None:
+    batches: list[Batches] = [hf, api, exported, vectors]
+    invariant: BatchInvariant = hf
+    counts: list[CountsTokens] = [hf, exported]
+    knows: KnowsWords = words
+    changes: MayChange = thing
+    known: OfKnownContent = function
+    relearns: Relearns = projected
+    releases: list[Releases] = [hf, words]
+    remote: Remote = api
+    reworded: Reworded = hf
+    routed: list[Routed] = [hf, api, exported, words]
+
+
+def diagnostics(localization: Localization, shift: Shift) -> None:
+    checks: ChecksCorpus = localization
+    parallel: ScoresInParallel = localization
+    headline: HasHeadline = localization
+    pair: SetsSideBySide = shift
+"""
+
+
+@pytest.mark.slow
+def test_type_checkers_find_nothing_wrong(tmp_path):
+    conforming = tmp_path / "conforming.py"
+    conforming.write_text(CONFORMING)
+    package = PLUGIN / "src" / "embassay_length_bias"
+    # The classes of this package are checked with its own settings; here nothing but what the examples see of them.
+    strict = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path / 'mypy'}"]
+    for files in ([package, SCRIPT], [conforming]):
+        checked = subprocess.run(
+            [sys.executable, "-m", "mypy", *strict, *files],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "MYPYPATH": str(SOURCE)},
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    settings = {
+        "include": [str(package), str(SCRIPT)],
+        "extraPaths": [str(SOURCE)],
+        "typeCheckingMode": "standard",
+        "pythonVersion": "3.11",
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "basedpyright", "--project", str(tmp_path), "--pythonpath", sys.executable]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "0 errors, 0 warnings" in checked.stdout
