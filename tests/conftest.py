@@ -11,24 +11,32 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-# How long a case takes says nothing here: machines are busy.
-settings.register_profile("steady", deadline=None)
+# How long a case takes says nothing here: machines are busy. Half the usual number of cases keeps the tests quick.
+settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
+@pytest.fixture(scope="session")
+def _caches(tmp_path_factory):
+    """Folders for caches, numbered here: pytest looks through all folders that there are before it makes another."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory, monkeypatch):
+def _own_cache(_caches, monkeypatch):
     """Keep the user's cache out of every test."""
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("EMBASSAY_CACHE", str(next(_caches)))
 
 
 @pytest.fixture(scope="session")

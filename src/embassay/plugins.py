@@ -77,12 +77,14 @@ class Folder:
         PluginError
             If it is of another package, and cannot be imported or has not the function that it needs.
         """
-        if name not in self.names():
-            raise UnknownNameError(self.kind, name, self.names())
-        with self.guarded(name):
-            if name not in self.own_names():
-                return self._import_theirs(name)
+        # Ours are looked for first: where entry points may have changed takes longer to find out.
+        if name in self.own_names():
             module = self._import_own(name)
+        elif name in self._entry_points():
+            with self.guarded(name):
+                return self._import_theirs(name)
+        else:
+            raise UnknownNameError(self.kind, name, self.names())
         if self.missing(module):
             raise MissingExtraError(f"{self.kind} {name!r}", module.EXTRA)
         return module
