@@ -22,11 +22,13 @@ def main(source: str, folder: Path) -> None:
         elif row.low is not None and row.high is not None:
             print(f"{row.encoder}: {row.quantity} of {row.subset} is {row.value:.3f} [{row.low:.3f}, {row.high:.3f}]")
     for comparison in result.comparisons:
-        if comparison.p_holm is not None and comparison.p_holm < 0.05:
+        if comparison.p_holm is not None and comparison.p_holm <= 0.05:
             print(f"{comparison.quantity}: {comparison.a} − {comparison.b} = {comparison.difference}")
     for verdict in result.verdicts:
-        if verdict.quantity:
-            print(f"{verdict.diagnostic}: may be the best: {', '.join(verdict.best_set) or verdict.reason}")
+        if verdict.best_set:
+            print(f"{verdict.diagnostic}: may be the best: {', '.join(verdict.best_set)}")
+        elif verdict.reason:
+            print(f"{verdict.diagnostic}: no encoder is called best: {verdict.reason}")
         print(*verdict.notes, sep="\n")
 
     encoder = ea.encoder("hashing,dim=64")
