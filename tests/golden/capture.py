@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import FunctionType
 
 import embassay as ea
 
@@ -105,7 +106,7 @@ def names() -> str:
 
 def parameters(thing: object) -> str:
     """Return the names of what a function or a class is called with; empty for what is not called, and for errors."""
-    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, Exception)):
+    if not isinstance(thing, (type, FunctionType)) or (isinstance(thing, type) and issubclass(thing, Exception)):
         return ""
     return f"({', '.join(inspect.signature(thing).parameters)})"
 
