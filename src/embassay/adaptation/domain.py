@@ -36,11 +36,17 @@ def check_outside(order: Order, base: Path) -> None:
     SpecError
         If the base or a file of a corpus lies in it.
     """
-    sources = (*listed(order.corpora), *listed(order.general))
-    specs = [parse(source, "corpus") for source in sources if isinstance(source, str)]
-    files = ((spec.head, text) for spec in specs for text in (spec.head, *map(str, spec.options.values())))
-    for what, place in ((f"base {order.base!r}", base), *((f"corpus {n!r}", p) for n, t in files for p in _path(t))):
-        if place.exists() and place.resolve().is_relative_to(order.out.resolve()):
+    places = [(f"base {order.base!r}", base)]
+    for source in (*listed(order.corpora), *listed(order.general)):
+        if not isinstance(source, str):
+            continue
+        spec = parse(source, "corpus")
+        # An option may name a file as well, such as that of the questions.
+        for text in (spec.head, *map(str, spec.options.values())):
+            places += [(f"corpus {spec.head!r}", path) for path in _path(text)]
+    out = order.out.resolve()
+    for what, place in places:
+        if place.exists() and place.resolve().is_relative_to(out):
             raise SpecError(f"{what}: lies in {order.out}, which the variants are written to; choose another -o")
 
 

@@ -90,7 +90,7 @@ def _measured(vectors: Any, subset: str) -> dict[str, float]:
         try:
             fitted = transforms.fit(name, vectors)
         except ValueError:
-            continue
+            continue  # too few different vectors to fit it on: its figures are undefined
         moved = fitted.apply(vectors)
         found |= _named(isotropy(moved[~np.isnan(moved).any(axis=1)]), subset, name, TRANSFORMED)
         found[f"{subset}/{name}/rank"] = float(fitted.rank)

@@ -132,7 +132,7 @@ def environment() -> dict[str, Any]:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
-            continue
+            continue  # a run without it has no version of it
     return {
         "embassay": __version__,
         "python": platform.python_version(),

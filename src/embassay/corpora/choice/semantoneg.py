@@ -74,12 +74,18 @@ def pair_of(first: str, second: str) -> str:
 
     The span after the longest common prefix and suffix of their tokens, articles stripped.
     """
-    a, b = ([t.lower() for t in _WORD.findall(text)] for text in (first, second))
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    room = min(len(a), len(b)) - start
-    end = next((i for i in range(room) if a[-1 - i] != b[-1 - i]), room)
-    spans = ([t for t in side[start : len(side) - end] if t not in ARTICLES] for side in (a, b))
-    return "–".join(sorted(_words(span) for span in spans))
+    a = [word.lower() for word in _WORD.findall(first)]
+    b = [word.lower() for word in _WORD.findall(second)]
+    shorter = min(len(a), len(b))
+    start = 0
+    while start < shorter and a[start] == b[start]:
+        start += 1
+    # A word of the common beginning is not counted once more at the end.
+    end = 0
+    while end < shorter - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    names = [_words([word for word in side[start : len(side) - end] if word not in ARTICLES]) for side in (a, b)]
+    return "–".join(sorted(names))
 
 
 def _words(span: list[str]) -> str:

@@ -85,9 +85,15 @@ def new_names(fusion: str, given: Sequence[str]) -> tuple[str, ...]:
     """
     known = {word.lower() for text in given for word in _parts(text)}
     stems = {word[:STEM] for word in known if len(word) >= STEM}
-    found = [(place, w) for place, w in enumerate(_parts(fusion)) if w[0].isupper() and w != "I"]
-    new = [(place, w) for place, w in found if w.lower() not in known and w.lower()[:STEM] not in stems]
-    return tuple(w for place, w in new if place or _begins_as_name(fusion, w, given))
+    new = []
+    for place, word in enumerate(_parts(fusion)):
+        if not word[0].isupper() or word == "I":
+            continue
+        if word.lower() in known or word.lower()[:STEM] in stems:
+            continue
+        if place > 0 or _begins_as_name(fusion, word, given):
+            new.append(word)
+    return tuple(new)
 
 
 def _begins_as_name(fusion: str, word: str, given: Sequence[str]) -> bool:
