@@ -1,4 +1,4 @@
-"""Print signs of how readable the code is: for the whole package, for each of its folders, or for the densest functions.
+"""Print signs of how readable the code is: for the whole package, each of its folders, or the densest functions.
 
     python tools/readability.py                     # the whole package
     python tools/readability.py --by-folder
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,21 +54,21 @@ class Signs:
                 self.lines += 1
             if stripped.startswith("# ") and "noqa" not in stripped:
                 self.comments += 1
-        any_lines = set()
         for node in ast.walk(tree):
-            self.nodes += 1
-            if isinstance(node, ast.IfExp):
-                self.conditional_expressions += 1
-            elif isinstance(node, COMPREHENSIONS):
-                self.comprehensions += 1
-            elif isinstance(node, ast.Name):
-                if node.id == "Any":
-                    any_lines.add(node.lineno)
-                elif node.id in VAGUE_NAMES and isinstance(node.ctx, ast.Store):
-                    self.vague_names += 1
-            elif isinstance(node, FUNCTIONS):
-                self.add_function(node, path)
-        self.lines_with_any += len(any_lines)
+            self.add_node(node, path)
+        self.lines_with_any += sum(1 for line in text.splitlines() if re.search(r"\bAny\b", line))
+
+    def add_node(self, node: ast.AST, path: Path) -> None:
+        """Count one node of a file's syntax tree in."""
+        self.nodes += 1
+        if isinstance(node, ast.IfExp):
+            self.conditional_expressions += 1
+        elif isinstance(node, COMPREHENSIONS):
+            self.comprehensions += 1
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            self.vague_names += node.id in VAGUE_NAMES
+        elif isinstance(node, FUNCTIONS):
+            self.add_function(node, path)
 
     def add_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> None:
         """Count a function's parameters and the density of its body."""
