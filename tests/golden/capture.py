@@ -1,4 +1,7 @@
-"""What must not move unnoticed: whole results of the built-in corpora, help texts, lists, public names, error messages.
+"""What must not move unnoticed: results, help texts, lists, public names, error messages.
+
+Results are whole for the built-in corpora. For released data, whose licences allow no copies here, they are figures
+without texts.
 
     python tests/golden/capture.py      # writes the files again, after a change that is meant
 
@@ -30,6 +33,18 @@ ENCODERS = (
     "short=hashing,dim=32",
     "random",
 )
+RELEASED = {
+    "semantoneg": "semantoneg/SemAntoNeg_v1.0.json",
+    "msrp": "msrp",
+    "webnlg": "webnlg_sets/tuples.jsonl",
+    "wikisplit": "wikisplit/validation.tsv",
+    "stsb": "stsbenchmark/sts-test.csv",
+    "xquad": "xquad_en/xquad.en.json",
+}
+"""Corpora under the folder ``EMBASSAY_DATA``, by the labels that they have here."""
+RELEASED_ENCODERS = ("bow", "hashing,dim=64")
+RELEASED_UNITS = 40
+"""At most this many units of each released corpus, chosen by the seed."""
 COMMANDS = ("", "run", "look", "report", "cache", "build", "rate", "train", "adapt", "export", "list")
 LISTS = (["list", "encoders"], ["list", "corpora"], ["list", "diagnostics"])
 MISTAKES = (
@@ -63,6 +78,35 @@ def result() -> dict:
     from embassay.store.results import to_bytes
 
     return json.loads(to_bytes(ea.assay(list(ENCODERS), cache=None)))
+
+
+def released_figures(label: str) -> dict[str, list[float | None]]:
+    """Assay some units of a released corpus and return its figures by what they are figures of.
+
+    Parameters
+    ----------
+    label
+        One of :data:`RELEASED`; its file lies under ``EMBASSAY_DATA``.
+
+    Returns
+    -------
+    Value, low and high of each row, and difference, low, high and p of each comparison, to 6 significant digits.
+    """
+    source = Path(os.environ["EMBASSAY_DATA"]) / RELEASED[label]
+    result = ea.assay(list(RELEASED_ENCODERS), [f"{label}={source}"], resamples=200, limit=RELEASED_UNITS, cache=None)
+    figures = {}
+    for row in result.rows:
+        key = (row.diagnostic, row.encoder, row.subset, row.measure, row.condition, row.quantity)
+        figures["|".join(key)] = six_digits(row.value, row.low, row.high)
+    for pair in result.comparisons:
+        key = (pair.diagnostic, pair.a, pair.b, pair.subset, pair.measure, pair.condition, pair.quantity, pair.family)
+        figures["|".join(key)] = six_digits(pair.difference, pair.low, pair.high, pair.p)
+    return figures
+
+
+def six_digits(*numbers: float | None) -> list[float | None]:
+    """Return the numbers with 6 significant digits; None stays None."""
+    return [None if number is None else float(f"{number:.6g}") for number in numbers]
 
 
 def said(arguments: list[str]) -> str:
@@ -118,6 +162,10 @@ def main() -> None:
     """Write all golden files."""
     with gzip.GzipFile(HERE / "builtin.json.gz", "wb", mtime=0) as file:
         file.write(json.dumps(result(), sort_keys=True).encode())
+    if os.environ.get("EMBASSAY_DATA"):
+        figures = {label: released_figures(label) for label in RELEASED}
+        with gzip.GzipFile(HERE / "released.json.gz", "wb", mtime=0) as file:
+            file.write(json.dumps(figures, sort_keys=True).encode())
     for name, capture in TEXTS.items():
         (HERE / name).write_text(capture(), encoding="utf-8")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 
 import pytest
 
-from golden.capture import HERE, TEXTS, result
+from golden.capture import HERE, RELEASED, TEXTS, released_figures, result
 
 CLOSE = 1e-5
 HASHES = re.compile(r"\|(scores|pool):[0-9a-f]+")
@@ -47,6 +48,14 @@ def is_number(value):
 def test_results_of_the_built_in_corpora():
     wanted = json.loads(gzip.decompress((HERE / "builtin.json.gz").read_bytes()))
     assert list(differences(wanted, result()))[:20] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("EMBASSAY_DATA"), reason="EMBASSAY_DATA names no folder of released corpora")
+@pytest.mark.parametrize("label", RELEASED)
+def test_figures_of_released_corpora(label):
+    wanted = json.loads(gzip.decompress((HERE / "released.json.gz").read_bytes()))[label]
+    assert list(differences(wanted, released_figures(label)))[:20] == []
 
 
 @pytest.mark.slow
