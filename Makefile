@@ -12,7 +12,7 @@ PYTEST = $(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
 CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
               --ignore tests/stats/test_coverage.py
 
-.PHONY: demo test test-core test-kernels test-slow lint benchmark docs-figures vendor clean
+.PHONY: demo test test-core test-kernels test-slow lint benchmark docs docs-figures vendor clean
 
 demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict, HTML report
 	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
@@ -44,6 +44,9 @@ benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
 	$(OFFLINE) $(BIN)/python benchmarks/encode.py $(EMBASSAY_DATA)/xquad_en/xquad.en.json
 	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
 
+docs: $(VENV)/.test  ## build the documentation site into site/; a broken link is an error
+	$(BIN)/zensical build --strict
+
 docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; EMBASSAY_DATA)
 	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
 
@@ -52,7 +55,7 @@ vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
 	$(BIN)/python tools/vendor_vega.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-core demo-run embassay-run .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-core site .cache demo-run embassay-run .pytest_cache .mypy_cache .ruff_cache
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
@@ -63,7 +66,7 @@ $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(INSTALL) --editable '.[minilm,all]' --group test --group bridges --group lint
+	$(INSTALL) --editable '.[minilm,all]' --group test --group bridges --group docs --group lint
 	touch $@
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml
