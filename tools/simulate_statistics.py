@@ -1,4 +1,4 @@
-"""Simulate the statistics with known truth and write the figures into ``docs/statistics.md``.
+"""Simulate the statistics with known truth and write the figures into ``docs/simulations.md``.
 
     python tools/simulate_statistics.py            # all simulations, a quarter of an hour on one core
     python tools/simulate_statistics.py shares     # only those that are named
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "statistics.md"
+PAGE = ROOT / "docs" / "simulations.md"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from simulations import Row, Simulation, every_simulation  # noqa: E402

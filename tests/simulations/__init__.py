@@ -1,7 +1,7 @@
 """Simulations with a known truth: how often intervals hold it, and whatever else the statistics promise.
 
 A simulation is a function that yields rows; :func:`simulation` gives it a name and a title. Every module of this
-folder may hold some. ``tools/simulate_statistics.py`` runs them and writes ``docs/statistics.md``.
+folder may hold some. ``tools/simulate_statistics.py`` runs them and writes ``docs/simulations.md``.
 
 The designs are drawn in :mod:`simulations.designs`, by code that shares nothing with the statistics under test.
 """
