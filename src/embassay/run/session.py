@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -11,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import EmbassayError, EncoderError, OutputError, SourceError, one_line, reason_of
+from embassay.errors import EmbassayError, EncoderError, OutputError, SourceError, reason_of, say
 from embassay.result import Result
 from embassay.run.config import Settings, read
 from embassay.run.execute import environment, execute, layouts, peak_memory
@@ -248,11 +247,6 @@ def trust(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return how far the vectors of each encoder can be trusted, as ``run.json`` remembers it."""
     encoders: Mapping[str, Any] = record.get("encoders", {})
     return {name: e["badges"] for name, e in encoders.items() if e.get("badges")}
-
-
-def say(message: str) -> None:
-    """Print to standard error."""
-    print(one_line(message), file=sys.stderr)  # noqa: T201
 
 
 def _draw(path: Path, result: Result, record: Mapping[str, Any]) -> None:
