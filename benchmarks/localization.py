@@ -20,9 +20,10 @@ from _machine import describe
 from embassay.engine.cores import cores
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.store.cache import VectorCache
 from embassay.store.results import to_bytes
-from embassay.types import Draws, Runtime
+from embassay.types import Draws
 
 ENCODERS = (
     "all-MiniLM-L6-v2",
@@ -36,7 +37,7 @@ ROUNDS = 3
 
 def main() -> None:
     """Time both ways and compare their bytes."""
-    plan = prepare(ENCODERS, [f"msrp={sys.argv[1]}"], ["localization"], runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest(ENCODERS, [f"msrp={sys.argv[1]}"], ["localization"], baselines=False))
     print(describe())
     taken: dict[int, list[float]] = {1: [], cores(): []}
     found = {}

@@ -13,11 +13,12 @@ from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntony
 from embassay.errors import EncoderError
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
-from embassay.types import Draws, Runtime
+from embassay.run.request import RunRequest
+from embassay.types import Draws
 
 
 def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagnostics=()):
-    plan = prepare(list(encoders), list(corpora), list(diagnostics), runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest(list(encoders), list(corpora), list(diagnostics), baselines=False))
     return execute(plan, Draws(resamples=50), workers=1)
 
 

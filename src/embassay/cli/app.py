@@ -22,7 +22,7 @@ from embassay.errors import EmbassayError, EncoderError, InputError, say
 from embassay.plugins import PluginWarning
 
 if TYPE_CHECKING:
-    from embassay.run.session import RunRequest
+    from embassay.run.request import RunRequest
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
@@ -110,7 +110,8 @@ def run(
     trust_remote_code
         Label of an encoder that may run code from its own repository, repeatable.
     """
-    from embassay.run.session import RunRequest, carry_out
+    from embassay.run.request import RunRequest
+    from embassay.run.session import carry_out
 
     request = RunRequest.of(
         config,
@@ -127,8 +128,7 @@ def run(
         baselines=False if no_baselines else None,
         texts=False if no_texts else None,
         follow_links=follow_links,
-        cache=cache,
-        use_cache=not no_cache,
+        cache=None if no_cache else cache or "default",
         overwrite=overwrite,
         quiet=quiet,
         trusted=trust_remote_code,
@@ -157,10 +157,10 @@ def look(
     cache
         Folder of the vector cache.
     """
-    from embassay.run.session import RunRequest
+    from embassay.run.request import RunRequest
 
     request = RunRequest.of(
-        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache, baselines=False
+        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
     )
     return _look(request)
 
