@@ -18,7 +18,6 @@ from _machine import describe
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.types import Draws
 
 FEW, MANY, ROUNDS = 8, 32, 3
 
@@ -28,7 +27,7 @@ def seconds(encoders: int, corpus: str) -> float:
     specs = [f"h{place}=hashing,dim={192 + 4 * place}" for place in range(encoders)]
     plan = prepare(RunRequest(specs, [f"xquad={corpus}"], ["retrieval"]))
     start = time.process_time()
-    execute(plan, Draws(), workers=1)
+    execute(plan, workers=1)
     return time.process_time() - start
 
 

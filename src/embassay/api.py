@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError
 from embassay.result import Result
+from embassay.run.execute import execute
 from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.run.session import execute_request
 from embassay.store import results
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
@@ -97,7 +97,7 @@ def assay(
     for entry in plan.entries:
         if request.cache_folder and entry.encoder.card.spec.startswith("object:"):
             messages += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
-    outcome = execute_request(request, plan)
+    outcome = execute(plan)
     if not outcome.result.rows:
         outcome.check()
     messages += [f"failed: {failure.sentence}" for failure in outcome.failures]

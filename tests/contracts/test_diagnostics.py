@@ -69,8 +69,10 @@ def spec_of(name):
 @cache
 def outcome(name, encoders=ENCODERS, seed=0):
     """Run one diagnostic."""
-    plan = prepare(RunRequest(list(encoders), corpora_of(name), [spec_of(name)], baselines=False))
-    return execute(plan, ea.Draws(seed, 50), workers=1)
+    plan = prepare(
+        RunRequest(list(encoders), corpora_of(name), [spec_of(name)], seed=seed, resamples=50, baselines=False)
+    )
+    return execute(plan, workers=1)
 
 
 def test_every_diagnostic_is_tried():
@@ -154,8 +156,8 @@ class Zeros:
 @pytest.mark.parametrize("name", CORPORA)
 def test_vectors_of_zeros_leave_figures_undefined_with_a_reason(name):
     encoders = ["bow", ea.encoder(Zeros(), name="zeros", version="1")]
-    plan = prepare(RunRequest(encoders, corpora_of(name), [spec_of(name)], baselines=False))
-    result = execute(plan, ea.Draws(0, 50), workers=1).result
+    plan = prepare(RunRequest(encoders, corpora_of(name), [spec_of(name)], resamples=50, baselines=False))
+    result = execute(plan, workers=1).result
     assert [row for row in result.rows if row.encoder == "bow"]
     for row in result.rows:
         assert row.value is not None or row.reason

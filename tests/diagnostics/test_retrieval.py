@@ -25,11 +25,11 @@ from embassay.errors import SpecError
 from embassay.geometry.isotropy import isotropy
 from embassay.reports.tables import Scope, corpus_table, encoder_table
 from embassay.reports.words import verdict as words_of
+from embassay.run.execute import without_texts
 from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.run.session import without_texts
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend

@@ -14,12 +14,13 @@ from embassay.errors import EncoderError
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.types import Draws
 
 
 def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagnostics=()):
-    plan = prepare(RunRequest(list(encoders), list(corpora), list(diagnostics), baselines=False))
-    return execute(plan, Draws(resamples=50), workers=1)
+    plan = prepare(
+        RunRequest(list(encoders), list(corpora), list(diagnostics), resamples=50, baselines=False, quiet=True)
+    )
+    return execute(plan, workers=1)
 
 
 def failing_for(name, method, monkeypatch, diagnostic):

@@ -26,7 +26,7 @@ from embassay.run.pages import layouts
 from embassay.run.plan import Plan, Task, limited, prepare
 from embassay.run.record import environment, settings_of
 from embassay.run.request import RunRequest
-from embassay.run.session import execute_request, write_outcome, write_report
+from embassay.run.session import write_outcome, write_report
 from embassay.run.specs import Spec
 from embassay.store.canonical import canonical, write
 from embassay.store.runs import RunFolder
@@ -182,7 +182,7 @@ class Adaptation:
         """Return how many seconds the assay of one variant takes beside its encoding: measured on counted words."""
         plan = self.plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
         start = time.perf_counter()
-        execute(plan, self.request.draws)
+        execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
         return time.perf_counter() - start
 
     def unseen(self) -> tuple[str, ...]:
@@ -232,16 +232,16 @@ class Adaptation:
     def _assay(self) -> tuple[Result, gain.Headlines]:
         """Assay all variants into the run's folder; return the result, and the item values of its headlines."""
         start = time.perf_counter()
-        request, run = self.request, RunFolder(self.order.out / "run")
+        run = RunFolder(self.order.out / "run")
         variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
         plan = self.plan([self._base_spec, *variants])
-        settings = settings_of(request, plan)
+        settings = settings_of(plan)
         try:
             run.open(settings)
         except OutputError:
             run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
-        outcome = execute_request(request, plan, run)
-        record = write_outcome(run, plan, outcome, time.perf_counter() - start, request.texts)
+        outcome = execute(plan, run)
+        record = write_outcome(run, plan, outcome, time.perf_counter() - start)
         outcome.check()
         write_report(run, outcome.result, layouts(outcome.result), record)
         return outcome.result, _headlines(plan, run)

@@ -25,7 +25,7 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
-from embassay.types import Card, Corpus, Draws, Encoder
+from embassay.types import Card, Corpus, Encoder
 from embassay.vectors import Similarity
 
 LABEL = "model"
@@ -154,10 +154,16 @@ class _Watch:
 
     def figures(self, encoder: Encoder) -> tuple[Mapping[str, float], str]:
         """Return the figures of the diagnostic's first table by name, and the name of its headline."""
-        plan = prepare(
-            RunRequest([encoder], self.corpora, [self.diagnostic], baselines=False, quiet=True, seed=self.seed)
+        request = RunRequest(
+            [encoder],
+            self.corpora,
+            [self.diagnostic],
+            seed=self.seed,
+            resamples=RESAMPLES,
+            baselines=False,
+            quiet=True,
         )
-        outcome = execute(plan, Draws(self.seed, RESAMPLES), workers=1)
+        outcome = execute(prepare(request), workers=1)
         outcome.check()
         return _figures(outcome.result)
 

@@ -91,10 +91,16 @@ class Figures:
             If the encoder fails.
         """
         draws = draws or self.draws
-        plan = prepare(
-            RunRequest([encoder], [self.corpus], [self.diagnostic], baselines=False, quiet=True, seed=draws.seed)
+        request = RunRequest(
+            [encoder],
+            [self.corpus],
+            [self.diagnostic],
+            seed=draws.seed,
+            resamples=draws.resamples,
+            baselines=False,
+            quiet=True,
         )
-        outcome = execute(plan, draws, workers=1)
+        outcome = execute(prepare(request), workers=1)
         outcome.check()
         return _figures(outcome.result)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Example, Failure, Result, Verdict
 from embassay.run.plan import Plan, Task
-from embassay.run.progress import Progress, Quiet
+from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
@@ -22,11 +23,16 @@ from embassay.types import Corpus, Draws, ItemScores
 
 LOG = logging.getLogger(__name__)
 KILLED = "a worker process was killed, probably because it ran out of memory; the same command goes on from here"
+NO_TEXTS = "it failed; texts were not to be kept"
+"""What is kept of a reason, which may quote texts, where none are to be kept."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run, what it took each encoder, and what failed."""
+    """The result of a run, what it took each encoder, and what failed and why.
+
+    The reasons in ``result.failures`` are left out where no texts are to be kept, because they may quote them.
+    """
 
     result: Result
     encoders: tuple[EncoderRun, ...]
@@ -47,14 +53,7 @@ class Outcome:
         return notes
 
 
-def execute(
-    plan: Plan,
-    draws: Draws,
-    cache: VectorCache | None = None,
-    folder: RunFolder | None = None,
-    progress: Progress | None = None,
-    workers: int | None = None,
-) -> Outcome:
+def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = None) -> Outcome:
     """Carry out a plan; an encoder or a diagnostic that fails is noted, and the others finish.
 
     Parameters
@@ -64,14 +63,22 @@ def execute(
     workers
         Processes for the diagnostics that use some; one for each core by default.
     """
+    request = plan.request
     runs: list[EncoderRun] = []
-    with Workers(workers) as processes:
-        services = Services(cache, folder, progress or Quiet(), processes.submit)
+    with open_cache(request) as cache, Workers(workers) as processes:
+        services = Services(cache, folder, request.progress, processes.submit)
         try:
             for entry in plan.entries:
                 run = EncoderRun(entry, services)
                 runs.append(run)
-                score_encoder(run, plan)
+                try:
+                    run.score_tasks(plan)
+                except EncoderError as error:
+                    run.fail(str(error))
+                except BrokenExecutor:
+                    run.fail(KILLED)
+                finally:
+                    run.release()
                 # While the next encoder encodes, worker processes score; too much waiting would fill the memory.
                 collect(runs, at_most=2 * cores())
             collect(runs, at_most=0)
@@ -79,22 +86,21 @@ def execute(
             for run in runs:
                 run.abandon()
             raise
-    result = summarise(plan, runs, draws)
-    return Outcome(result, tuple(runs), result.failures)
+    result = summarise(plan, runs)
+    failures = result.failures
+    return Outcome(result if request.texts else without_texts(result), tuple(runs), failures)
 
 
-def score_encoder(run: EncoderRun, plan: Plan) -> None:
-    """Score one encoder on its tasks; note why it failed."""
-    try:
-        run.score_tasks(plan)
-    except EncoderError as error:
-        run.failure = str(error)
-    except BrokenExecutor:
-        run.failure = KILLED
-    finally:
-        if run.effort is None:
-            run.abandon()
-        run.release()
+@contextmanager
+def open_cache(request: RunRequest) -> Iterator[VectorCache | None]:
+    """Open the vector cache that a request asks for; warn at the end if it could not be written."""
+    if request.cache_folder is None:
+        yield None
+        return
+    with VectorCache(request.cache_folder) as cache:
+        yield cache
+        if cache.trouble:
+            request.warn(f"the cache could not be written: {cache.trouble}; no more vectors were kept")
 
 
 def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
@@ -104,16 +110,16 @@ def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
             try:
                 run.collect()
             except BrokenExecutor:
-                run.pending.clear()
-                run.failure = KILLED
+                run.fail(KILLED)
         unfinished = [part for run in runs for part in run.parts]
         if len(unfinished) <= at_most:
             return
         wait(unfinished, return_when=FIRST_COMPLETED)
 
 
-def summarise(plan: Plan, runs: Sequence[EncoderRun], draws: Draws) -> Result:
+def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     """Put the parts of all tasks together; a task whose part cannot be made is noted as failed."""
+    draws = plan.request.draws
     finished = [run for run in runs if run.failure is None]
     failures = list_failures(plan, runs)
     parts = []
@@ -137,6 +143,13 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun], draws: Draws) -> Result:
         examples=tuple(example for part in parts for example in part.examples),
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
     )
+
+
+def without_texts(result: Result) -> Result:
+    """Return the result without any sentence of a corpus: not in examples, not in what a failure quotes."""
+    examples = tuple(replace(example, texts={}) for example in result.examples)
+    failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
+    return replace(result, examples=examples, failures=failures)
 
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:

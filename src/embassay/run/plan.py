@@ -73,13 +73,11 @@ class Plan:
         Those of the notes that neither a corpus nor an encoder holds: which encoders are left out, and why.
     """
 
+    request: RunRequest
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    device: str = "auto"
-    seed: int = 0
-    badges: bool = False
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
         """Return the tasks whose corpus an encoder is for."""
@@ -134,13 +132,11 @@ def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
     of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
     of_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.encoder.card.warnings]
     return Plan(
+        request,
         entries=tuple(entries),
         tasks=tuple(tasks),
         notes=(*candidates.notes, *of_corpora, *of_encoders, *favoured),
         remarks=(*candidates.notes, *favoured),
-        device=runtime.device,
-        seed=request.seed,
-        badges=request.badges,
     )
 
 

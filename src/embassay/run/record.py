@@ -11,19 +11,17 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.errors import EncoderError, one_line
-from embassay.run.execute import Outcome
+from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan
-from embassay.run.request import RunRequest
 from embassay.store.run_record import EncoderUse, RunRecord
 from embassay.types import Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
-NO_TEXTS = "it failed; texts were not to be kept"
-"""What is kept of a reason, which may quote texts, where none are to be kept."""
 
 
-def settings_of(request: RunRequest, plan: Plan) -> dict[str, Any]:
+def settings_of(plan: Plan) -> dict[str, Any]:
     """Return what makes a run this run and no other; the order of encoders is the order in the result."""
+    request = plan.request
     return {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
         "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
@@ -49,15 +47,15 @@ def _fingerprint(encoder: Encoder) -> str:
         return getattr(encoder, "known_fingerprint", None) or ""
 
 
-def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float, texts: bool) -> RunRecord:
+def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
     """Return ``run.json`` of a finished run: what is kept from before, and what this run took.
 
     Parameters
     ----------
     before
         The record of the run's start, with what earlier starts of it took.
-    texts
-        Whether sentences of the corpora may be kept.
+    seconds
+        How long this start has taken.
     """
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
@@ -78,7 +76,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
             "route": run.route,
             "badges": asdict(run.badges) if run.badges else known.get("badges"),
         }
-    if not texts:
+    if not plan.request.texts:
         encoders = {label: _without_reason(record) for label, record in encoders.items()}
     return {
         **before,

@@ -123,9 +123,10 @@ class EncoderRun:
                 vectors, spent = self.encode_pool(pool, advance)
                 effort += spent
                 dim = vectors.matrix.shape[1]
-                vectors = replace(vectors, search=partial(search, device=plan.device))
-                if plan.badges and spent.encoded and pool.encoder.card.cached and not pool.encoder.card.remote:
-                    self.badges = look_at_vectors(pool, vectors, plan.seed, spent.encoded)
+                vectors = replace(vectors, search=partial(search, device=plan.request.device))
+                card = pool.encoder.card
+                if plan.request.badges and spent.encoded and card.cached and not card.remote:
+                    self.badges = look_at_vectors(pool, vectors, plan.request.seed, spent.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
@@ -152,13 +153,12 @@ class EncoderRun:
             more = {"dim": float(vectors.matrix.shape[1]), **count_unknown_words(encoder, task.corpus)}
             return replace(scores, scalars={**scores.scalars, **more})
 
-        begin = getattr(task.diagnostic, "begin", None)
-        if begin is None:
-            self.keep(task.key, lambda: with_scalars(task.diagnostic.score(task.corpus, vectors, origin)))
-            return
         with self.noting_failure(task.key):
-            waiting: Pending[ItemScores] = begin(task.corpus, vectors, origin, self.services.submit)
-            self.pending[task.key] = Pending(waiting.parts, lambda: with_scalars(waiting.finish()))
+            if hasattr(task.diagnostic, "begin"):
+                waiting: Pending[ItemScores] = task.diagnostic.begin(task.corpus, vectors, origin, self.services.submit)
+                self.pending[task.key] = Pending(waiting.parts, lambda: with_scalars(waiting.finish()))
+            else:
+                self.keep(task.key, with_scalars(task.diagnostic.score(task.corpus, vectors, origin)))
 
     def collect(self) -> None:
         """Keep the scores that worker processes have finished.
@@ -169,15 +169,14 @@ class EncoderRun:
             If a worker process was killed.
         """
         for key in [key for key, waiting in self.pending.items() if waiting.ready]:
-            self.keep(key, self.pending.pop(key).finish)
+            with self.noting_failure(key):
+                self.keep(key, self.pending.pop(key).finish())
 
-    def keep(self, key: Key, finish: Callable[[], ItemScores]) -> None:
-        """Finish a score and write it into the run's folder."""
-        with self.noting_failure(key):
-            scores = finish()
-            if self.services.folder:
-                self.services.folder.save(scores)
-            self.scores[key] = scores
+    def keep(self, key: Key, scores: ItemScores) -> None:
+        """Keep the scores of a task, also in the run's folder."""
+        if self.services.folder:
+            self.services.folder.save(scores)
+        self.scores[key] = scores
 
     @contextmanager
     def noting_failure(self, key: Key) -> Iterator[None]:
@@ -199,6 +198,11 @@ class EncoderRun:
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             self.failed_tasks[key] = reason_of(error)
+
+    def fail(self, reason: str) -> None:
+        """Note why the encoder failed; what is finished is kept, and the rest called off."""
+        self.failure = reason
+        self.abandon()
 
     def release(self) -> None:
         """Let go of the model, so that two large ones are never in memory together."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 from embassay.errors import EmbassayError, SourceError, reason_of, say
@@ -20,10 +18,9 @@ from embassay.result import Result
 from embassay.run.execute import Outcome, execute
 from embassay.run.pages import layouts
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import NO_TEXTS, finished_record, settings_of, speeds, trust
+from embassay.run.record import finished_record, settings_of, speeds, trust
 from embassay.run.request import RunRequest
 from embassay.store import results
-from embassay.store.cache import VectorCache
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
@@ -38,15 +35,15 @@ def carry_out(request: RunRequest) -> int:
     tell = request.tell
     plan = prepare(request)
     folder = RunFolder(request.out)
-    changed = folder.open(settings_of(request, plan), request.overwrite)
+    changed = folder.open(settings_of(plan), request.overwrite)
     for name in changed:
         tell(f"{name}: the code of this diagnostic has changed since; its scores are made anew")
     for note in plan.notes:
         tell(note)
 
-    outcome = execute_request(request, plan, folder)
+    outcome = execute(plan, folder)
     result = outcome.result
-    record = write_outcome(folder, plan, outcome, time.perf_counter() - start, request.texts)
+    record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
 
     for note in outcome.notes:
         tell(note)
@@ -66,32 +63,15 @@ def carry_out(request: RunRequest) -> int:
     return FINE if printed and drawn and not result.failures else FAILED_IN_PART
 
 
-def execute_request(request: RunRequest, plan: Plan, folder: RunFolder | None = None) -> Outcome:
-    """Execute a plan with the vector cache that was asked for; the result has texts only where they are to be kept.
-
-    Parameters
-    ----------
-    folder
-        Where scores are kept as they come, and taken up again; it is open.
-    """
-    with VectorCache(request.cache_folder) if request.cache_folder else nullcontext() as cache:
-        outcome = execute(plan, request.draws, cache, folder, request.progress)
-        if cache and cache.trouble:
-            request.warn(f"the cache could not be written: {cache.trouble}; no more vectors were kept")
-    return outcome if request.texts else replace(outcome, result=without_texts(outcome.result))
-
-
-def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, texts: bool) -> RunRecord:
+def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
     """Write ``result.json`` and ``run.json`` into the run's folder, and return the latter.
 
     Parameters
     ----------
     seconds
         How long the run has taken.
-    texts
-        Whether sentences of the corpora may be kept.
     """
-    record = finished_record(folder.record(), plan, outcome, seconds, texts)
+    record = finished_record(folder.record(), plan, outcome, seconds)
     folder.write_result(outcome.result)
     folder.write_record(record)
     if not outcome.failures:
@@ -154,13 +134,6 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
         raise SourceError("; ".join(["nothing was scored in this run", *failures]), run)
     draw(page, result, layouts(result), record)
     return page
-
-
-def without_texts(result: Result) -> Result:
-    """Return the result without any sentence of a corpus: not in examples, not in what a failure quotes."""
-    examples = tuple(replace(example, texts={}) for example in result.examples)
-    failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
-    return replace(result, examples=examples, failures=failures)
 
 
 def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
