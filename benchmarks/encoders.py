@@ -17,7 +17,7 @@ from _machine import describe
 
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
-from embassay.types import Draws, Runtime
+from embassay.run.request import RunRequest
 
 FEW, MANY, ROUNDS = 8, 32, 3
 
@@ -25,9 +25,9 @@ FEW, MANY, ROUNDS = 8, 32, 3
 def seconds(encoders: int, corpus: str) -> float:
     """Assay so many encoders and return the seconds of processor time."""
     specs = [f"h{place}=hashing,dim={192 + 4 * place}" for place in range(encoders)]
-    plan = prepare(specs, [f"xquad={corpus}"], ["retrieval"], runtime=Runtime())
+    plan = prepare(RunRequest(specs, [f"xquad={corpus}"], ["retrieval"]))
     start = time.process_time()
-    execute(plan, Draws(), workers=1)
+    execute(plan, workers=1)
     return time.process_time() - start
 
 

@@ -20,9 +20,8 @@ from _machine import describe
 from embassay.engine.cores import cores
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
-from embassay.store.cache import VectorCache
+from embassay.run.request import RunRequest
 from embassay.store.results import to_bytes
-from embassay.types import Draws, Runtime
 
 ENCODERS = (
     "all-MiniLM-L6-v2",
@@ -36,19 +35,21 @@ ROUNDS = 3
 
 def main() -> None:
     """Time both ways and compare their bytes."""
-    plan = prepare(ENCODERS, [f"msrp={sys.argv[1]}"], ["localization"], runtime=Runtime(), baselines=False)
     print(describe())
     taken: dict[int, list[float]] = {1: [], cores(): []}
     found = {}
-    with tempfile.TemporaryDirectory() as folder, VectorCache(Path(folder)) as cache:
-        execute(plan, Draws(), cache, workers=1)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = f"msrp={sys.argv[1]}"
+        request = RunRequest(ENCODERS, [corpus], ["localization"], baselines=False, cache=Path(folder), quiet=True)
+        plan = prepare(request)
+        execute(plan, workers=1)
         start = time.perf_counter()
-        execute(plan, Draws(), cache)
+        execute(plan)
         print(f"processes {cores()}: {time.perf_counter() - start:6.2f} s with their start")
         for _ in range(ROUNDS):
             for count, seconds in taken.items():
                 start = time.perf_counter()
-                outcome = execute(plan, Draws(), cache, workers=count)
+                outcome = execute(plan, workers=count)
                 seconds.append(time.perf_counter() - start)
                 found[count] = to_bytes(outcome.result)
     for count, seconds in taken.items():

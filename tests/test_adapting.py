@@ -310,7 +310,7 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
     assert [order.use_cache for order in orders] == [True, True, True, False, True]
     requests = [Adaptation(order, None, None, (), ()).request for order in orders]
     assert [request.texts for request in requests] == [False, True, True, True, True]
-    assert [request.use_cache for request in requests] == [True, True, True, False, True]
+    assert [request.cache for request in requests] == [tmp_path / "c", "default", "default", None, tmp_path / "c"]
 
 
 @pytest.mark.parametrize(

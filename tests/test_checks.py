@@ -14,6 +14,7 @@ from embassay.errors import SpecError
 from embassay.plugins import CORPORA, DIAGNOSTICS
 from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.run.plan import ANY, prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import builtin_names, load_corpus
 from embassay.samples.checks import SAMPLES
 from embassay.samples.choice import Choice
@@ -23,7 +24,7 @@ from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
 from embassay.samples.two import Member
-from embassay.types import Corpus, ItemScores, Origin, Runtime
+from embassay.types import Corpus, ItemScores, Origin
 
 CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")
 EDITS = MinimalPairs("0", "a cat", (("typo", "a cta"), ("synonym", "a feline")))
@@ -176,7 +177,7 @@ def test_a_corpus_without_a_name_is_refused(name):
 
 def test_a_shape_that_nothing_reads_is_refused_and_not_left_to_isotropy():
     with pytest.raises(SpecError, match=r"is of shape 'chioce', which nothing here reads.*; did you mean 'choice'\?$"):
-        prepare(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], [], runtime=Runtime())
+        prepare(RunRequest(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], []))
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def test_another_package_s_shape_is_taken_where_its_diagnostic_is(monkeypatch):
     monkeypatch.setitem(sys.modules, point.module, module)
     points = {"embassay.diagnostics": [point]}
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.get(group, []))
-    plan = prepare(["hashing"], [poems], ["isotropy"], runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest(["hashing"], [poems], ["isotropy"], baselines=False))
     assert [task.corpus.name for task in plan.tasks] == ["mine"]
     with pytest.raises(SpecError, match="sample 0: unit: an empty text"):
         Corpus("mine", "poems", (Own("0", "", "a rose"),)).check()

@@ -4,7 +4,7 @@ import pytest
 
 from embassay.errors import SourceError, SpecError
 from embassay.run.config import read
-from embassay.run.session import RunRequest
+from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
 
 
@@ -22,7 +22,7 @@ def test_short_and_long_forms(config):
     settings = read(
         config('encoders = ["bow", {spec = "org/e5,dim=3", name = "e5", query_prompt = "query: a, b"}]\nseed = 7\n')
     )
-    assert settings.specs("encoders") == [
+    assert settings.options()["encoders"] == [
         Spec("bow"),
         Spec("org/e5", "e5", {"dim": "3", "query_prompt": "query: a, b"}),
     ]

@@ -72,7 +72,7 @@ def test_the_guide_s_config_file_is_valid(tmp_path):
         r"^```toml\n(.*?)^```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), flags=re.S | re.M
     )
     (tmp_path / "c.toml").write_text(block)
-    assert read(tmp_path / "c.toml").specs("encoders")[1].label == "e5"
+    assert read(tmp_path / "c.toml").options()["encoders"][1].label == "e5"
 
 
 def test_the_guide_names_every_option_of_every_plug_in():

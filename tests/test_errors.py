@@ -15,6 +15,7 @@ from embassay.errors import (
     SpecError,
     UnknownNameError,
     one_line,
+    say,
 )
 from embassay.store.runs import RunFolder
 
@@ -79,3 +80,8 @@ def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
     code = "import sys; from embassay.run.session import say; say('half \\ud800, all é')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr
+
+
+def test_messages_go_to_standard_error_one_line_each(capsys):
+    say("one\ntwo", "  indented \x1b")
+    assert capsys.readouterr() == ("", "one two\n  indented \\x1b\n")

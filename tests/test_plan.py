@@ -5,14 +5,14 @@ import json
 import pytest
 
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
-from embassay.run import plan
+from embassay.plugins import ENCODERS
 from embassay.run.plan import limited, prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.types import Runtime
 
 
 def prepared(encoders=("bow",), corpora=(), diagnostics=(), **options):
-    return prepare(encoders, corpora, diagnostics, runtime=Runtime(), **options)
+    return prepare(RunRequest(encoders, corpora, diagnostics, **options))
 
 
 def test_without_anything_the_built_in_corpora_and_all_diagnostics():
@@ -86,7 +86,7 @@ def test_the_default_encoder_where_its_weights_are_at_hand():
 
 def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
     monkeypatch.setattr(
-        type(plan.ENCODERS), "missing", lambda self, module: ("torch",) if module.__name__.endswith(".st") else ()
+        type(ENCODERS), "missing", lambda self, module: ("torch",) if module.__name__.endswith(".st") else ()
     )
     found = prepared([])
     assert [e.label for e in found.entries] == ["tfidf", "bm25", "random"]

@@ -9,9 +9,8 @@ from embassay.cli.app import main
 from embassay.errors import UnknownNameError
 from embassay.run import presets as sets_module
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.run.specs import Spec
-from embassay.types import Runtime
 
 SETS = {
     "mine": sets_module.EncoderSet(
@@ -46,7 +45,7 @@ def _own_sets(monkeypatch):
 
 
 def planned(*encoders, **more):
-    return prepare(list(encoders), ["opposites"], ["isotropy"], runtime=Runtime(), baselines=False, **more)
+    return prepare(RunRequest(list(encoders), ["opposites"], ["isotropy"], baselines=False, **more))
 
 
 def test_those_that_can_be_had_are_there_and_the_others_are_named():
@@ -63,8 +62,9 @@ def test_those_that_can_be_had_are_there_and_the_others_are_named():
 
 def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(monkeypatch):
     monkeypatch.setattr("embassay.encoders.neural.memory.free", lambda device: int(4e9))
-    monkeypatch.setattr("embassay.run.plan.load_encoder", lambda spec, runtime: load_encoder(Spec("bow"), runtime))
-    plan = prepare(["@large"], ["opposites"], ["isotropy"], runtime=Runtime(device="cpu"), baselines=False)
+    bow = load_encoder("bow")
+    monkeypatch.setattr("embassay.run.candidates.load_encoder", lambda spec, runtime: bow)
+    plan = prepare(RunRequest(["@large"], ["opposites"], ["isotropy"], device="cpu", baselines=False))
     assert [entry.label for entry in plan.entries] == ["Words"]
     assert plan.notes[:2] == (
         "7B: left out of @large: its weights take 28.0 GB in float32, and cpu has 4.0 GB free; dtype=bfloat16 takes "
@@ -220,4 +220,4 @@ def test_two_objects_of_one_class_are_told_how_to_name_one():
 
 
 def prepared_of(encoders):
-    return prepare(encoders, ["opposites"], ["isotropy"], runtime=Runtime(), baselines=False)
+    return prepare(RunRequest(encoders, ["opposites"], ["isotropy"], baselines=False))

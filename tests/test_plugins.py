@@ -14,10 +14,10 @@ import embassay as ea
 from embassay import plugins as folder_module
 from embassay.errors import PluginError
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
-from embassay.run.execute import layouts
+from embassay.run.pages import layouts
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.types import Runtime
 
 DIAGNOSTIC = '''
 """Counts the items, times FACTOR."""
@@ -183,7 +183,7 @@ BROKEN = {
 def test_a_broken_diagnostic_is_left_out_of_a_run_and_named(install, kind):
     name = install(BROKEN[kind], diagnostics="broken")
     with pytest.warns(PluginWarning) as warned:
-        plan = prepare(["hashing"], ["opposites"], [], runtime=Runtime(), baselines=False)
+        plan = prepare(RunRequest(["hashing"], ["opposites"], [], baselines=False))
     (message,) = {str(w.message) for w in warned}
     assert message.startswith(f"diagnostic 'broken' of {name} 1.5 cannot be used: ")
     assert message.endswith("; it is left out")
@@ -195,7 +195,7 @@ def test_a_broken_diagnostic_is_left_out_of_a_run_and_named(install, kind):
 def test_a_broken_diagnostic_that_is_asked_for_is_one_error(install, kind):
     name = install(BROKEN[kind], diagnostics="broken")
     with pytest.raises(PluginError, match=rf"^diagnostic 'broken' of {name} 1\.5 cannot be used: \w+: ") as caught:
-        prepare(["hashing"], ["opposites"], ["broken"], runtime=Runtime(), baselines=False)
+        prepare(RunRequest(["hashing"], ["opposites"], ["broken"], baselines=False))
     assert "\n" not in str(caught.value)
 
 
@@ -257,7 +257,7 @@ def load(source, name):
 def test_a_loader_that_recognises_nothing_is_no_built_in_corpus(install, tmp_path):
     install(LOADER, corpora="theirs")
     assert "theirs" not in builtin_names()
-    plan = prepare(["hashing"], [], ["negated_antonyms"], runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest(["hashing"], [], ["negated_antonyms"], baselines=False))
     assert [corpus.name for corpus in plan.corpora] == ["opposites"]
     (tmp_path / "a.file").write_text("x")
     assert load_corpus(f"{tmp_path}/a.file,loader=theirs").loader == "theirs"
@@ -272,7 +272,7 @@ def test_a_loader_that_says_so_is_built_in(install):
 def test_a_built_in_corpus_of_others_that_fails_is_left_out(install):
     install("BUILTIN = True\nSHAPE = 'choice'\ndef load(source, name):\n    return 1 / 0", corpora="theirs")
     with pytest.warns(PluginWarning, match="'theirs'.*ZeroDivisionError"):
-        plan = prepare(["hashing"], [], ["negated_antonyms"], runtime=Runtime(), baselines=False)
+        plan = prepare(RunRequest(["hashing"], [], ["negated_antonyms"], baselines=False))
     assert [corpus.name for corpus in plan.corpora] == ["opposites"]
 
 

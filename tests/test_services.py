@@ -6,7 +6,8 @@ import pytest
 
 from embassay.cli.app import _guarded
 from embassay.endpoint import Retries
-from embassay.run.session import RunRequest
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 
 KEY = "sk-not-a-real-key-123"
 
@@ -58,7 +59,8 @@ def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
 def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
     monkeypatch.setattr("embassay.encoders.remote.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
     spec = f"m=api:some-model,key_env=,base_url={service.url}"
-    plan = RunRequest([spec], ["opposites"], ["negated_antonyms"], baselines=False, use_cache=False, quiet=quiet).plan()
+    request = RunRequest([spec], ["opposites"], ["negated_antonyms"], baselines=False, quiet=quiet)
+    plan = prepare(request)
     service.script(service.status(429, Retry_After="3600"))
     plan.entries[0].encoder.encode(["a"])
     told = "api:some-model: 429 Too Many Requests; waiting 60 s, then try 2 of 2\n"

@@ -59,23 +59,22 @@ def test_the_file_has_no_other_fields():
 
 
 def test_what_names_a_set_and_what_does_not():
-    assert sets_module.asked("@heros") is sets_module.named("heros")
-    assert sets_module.asked(Spec("@heros")) is sets_module.named("heros")
-    assert sets_module.asked("bow") is None
-    assert sets_module.asked("mine=./folder@2") is None
-    assert sets_module.asked(object()) is None
-    assert sets_module.asked("a,,=") is None
+    assert sets_module.named_in("@heros") is sets_module.named("heros")
+    assert sets_module.named_in(Spec("@heros")) is sets_module.named("heros")
+    assert sets_module.named_in("bow") is None
+    assert sets_module.named_in("mine=./folder@2") is None
+    assert sets_module.named_in("a,,=") is None
 
 
 def test_an_unknown_set_says_the_nearest_and_all():
     with pytest.raises(UnknownNameError, match=r"'hero'; did you mean 'heros'\? Known: composition, heros, local"):
-        sets_module.asked("@hero")
+        sets_module.named_in("@hero")
 
 
 @pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
 def test_a_set_takes_no_label_and_no_options(spec):
     with pytest.raises(SpecError, match="no label and no options"):
-        sets_module.asked(spec)
+        sets_module.named_in(spec)
 
 
 def test_parameters_are_read():

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError
 from embassay.result import Result
-from embassay.run.execute import execute, layouts
+from embassay.run.execute import execute
+from embassay.run.pages import layouts
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.store import results
-from embassay.store.cache import FileHashes, Remembered, VectorCache, default_folder, trouble_with
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
-from embassay.types import Corpus, Draws, Encoder, Runtime
+from embassay.types import Corpus, Encoder
 
 if TYPE_CHECKING:
     from embassay.adaptation.pipeline import Adapted
@@ -76,36 +76,41 @@ def assay(
         If everything fails. Where only some encoders or diagnostics fail, each is named in a warning and in
         ``result.failures``, and the others are in the result.
     """
-    draws = Draws(seed, resamples)
-    folder = default_folder() if cache == "default" else output_path(cache) if cache else None
-    if folder and cache == "default" and (reason := trouble_with(folder)):
-        warnings.warn(f"no cache: {folder}: {reason}; vectors are not kept", stacklevel=2)
-        folder = None
-    runtime = Runtime(device, backend, sha256=FileHashes(folder), remembered=Remembered(folder))
-    plan = prepare(
+    messages: list[str] = []
+    request = RunRequest(
         encoders,
         corpora,
         diagnostics,
-        runtime=runtime,
-        baselines=baselines,
-        limit=limit,
         seed=seed,
+        resamples=resamples,
+        limit=limit,
+        baselines=baselines,
         reference=reference,
+        device=device,
+        backend=backend,
+        cache=cache_of(cache),
+        quiet=True,
+        warn=messages.append,
     )
-    for remark in plan.remarks:
-        warnings.warn(remark, stacklevel=2)
-    if folder:
-        objects = [entry for entry in plan.entries if entry.encoder.card.spec.startswith("object:")]
-        for entry in objects:
-            for warning in entry.encoder.card.warnings:
-                warnings.warn(f"{entry.label}: {warning}", stacklevel=2)
-    with VectorCache(folder) if folder else nullcontext() as vectors:
-        outcome = execute(plan, draws, vectors)
+    plan = prepare(request)
+    messages += plan.remarks
+    for entry in plan.entries:
+        if request.cache_folder and entry.encoder.card.spec.startswith("object:"):
+            messages += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
+    outcome = execute(plan)
     if not outcome.result.rows:
         outcome.check()
-    for failure in outcome.failures:
-        warnings.warn(f"failed: {failure.sentence}", stacklevel=2)
+    messages += [f"failed: {failure.sentence}" for failure in outcome.failures]
+    for message in messages:
+        warnings.warn(message, stacklevel=2)
     return outcome.result
+
+
+def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:
+    """Return the folder of a cache as a run takes it: ``"default"`` stands for the user's own."""
+    if cache == "default":
+        return "default"
+    return output_path(cache) if cache else None
 
 
 def report(

@@ -13,7 +13,7 @@
         └── EndpointError     a service that answers over HTTP refused, failed, or answered what cannot be used
 
 Each message is one line for a person: what was wrong, where, what to do. :func:`one_line` makes it one, whatever a
-file, a service or another package has put into it.
+file, a service or another package has put into it. :func:`say` prints such lines.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,6 +48,13 @@ def one_line(text: str) -> str:
 
 def _bounded(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - END - 3]} … {text[-END:]}"
+
+
+def say(*lines: str) -> None:
+    """Print messages to standard error, each as one line; spaces at its beginning are kept."""
+    for line in lines:
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120

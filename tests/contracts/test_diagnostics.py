@@ -13,8 +13,10 @@ import pytest
 import embassay as ea
 from embassay.layout import check_layout
 from embassay.plugins import DIAGNOSTICS
-from embassay.run.execute import execute, layouts
+from embassay.run.execute import execute
+from embassay.run.pages import layouts
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.store.results import from_bytes, to_bytes
 
 CORPORA = {
@@ -67,8 +69,10 @@ def spec_of(name):
 @cache
 def outcome(name, encoders=ENCODERS, seed=0):
     """Run one diagnostic."""
-    plan = prepare(list(encoders), corpora_of(name), [spec_of(name)], runtime=ea.Runtime(), baselines=False)
-    return execute(plan, ea.Draws(seed, 50), workers=1)
+    plan = prepare(
+        RunRequest(list(encoders), corpora_of(name), [spec_of(name)], seed=seed, resamples=50, baselines=False)
+    )
+    return execute(plan, workers=1)
 
 
 def test_every_diagnostic_is_tried():
@@ -151,14 +155,9 @@ class Zeros:
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_vectors_of_zeros_leave_figures_undefined_with_a_reason(name):
-    plan = prepare(
-        ["bow", ea.encoder(Zeros(), name="zeros", version="1")],
-        corpora_of(name),
-        [spec_of(name)],
-        runtime=ea.Runtime(),
-        baselines=False,
-    )
-    result = execute(plan, ea.Draws(0, 50), workers=1).result
+    encoders = ["bow", ea.encoder(Zeros(), name="zeros", version="1")]
+    plan = prepare(RunRequest(encoders, corpora_of(name), [spec_of(name)], resamples=50, baselines=False))
+    result = execute(plan, workers=1).result
     assert [row for row in result.rows if row.encoder == "bow"]
     for row in result.rows:
         assert row.value is not None or row.reason

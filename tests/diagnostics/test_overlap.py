@@ -9,7 +9,7 @@ from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, overlap_
 from embassay.lexical import overlap as lexical
 from embassay.lexical.overlap import QUANTITIES
 from embassay.reports.tables import Scope, series_table
-from embassay.run.execute import layouts
+from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair

@@ -25,15 +25,16 @@ from embassay.errors import SpecError
 from embassay.geometry.isotropy import isotropy
 from embassay.reports.tables import Scope, corpus_table, encoder_table
 from embassay.reports.words import verdict as words_of
-from embassay.run.execute import layouts
+from embassay.run.execute import without_texts
+from embassay.run.pages import layouts
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.run.session import without_texts
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin, Runtime
+from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -755,7 +756,7 @@ def test_options_out_of_range(options, says):
 )
 def test_options_of_another_kind(spec, says):
     with pytest.raises(SpecError, match=says):
-        prepare(["bow"], ["handbook"], [f"retrieval,{spec}"], runtime=Runtime())
+        prepare(RunRequest(["bow"], ["handbook"], [f"retrieval,{spec}"]))
 
 
 def test_as_many_retrieved_as_there_are_documents_is_refused():

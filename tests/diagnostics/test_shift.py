@@ -20,10 +20,11 @@ from embassay.diagnostics.shift import create
 from embassay.engine import topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin, Runtime
+from embassay.types import Card, Corpus, Origin
 from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -362,7 +363,7 @@ def test_two_corpora_side_by_side_are_named_and_licensed_for_both():
 
 
 def prepared(diagnostics, *corpora):
-    return prepare(["random"], list(corpora), diagnostics, runtime=Runtime(), baselines=False)
+    return prepare(RunRequest(["random"], list(corpora), diagnostics, baselines=False))
 
 
 def test_it_joins_a_run_only_when_it_is_asked_for():

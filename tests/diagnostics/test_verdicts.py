@@ -7,7 +7,7 @@ from embassay.api import assay
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
 from embassay.reports.words import verdict
-from embassay.run.execute import layouts
+from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus
 

@@ -7,6 +7,7 @@ import pytest
 
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
@@ -141,7 +142,7 @@ def test_use_says_what_is_wrong(packages):
 
 def test_what_is_secret_in_an_address_is_shown_nowhere(packages):
     address = "use:https://me:hidden-1@host/model/4?token=hidden-2"
-    plan = prepare([address], ["opposites"], ["isotropy"], runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest([address], ["opposites"], ["isotropy"], baselines=False))
     (entry,) = plan.entries
     assert entry.label == "https://host/model/4"
     assert entry.encoder.name == "model/4"

@@ -77,7 +77,7 @@ def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     (tmp_path / "c.toml").write_text(f'encoders = [{{spec = "{spec["spec"]}", query_prompt = "query: "}}]')
     from embassay.run.config import read
 
-    asked = load_encoder(read(tmp_path / "c.toml").specs("encoders")[0])
+    asked = load_encoder(read(tmp_path / "c.toml").options()["encoders"][0])
     assert np.allclose(asked.encode(["tea"], "query"), plain.encode(["query: tea"]), atol=1e-6)
     assert np.allclose(asked.encode(["tea"], "document"), plain.encode(["tea"]), atol=1e-6)
     assert asked.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)

@@ -13,9 +13,9 @@ from embassay.engine.pending import at_once
 from embassay.engine.workers import Workers
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.store.results import to_bytes
 from embassay.store.runs import RunFolder
-from embassay.types import Draws, Runtime
 
 
 def test_with_one_process_it_is_done_here_and_at_once():
@@ -72,8 +72,10 @@ def test_an_encoder_whose_process_dies_is_named_and_the_others_finish(monkeypatc
 
     monkeypatch.setattr(localization, "LIGHT", 0)
     monkeypatch.setattr(Workers, "submit", lost)
-    plan = prepare(["random,dim=16", "hashing"], ["paraphrases"], ["localization"], runtime=Runtime(), baselines=False)
-    outcome = execute(plan, Draws(resamples=50))
+    plan = prepare(
+        RunRequest(["random,dim=16", "hashing"], ["paraphrases"], ["localization"], resamples=50, baselines=False)
+    )
+    outcome = execute(plan)
     assert [(f.encoder, f.diagnostic) for f in outcome.failures] == [("random", "")]
     assert "a worker process was killed, probably because it ran out of memory" in outcome.failures[0].reason
     assert {e.name for e in outcome.result.encoders} == {"hashing"}
@@ -83,21 +85,23 @@ def test_what_is_ready_is_kept_when_a_later_encoder_is_interrupted(monkeypatch, 
     def interrupted(self, texts, role="text"):
         raise KeyboardInterrupt
 
-    plan = prepare(["bow", "hashing"], ["paraphrases"], ["localization"], runtime=Runtime(), baselines=False)
+    plan = prepare(RunRequest(["bow", "hashing"], ["paraphrases"], ["localization"], resamples=50, baselines=False))
     monkeypatch.setattr(type(plan.entries[1].encoder), "encode", interrupted)
     folder = RunFolder(tmp_path / "RUN")
     folder.open({}, overwrite=False)
     with pytest.raises(KeyboardInterrupt):
-        execute(plan, Draws(resamples=50), folder=folder)
+        execute(plan, folder)
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 1
 
 
 def test_a_run_gives_the_same_bytes_with_one_process_and_with_two(monkeypatch):
     monkeypatch.setattr(localization, "LIGHT", 0)
     plan = prepare(
-        ["bow", "hashing", "random,dim=16"], ["paraphrases"], ["localization"], runtime=Runtime(), baselines=False
+        RunRequest(
+            ["bow", "hashing", "random,dim=16"], ["paraphrases"], ["localization"], resamples=50, baselines=False
+        )
     )
-    one, two = (execute(plan, Draws(resamples=50), workers=count).result for count in (1, 2))
+    one, two = (execute(plan, workers=count).result for count in (1, 2))
     assert len(one.rows) > 180
     assert to_bytes(one) == to_bytes(two)
 

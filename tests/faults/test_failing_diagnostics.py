@@ -13,12 +13,14 @@ from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntony
 from embassay.errors import EncoderError
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
-from embassay.types import Draws, Runtime
+from embassay.run.request import RunRequest
 
 
 def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagnostics=()):
-    plan = prepare(list(encoders), list(corpora), list(diagnostics), runtime=Runtime(), baselines=False)
-    return execute(plan, Draws(resamples=50), workers=1)
+    plan = prepare(
+        RunRequest(list(encoders), list(corpora), list(diagnostics), resamples=50, baselines=False, quiet=True)
+    )
+    return execute(plan, workers=1)
 
 
 def failing_for(name, method, monkeypatch, diagnostic):

@@ -21,7 +21,7 @@ import embassay.corpora
 import embassay.corpora.io
 from embassay.errors import InputError
 from embassay.plugins import CORPORA, Folder
-from embassay.run import config, resolve
+from embassay.run import config, loaders, resolve
 from embassay.run.resolve import load_corpus
 
 LONGEST_MESSAGE = 2_000
@@ -307,7 +307,7 @@ def _put(path, content):
 
 def _read_config(path):
     settings = config.read(path)
-    return [settings.specs(name) for name in ("encoders", "corpora", "diagnostics")]
+    return settings.options()
 
 
 def check(seed, folder):
@@ -331,8 +331,9 @@ def check(seed, folder):
 @pytest.fixture(autouse=True)
 def _plug_ins_known_beforehand(monkeypatch):
     """Look for plug-ins once, not for each of thousands of files: that takes longer than to read them."""
-    names = resolve.builtin_names()
-    monkeypatch.setattr(resolve, "builtin_names", lambda: names)
+    names = loaders.builtin_names()
+    for module in (loaders, resolve):
+        monkeypatch.setattr(module, "builtin_names", lambda: names)
     monkeypatch.setattr(Folder, "_entry_points", lambda folder: {})
 
 

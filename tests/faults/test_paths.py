@@ -12,7 +12,8 @@ from embassay.cli.app import _guarded
 from embassay.errors import InputError
 from embassay.export.making import make as export
 from embassay.run.config import read
-from embassay.run.session import RunRequest, draw_again
+from embassay.run.request import RunRequest
+from embassay.run.session import draw_again
 from embassay.store.files import default_folder
 
 UNUSABLE = {

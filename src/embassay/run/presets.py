@@ -40,8 +40,8 @@ class Member:
     @property
     def size(self) -> int:
         """Its number of parameters; 0 where that is not known."""
-        found = re.fullmatch(r"([\d.]+)([MB])", self.parameters)
-        return round(float(found[1]) * MANY[found[2]]) if found else 0
+        size = re.fullmatch(r"([\d.]+)([MB])", self.parameters)
+        return round(float(size[1]) * MANY[size[2]]) if size else 0
 
     def to_spec(self) -> Spec:
         """Return its spec, labelled as the paper calls it.
@@ -84,8 +84,8 @@ def named(name: str) -> EncoderSet:
     return _sets()[name]
 
 
-def asked(spec: object) -> EncoderSet | None:
-    """Return the set that a spec names; None where it names an encoder, or is one.
+def named_in(spec: str | Spec) -> EncoderSet | None:
+    """Return the set that a spec such as ``@heros`` names; None where it names a single encoder.
 
     Raises
     ------
@@ -94,27 +94,24 @@ def asked(spec: object) -> EncoderSet | None:
     SpecError
         If a label or options were given with it.
     """
-    parsed = _parsed(spec)
-    if parsed is None or not parsed.head.startswith(SIGN):
-        return None
-    found = named(parsed.head.removeprefix(SIGN))
-    if parsed.label or parsed.options:
-        raise SpecError(f"set of encoders {parsed.head!r}: takes no label and no options; its encoders have their own")
-    return found
-
-
-def _parsed(spec: object) -> Spec | None:
     if isinstance(spec, str):
-        # What else is wrong with a spec is said where an encoder is made of it.
-        return parse(spec, "encoder") if spec.partition(",")[0].rpartition("=")[2].strip().startswith(SIGN) else None
-    return spec if isinstance(spec, Spec) else None
+        head = spec.partition(",")[0].rpartition("=")[2].strip()
+        if not head.startswith(SIGN):
+            return None  # errors in the spec of an encoder are raised where the encoder is made
+        spec = parse(spec, "encoder")
+    if not spec.head.startswith(SIGN):
+        return None
+    encoder_set = named(spec.head.removeprefix(SIGN))
+    if spec.label or spec.options:
+        raise SpecError(f"set of encoders {spec.head!r}: takes no label and no options; its encoders have their own")
+    return encoder_set
 
 
 @cache
 def _sets() -> dict[str, EncoderSet]:
     text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(text)
-    return {
-        name: EncoderSet(name, entry["title"], tuple(Member(**member) for member in entry["encoders"]))
-        for name, entry in found.items()
-    }
+    sets = {}
+    for name, entry in tomllib.loads(text).items():
+        members = tuple(Member(**member) for member in entry["encoders"])
+        sets[name] = EncoderSet(name, entry["title"], members)
+    return sets

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress as RichProgress
+
+
+class Progress(Protocol):
+    """Shows how far an encoder is."""
+
+    def encoding(self, label: str, texts: int) -> AbstractContextManager[Callable[[int], None]]:
+        """Open a bar for this many texts; the callable moves it on."""
+        ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    @contextmanager
+    def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
+        """Ignore everything."""
+        yield lambda done: None
 
 
 class Bar:
@@ -44,7 +61,7 @@ class Bar:
             yield advance
 
 
-def _bar() -> Progress:
+def _bar() -> RichProgress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,14 +1,14 @@
-"""One encoder on all its tasks: what is known already, what has to be encoded, what the diagnostics make of it."""
+"""One encoder on all its tasks: which scores are kept already, what has to be encoded, what the diagnostics score."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, encode
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
-from embassay.result import Failure, Result
-from embassay.run.plan import Entry, Plan, Task
+from embassay.run.candidates import Entry
+from embassay.run.plan import Plan, Task
+from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.runs import RunFolder
@@ -29,84 +30,157 @@ from embassay.vectors import Vectors
 LOG = logging.getLogger(__name__)
 ENOUGH = 64
 """Texts that have to be timed before a speed is given."""
+UNKNOWN_WORDS = ("unknown_tokens", "tokens", "without_words")
+"""What is kept with the scores of an encoder of words: tokens without a vector, all, texts without a known token."""
+Key = tuple[str, str]
 
 
-class Progress(Protocol):
-    """Shows how far an encoder is."""
+@dataclass(frozen=True)
+class Services:
+    """What scoring uses: where vectors and scores are kept, what shows progress, and worker processes."""
 
-    def encoding(self, label: str, texts: int) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar of so many texts; the callable moves it on."""
-        ...
-
-
-class Quiet:
-    """Shows nothing."""
-
-    @contextmanager
-    def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
-        """Ignore everything."""
-        yield lambda done: None
+    cache: VectorCache | None
+    folder: RunFolder | None
+    progress: Progress
+    submit: Submit
 
 
-@dataclass
-class Outcome:
-    """What a run leaves: the result, what each encoder took, and what failed and why."""
+@dataclass(frozen=True)
+class Pool:
+    """The distinct texts of all tasks that share a fitted encoder, and those of the tasks that have no scores yet."""
 
-    result: Result
-    effort: dict[str, Effort] = field(default_factory=dict)
-    speed: dict[str, float] = field(default_factory=dict)
-    route: dict[str, Any] = field(default_factory=dict)
-    failures: list[Failure] = field(default_factory=list)
-    badges: dict[str, Badges | None] = field(default_factory=dict)
-
-    def fail(self, encoder: str, reason: str, task: Task | None = None) -> None:
-        """Note that an encoder failed, or a diagnostic on it; without its name a diagnostic on all encoders."""
-        diagnostic, corpus = (task.name, task.corpus.name) if task else ("", "")
-        self.failures.append(Failure(encoder, diagnostic, corpus, one_line(reason)))
-
-    @property
-    def failed_encoders(self) -> set[str]:
-        """The labels of the encoders that failed themselves."""
-        return {failure.encoder for failure in self.failures if not failure.diagnostic}
-
-    def check(self) -> None:
-        """Raise EncoderError if anything failed."""
-        if self.failures:
-            raise EncoderError("; ".join(failure.sentence for failure in self.failures))
-
-    def notes(self, label: str) -> tuple[str, ...]:
-        """Return what is to be said of an encoder: what it says itself, and what its vectors have shown."""
-        found = self.badges.get(label)
-        return (*self.route.get(label, {}).get("notes", ()), *(found.notes if found else ()))
+    encoder: Encoder
+    texts: tuple[Text, ...]
+    tasks: tuple[Task, ...]
 
 
 @dataclass
-class Scoring:
-    """One encoder's scores: those that there are, by task, and those that are being worked out.
+class EncoderRun:
+    """One encoder in a run: the scores that there are, those that are being worked out, and what it took.
 
     Attributes
     ----------
-    truncated
-        How many of the distinct texts are longer than it reads; None where it cannot tell.
-    failed
+    failure
+        Why the encoder failed; None if it did not.
+    failed_tasks
         By task, why a diagnostic failed.
+    effort
+        What encoding took; None where the encoder failed before it was through.
+    dim
+        The number of dimensions; None where it depends on the corpus.
+    truncated
+        How many of the distinct texts are longer than it reads; None where that is not known.
+    route
+        How the encoder computed its vectors, as far as it says so.
     """
 
-    dim: int | None
-    folder: RunFolder | None
+    entry: Entry
+    services: Services
+    scores: dict[Key, ItemScores] = field(default_factory=dict)
+    pending: dict[Key, Pending[ItemScores]] = field(default_factory=dict)
+    failed_tasks: dict[Key, str] = field(default_factory=dict)
+    failure: str | None = None
+    effort: Effort | None = None
+    badges: Badges | None = None
+    dim: int | None = None
     truncated: int | None = None
-    scores: dict[str, ItemScores] = field(default_factory=dict)
-    pending: dict[str, Pending[ItemScores]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
+    route: dict[str, Any] = field(default_factory=dict)
 
-    def collect(self, only_ready: bool = False) -> None:
-        """Take in and keep what has been worked out; wait for the rest, unless only what is ready is wanted."""
-        for name in [name for name, waiting in self.pending.items() if waiting.ready or not only_ready]:
-            self.take(name, self.pending[name].finish)
-            del self.pending[name]
+    @property
+    def texts_per_second(self) -> float | None:
+        """The speed of encoding; None where too few texts were timed."""
+        if self.effort is None or self.effort.timed < ENOUGH or not self.effort.seconds:
+            return None
+        return self.effort.timed / self.effort.seconds
 
-    def take(self, name: str, finish: Callable[[], ItemScores]) -> None:
-        """Work out and keep a score; a diagnostic that fails is noted, and the others go on.
+    @property
+    def parts(self) -> list[Future[Any]]:
+        """What worker processes have not finished."""
+        return [part for waiting in self.pending.values() for part in waiting.parts if not part.done()]
+
+    def score_tasks(self, plan: Plan) -> None:
+        """Score the encoder on its tasks; texts of tasks that share a fitted encoder are encoded together.
+
+        What diagnostics hand to worker processes is pending afterwards: see :meth:`collect`.
+
+        Raises
+        ------
+        EncoderError
+            If it cannot encode.
+        """
+        tasks = plan.tasks_of(self.entry)
+        fitted = fit_encoders(self.entry.encoder, tasks)
+        if self.services.folder:
+            for task in tasks:
+                kept = self.services.folder.load(task.origin(self.entry, fitted[task.corpus.name]))
+                if kept is not None:
+                    self.scores[task.key] = kept
+        pools = make_pools(tasks, self.scores, fitted)
+        dim = None if pools else int(self.scores[tasks[0].key].scalars["dim"])
+        effort = Effort()
+        with self.services.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
+            for pool in pools:
+                vectors, spent = self.encode_pool(pool, advance)
+                effort += spent
+                dim = vectors.matrix.shape[1]
+                vectors = replace(vectors, search=partial(search, device=plan.request.device))
+                card = pool.encoder.card
+                if plan.request.badges and spent.encoded and card.cached and not card.remote:
+                    self.badges = look_at_vectors(pool, vectors, plan.request.seed, spent.encoded)
+                for task in pool.tasks:
+                    self.score(task, pool.encoder, vectors)
+        self.effort = effort
+        self.dim = None if self.entry.encoder.card.fitted else dim
+        self.truncated = count_truncated(self.entry.encoder, plan.corpora)
+
+    def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
+        """Encode the texts of a pool, or take their vectors from the cache."""
+        cache, folder = self.services.cache, self.services.folder
+        fingerprint = pool.encoder.fingerprint
+        if cache:
+            cache.note(fingerprint, self.entry.encoder.card.spec)
+        ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts) if folder else None
+        vectors, spent = encode(pool.encoder, pool.texts, cache, advance, ledger)
+        if hasattr(pool.encoder, "relearn"):
+            vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
+        return vectors, spent
+
+    def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
+        """Score one task, or begin to: a diagnostic that fails is noted, and the others go on."""
+        origin = task.origin(self.entry, encoder)
+
+        def with_scalars(scores: ItemScores) -> ItemScores:
+            more = {"dim": float(vectors.matrix.shape[1]), **count_unknown_words(encoder, task.corpus)}
+            return replace(scores, scalars={**scores.scalars, **more})
+
+        with self.noting_failure(task.key):
+            if hasattr(task.diagnostic, "begin"):
+                waiting: Pending[ItemScores] = task.diagnostic.begin(task.corpus, vectors, origin, self.services.submit)
+                self.pending[task.key] = Pending(waiting.parts, lambda: with_scalars(waiting.finish()))
+            else:
+                self.keep(task.key, with_scalars(task.diagnostic.score(task.corpus, vectors, origin)))
+
+    def collect(self) -> None:
+        """Keep the scores that worker processes have finished.
+
+        Raises
+        ------
+        BrokenExecutor
+            If a worker process was killed.
+        """
+        for key in [key for key, waiting in self.pending.items() if waiting.ready]:
+            with self.noting_failure(key):
+                self.keep(key, self.pending.pop(key).finish())
+
+    def keep(self, key: Key, scores: ItemScores) -> None:
+        """Keep the scores of a task, also in the run's folder."""
+        if self.services.folder:
+            self.services.folder.save(scores)
+        self.scores[key] = scores
+
+    @contextmanager
+    def noting_failure(self, key: Key) -> Iterator[None]:
+        """Note that a diagnostic failed, and let the others go on.
 
         Raises
         ------
@@ -118,156 +192,88 @@ class Scoring:
             If a worker process was killed.
         """
         try:
-            self.keep(name, finish())
+            yield
         except (EncoderError, OutputError, BrokenExecutor):
             raise
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
-            self.failed[name] = reason_of(error)
+            self.failed_tasks[key] = reason_of(error)
 
-    @property
-    def parts(self) -> tuple[Future[Any], ...]:
-        """What has been handed out and is not finished."""
-        return tuple(part for waiting in self.pending.values() for part in waiting.parts if not part.done())
+    def fail(self, reason: str) -> None:
+        """Note why the encoder failed; what is finished is kept, and the rest called off."""
+        self.failure = reason
+        self.abandon()
+
+    def release(self) -> None:
+        """Let go of the model, so that two large ones are never in memory together."""
+        self.route = dict(getattr(self.entry.encoder, "route", {}))
+        if hasattr(self.entry.encoder, "release"):
+            self.entry.encoder.release()
 
     def abandon(self) -> None:
         """Keep what is ready, and call the rest off."""
         with suppress(Exception):
-            self.collect(only_ready=True)
+            self.collect()
         for part in self.parts:
             part.cancel()
-
-    def keep(self, name: str, score: ItemScores) -> None:
-        """Take in a score, and write it down."""
-        self.scores[name] = score
-        if self.folder:
-            self.folder.save(score)
+        self.pending.clear()
 
 
-def key(task: Task) -> str:
-    """Return what names a task."""
-    return f"{task.name}\x1f{task.corpus.name}"
-
-
-def begin(
-    entry: Entry,
-    plan: Plan,
-    cache: VectorCache | None,
-    folder: RunFolder | None,
-    progress: Progress,
-    submit: Submit,
-    outcome: Outcome,
-) -> Scoring:
-    """Score one encoder on its tasks; texts of tasks that share a fitted encoder are encoded together.
-
-    Raises
-    ------
-    EncoderError
-        If it cannot encode.
-    """
-    tasks = plan.tasks_of(entry)
-    fitted = {c.name: _fit(entry, c) for c in {t.corpus.name: t.corpus for t in tasks}.values()}
-    known = {key(t): folder.load(t.origin(entry, fitted[t.corpus.name])) if folder else None for t in tasks}
-    todo = [t for t in tasks if known[key(t)] is None]
-    scoring = Scoring(None, folder, scores={name: score for name, score in known.items() if score})
-    dim = int(scoring.scores[key(tasks[0])].scalars["dim"]) if not todo else None
-    pools = _pools(tasks, todo, fitted)
-    effort = Effort()
-    if cache:
-        for fingerprint in pools:
-            cache.note(fingerprint, entry.encoder.card.spec)
-    try:
-        with progress.encoding(entry.label, sum(len(texts) for _, texts in pools.values())) as advance:
-            for fingerprint, (encoder, texts) in pools.items():
-                ledger = partial(folder.ledger, entry.label, fingerprint, texts) if folder else None
-                vectors, spent = encode(encoder, texts, cache, advance, ledger)
-                effort, dim = effort + spent, vectors.matrix.shape[1]
-                learn = partial(_learn, encoder, texts) if hasattr(encoder, "relearn") else None
-                vectors = replace(vectors, search=partial(search, device=plan.device), learn=learn)
-                if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
-                    outcome.badges[entry.label] = _badges(encoder, vectors, texts, plan.seed, spent.encoded)
-                for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
-                    _score(scoring, task, entry, encoder, vectors, submit)
-    except BaseException:
-        scoring.abandon()
-        raise
-    outcome.effort[entry.label] = effort
-    if effort.timed >= ENOUGH and effort.seconds:
-        outcome.speed[entry.label] = effort.timed / effort.seconds
-    scoring.dim = None if entry.encoder.card.fitted else dim
-    scoring.truncated = _truncated(entry.encoder, plan.corpora)
-    return scoring
-
-
-def _pools(
-    tasks: Sequence[Task], todo: Sequence[Task], fitted: Mapping[str, Encoder]
-) -> dict[str, tuple[Encoder, tuple[Text, ...]]]:
-    """Return by fingerprint the encoders that have work left, each with the distinct texts of *all* its tasks.
-
-    Also of those that are scored already: a run that goes on after a kill then encodes and looks at the same matrix,
-    row by row, as one that was never interrupted.
-    """
-    unfinished = {fitted[task.corpus.name].fingerprint for task in todo}
-    encoders: dict[str, Encoder] = {}
-    texts: dict[str, dict[Text, None]] = {}
+def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
+    """Return by corpus the encoder that has learnt from its texts; the encoder itself where it learns nothing."""
+    fitted = {}
     for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
-        encoder = fitted[corpus.name]
-        if encoder.fingerprint in unfinished:
-            encoders.setdefault(encoder.fingerprint, encoder)
-            texts.setdefault(encoder.fingerprint, {}).update(dict.fromkeys(corpus.texts()))
-    return {fingerprint: (encoder, tuple(texts[fingerprint])) for fingerprint, encoder in encoders.items()}
+        try:
+            fitted[corpus.name] = encoder.fit(list(corpus.learnt()))
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"fit: {type(error).__name__}: {error}") from error
+    return fitted
 
 
-def _score(scoring: Scoring, task: Task, entry: Entry, encoder: Encoder, vectors: Vectors, submit: Submit) -> None:
-    """Score one task, or begin to."""
-    origin = task.origin(entry, encoder)
+def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[str, Encoder]) -> list[Pool]:
+    """Return, for each fitted encoder with unscored tasks, these and the distinct texts of *all* its tasks.
 
-    def complete(score: ItemScores) -> ItemScores:
-        more = {"dim": float(vectors.matrix.shape[1]), **_unknown_words(encoder, task.corpus)}
-        return replace(score, scalars={**score.scalars, **more})
-
-    start = getattr(task.diagnostic, "begin", None)
-    if start is None:
-        scoring.take(key(task), lambda: complete(task.diagnostic.score(task.corpus, vectors, origin)))
-        return
-    try:
-        waiting: Pending[ItemScores] = start(task.corpus, vectors, origin, submit)
-    except (EncoderError, BrokenExecutor):
-        raise
-    except Exception as error:
-        LOG.debug("a diagnostic failed", exc_info=True)
-        scoring.failed[key(task)] = reason_of(error)
-        return
-    scoring.pending[key(task)] = Pending(waiting.parts, lambda: complete(waiting.finish()))
+    Also the texts of tasks that are scored already: a run that goes on after a kill then encodes and looks at the same
+    matrix, row by row, as one that was never interrupted.
+    """
+    # Fitted on two corpora, an encoder may still be the same one.
+    by_fingerprint: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_fingerprint.setdefault(fitted[task.corpus.name].fingerprint, []).append(task)
+    pools = []
+    for of_encoder in by_fingerprint.values():
+        unscored = tuple(task for task in of_encoder if task.key not in scored)
+        if unscored:
+            corpora = {task.corpus.name: task.corpus for task in of_encoder}.values()
+            pools.append(Pool(fitted[of_encoder[0].corpus.name], distinct_texts(corpora), unscored))
+    return pools
 
 
-def _unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
-    """Return what an encoder of words knows of a corpus's texts: unknown tokens, all, and texts without a known one."""
-    ask: Any = getattr(encoder, "unknown_words", None)
-    if ask is None:
+def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
+    """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
+    return tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
+
+
+def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
+    """Return how much an encoder of words knows of a corpus's texts; nothing of another kind of encoder."""
+    if not hasattr(encoder, "unknown_words"):
         return {}
-    names = ("unknown_tokens", "tokens", "without_words")
-    return {name: float(n) for name, n in zip(names, ask([text for _, text in corpus.texts()]), strict=True)}
+    counts = encoder.unknown_words([text for _, text in corpus.texts()])
+    return dict(zip(UNKNOWN_WORDS, map(float, counts), strict=True))
 
 
-def _badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int) -> Badges | None:
+def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Badges | None:
+    """Look at how far the vectors of a pool can be trusted."""
     try:
-        return badges(encoder, vectors, texts, seed, encoded)
+        return badges(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
         # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
         return Badges(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
-def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
-    try:
-        return entry.encoder.fit(list(corpus.learnt()))
-    except EncoderError:
-        raise
-    except Exception as error:
-        raise EncoderError(f"fit: {type(error).__name__}: {error}") from error
-
-
-def _learn(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]) -> Any:
+def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]) -> Any:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     try:
         learnt = encoder.relearn([texts[row][1] for row in rows.tolist()])
@@ -275,18 +281,21 @@ def _learn(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]) -> Any:
         raise
     except Exception as error:
         raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
-    return encode(learnt, texts, None, lambda done: None)[0].matrix
+    vectors, _ = encode(learnt, texts, None, lambda done: None)
+    return vectors.matrix
 
 
-def _truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
+def count_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
     """Count the distinct texts that are longer than the encoder reads; None where it cannot tell."""
-    count: Any = getattr(encoder, "count_tokens", None)
     limit = encoder.card.max_tokens
-    if count is None or limit is None:
+    if limit is None or not hasattr(encoder, "count_tokens"):
         return None
-    texts = dict.fromkeys(text for corpus in corpora for text in corpus.texts())
+    texts = distinct_texts(corpora)
+    truncated = 0
     try:
-        tokens = [int(n) for role in {r for r, _ in texts} for n in count([t for r, t in texts if r == role], role)]
+        for role in dict.fromkeys(role for role, _ in texts):
+            lengths = encoder.count_tokens([text for text_role, text in texts if text_role == role], role)
+            truncated += int(np.count_nonzero(np.asarray(lengths) > limit))
     except Exception:
         return None  # its vectors are there all the same
-    return sum(n > limit for n in tokens)
+    return truncated

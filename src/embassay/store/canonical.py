@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -25,7 +26,7 @@ def canonical(value: Any) -> bytes:
     ValueError
         For NaN or infinity.
     """
-    text = json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
+    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
     return (text + "\n").encode("utf-8", "replace")
 
 
@@ -53,15 +54,32 @@ def write(path: Path, content: bytes) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return what a value is in canonical JSON: a plain dict, list, text, number, truth value or None.
+
+    Raises
+    ------
+    ValueError
+        For NaN or infinity.
+    TypeError
+        For a value that JSON cannot hold.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"Out of range float values are not JSON compliant: {value}")
         return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, str):
+        # Half of a surrogate pair cannot be encoded.
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if value is None or isinstance(value, int):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        contents = {str(key): content for key, content in value.items()}
+        return {key: plain(contents[key]) for key in sorted(contents)}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
+        return [plain(content) for content in value]
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 import lmdb
 
-from embassay.errors import OutputError
+from embassay.errors import OutputError, say
 from embassay.store import disks
-from embassay.store.files import DATA, LOCK, PLACE, STAMP, alone, reserve, say, state
+from embassay.store.files import DATA, LOCK, PLACE, STAMP, alone, reserve, state
 from embassay.store.records import LAYOUT, LAYOUT_KEY, pack, unpack
 from embassay.store.soundness import is_sound
 

@@ -86,11 +86,6 @@ def on_disk(path: Path) -> int:
     return int(getattr(status, "st_blocks", -(-status.st_size // 512)) * 512)
 
 
-def say(message: str) -> None:
-    """Print to standard error."""
-    print(message, file=sys.stderr)  # noqa: T201
-
-
 def state(path: Path) -> str:
     """Return what changes when a file does; empty where there is none."""
     try:

@@ -16,7 +16,7 @@ from typing import Any
 
 from embassay.errors import SourceError
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Failure, Result, Row, Series, Verdict
-from embassay.store.canonical import canonical
+from embassay.store.canonical import canonical, plain
 from embassay.store.paths import open_file, unreadable
 from embassay.store.schema import Schema, SchemaError
 
@@ -36,18 +36,29 @@ SCHEMAS = (1, 2)
 
 
 def to_bytes(result: Result) -> bytes:
-    """Return the bytes of ``result.json``; the data of a series lies beside its name and kind."""
-    series = [
-        {**s.data, "diagnostic": s.diagnostic, "corpus": s.corpus, "name": s.name, "kind": s.kind}
-        for s in result.series
-    ]
-    flat: dict[str, Any] = {f.name: getattr(result, f.name) for f in fields(result)}
-    return canonical({**flat, "series": series})
+    """Return the bytes of ``result.json``."""
+    return canonical(_content(result))
 
 
 def rounded(result: Result) -> Result:
-    """Return the result as it reads back: 10 significant digits, plain lists."""
-    return _built(json.loads(to_bytes(result)))
+    """Return the result as it reads back: 10 significant digits, plain lists.
+
+    Raises
+    ------
+    ValueError
+        For NaN or infinity.
+    """
+    return _built(plain(_content(result)))
+
+
+def _content(result: Result) -> dict[str, Any]:
+    """Return the content of ``result.json``; the data of a series stands beside its name and kind."""
+    content = {field.name: getattr(result, field.name) for field in fields(result)}
+    content["series"] = []
+    for series in result.series:
+        head = {"diagnostic": series.diagnostic, "corpus": series.corpus, "name": series.name, "kind": series.kind}
+        content["series"].append({**series.data, **head})
+    return content
 
 
 def from_bytes(content: bytes, path: Path) -> Result:

@@ -1,0 +1,142 @@
+"""Which loader reads a file or folder: by its content, and by options that only one loader has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from embassay.corpora.io.texts import open_decoded
+from embassay.errors import SourceError, nearest
+from embassay.plugins import CORPORA, left_out
+from embassay.run.specs import known_options
+from embassay.store.paths import open_file, source_path, unreadable
+
+PEEK = 65_536
+"""Characters after the first line that loaders recognise a file by."""
+LONGEST_LINE = 16_000_000
+SHOWN = 120
+"""Characters that a message repeats of a file."""
+PARQUET = "PAR1"
+"""What a Parquet file begins with."""
+USUAL_PRIORITY = 10
+FOLDERS = (
+    "a folder of no known form; known forms: documents (.txt, .md, .rst and .html files, with questions=FILE), "
+    "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
+    "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
+    "opinosis (phrases.txt, phrase_groups.csv); say loader= to choose one"
+)
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the corpora that need no file and no folder: the loaders that say so (``BUILTIN``)."""
+    return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
+
+
+def find_loader(source: str, options: Mapping[str, Any]) -> str:
+    """Return the name of the loader of a source: a built-in corpus, a file or a folder.
+
+    Importing all loaders takes about 20 ms, so each is asked directly and none declares its format a second time.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file, or no loader recognises it.
+    """
+    builtin = builtin_names()
+    if source in builtin:
+        return source
+    path = source_path(source)
+    if not path.exists():
+        guess = nearest(source, builtin)
+        hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built in: {', '.join(builtin)}"
+        raise SourceError(f"no such file{hint}", path)
+    if path.is_dir():
+        loader = _choose("recognises_folder", path, options)
+        if loader is None:
+            raise SourceError(FOLDERS, path)
+        return loader
+    head = _head(path)
+    loader = _choose("recognises", head, options)
+    if loader is None:
+        raise SourceError(_unrecognised(head, [name for name in CORPORA.names() if name not in builtin]), path, 1)
+    return loader
+
+
+def check_kind(loader: str, module: ModuleType, path: Path) -> None:
+    """Raise SourceError where a loader of files is given a folder, or a loader of folders a file."""
+    reads_files, reads_folders = hasattr(module, "recognises"), hasattr(module, "recognises_folder")
+    if not path.exists() or reads_files is reads_folders:
+        return  # one that recognises neither may read either
+    if path.is_dir() and reads_files:
+        raise SourceError(f"a folder; {loader} reads a file", path)
+    if not path.is_dir() and reads_folders:
+        raise SourceError(f"{loader} reads a folder", path)
+
+
+def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> str | None:
+    """Return the first loader whose ``function`` recognises the content, unless the options fit one other loader only.
+
+    Loaders are asked by their ``PRIORITY``, lowest first, and then by name. One that shares options with another names
+    in ``TOLD_BY`` those that are its own: one of them must be given.
+    """
+    modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
+    order = sorted(modules, key=lambda name: (getattr(modules[name], "PRIORITY", USUAL_PRIORITY), name))
+    recognised = next((name for name in order if _recognises(name, modules[name], function, content)), None)
+
+    given = set(options)
+    options_of = {name: known_options(modules[name].load) for name in order}
+    fitting = []
+    for name in order:
+        own_options = getattr(modules[name], "TOLD_BY", options_of[name])
+        if given <= options_of[name] and given & own_options:
+            fitting.append(name)
+    if len(fitting) != 1 or recognised in fitting:
+        return recognised
+    if recognised:
+        # An option that is nearly one of the recognised loader's is a slip of the pen.
+        unknown = given - options_of[recognised]
+        if all(nearest(option, options_of[recognised]) for option in unknown):
+            return recognised
+    return fitting[0]
+
+
+def _recognises(name: str, module: ModuleType, function: str, content: Path | str) -> bool:
+    """Ask a loader whether a file or folder is its own; one of another package that fails at it is left out."""
+    with left_out(), CORPORA.guarded(name):
+        return bool(getattr(module, function)(content))
+    return False
+
+
+def _head(path: Path) -> str:
+    """Return the first line of a file, however long, and what follows it; of a Parquet file its magic number."""
+    try:
+        with open_file(path) as content:
+            if content.read(len(PARQUET)) == PARQUET.encode():
+                return PARQUET
+        with open_decoded(path, errors="replace") as file:
+            return file.readline(LONGEST_LINE) + file.read(PEEK)
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _unrecognised(head: str, loaders: Sequence[str]) -> str:
+    """Return why no loader recognises a file that begins with ``head``."""
+    known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
+    line = next((line for line in head.splitlines() if line.strip("\ufeff \t")), "")
+    if not line.strip():
+        return f"the file is empty; known forms: {', '.join(loaders)}"
+    if head.startswith(PARQUET):
+        return f"a Parquet file; a table of documents is told by questions=FILE, one of groups by group=; {known}"
+    if not line.lstrip().startswith(("{", "[")):
+        shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
+        tables = "of pairs is told by first=, second=, score=, one of groups by group=, one of documents by questions="
+        return f"of no known form (its first line is {shown}); a table {tables}; {known}"
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error} (JSON lines have one object on each line); {known}"
+    content = f"fields {', '.join(sorted(row))[:SHOWN]}" if isinstance(row, dict) else "a JSON list"
+    return f"of no known form ({content}); {known}"

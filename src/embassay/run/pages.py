@@ -1,0 +1,31 @@
+"""How the diagnostics of a result want to be shown."""
+
+from __future__ import annotations
+
+from embassay.errors import PluginError, UnknownNameError
+from embassay.layout import Layout, check_layout, plain
+from embassay.plugins import DIAGNOSTICS, warn_once
+from embassay.result import Result
+
+
+def layouts(result: Result) -> dict[str, Layout]:
+    """Return the layout of each diagnostic of a result; a plain one where its own cannot be had."""
+    names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
+    return {name: _layout(name, result) for name in dict.fromkeys(names)}
+
+
+def _layout(name: str, result: Result) -> Layout:
+    try:
+        module = DIAGNOSTICS.module(name)
+        with DIAGNOSTICS.guarded(name):
+            layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
+            check_layout(layout)
+            return layout
+    except UnknownNameError:
+        reason = f"diagnostic {name!r} is not installed here"
+    except PluginError as error:
+        reason = str(error)
+    # Of another package: it is not installed here, or does not work. Its figures are there all the same.
+    warn_once(f"{reason}; its figures are shown in plain tables")
+    rows = [row for row in result.rows if row.diagnostic == name]
+    return plain(name, [(row.quantity, row.subset, row.condition, row.measure) for row in rows])

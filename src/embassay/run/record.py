@@ -1,0 +1,137 @@
+"""``run.json``: what makes a run this run and no other, and what it took."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from embassay._version import __version__
+from embassay.errors import EncoderError, one_line
+from embassay.run.execute import NO_TEXTS, Outcome
+from embassay.run.plan import Plan
+from embassay.store.run_record import EncoderUse, RunRecord
+from embassay.types import Encoder
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
+
+
+def settings_of(plan: Plan) -> dict[str, Any]:
+    """Return what makes a run this run and no other; the order of encoders is the order in the result."""
+    request = plan.request
+    return {
+        "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
+        "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
+        "diagnostics": [[task.name, task.version, dict(task.options), task.corpus.name] for task in plan.tasks],
+        "seed": request.seed,
+        "resamples": request.resamples,
+        "texts": request.texts,
+        "reference": request.reference,
+    }
+
+
+def _fingerprint(encoder: Encoder) -> str:
+    """Return a fingerprint; of a service that does not answer the last known one: the run will say what is wrong.
+
+    An encoder of unknown content has another fingerprint in each run. It is left out, so that the run goes on with what
+    the other encoders have done.
+    """
+    if not getattr(encoder, "known", True):
+        return ""
+    try:
+        return encoder.fingerprint
+    except EncoderError:
+        return getattr(encoder, "known_fingerprint", None) or ""
+
+
+def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
+    """Return ``run.json`` of a finished run: what is kept from before, and what this run took.
+
+    Parameters
+    ----------
+    before
+        The record of the run's start, with what earlier starts of it took.
+    seconds
+        How long this start has taken.
+    """
+    encoders = dict(before.get("encoders", {}))
+    for run in outcome.encoders:
+        label = run.entry.label
+        known = encoders.get(label, {})
+        if run.effort is None:  # it failed: what it took until then
+            encoders[label] = {**known, "route": run.route}
+            continue
+        if run.effort.texts == 0 and known:
+            continue  # all its scores were there: what they took is remembered from before
+        speed = run.texts_per_second
+        encoders[label] = {
+            "texts": run.effort.texts,
+            "encoded": run.effort.encoded,
+            "cached": run.effort.texts - run.effort.encoded,
+            "seconds": round(run.effort.seconds, 3),
+            "texts_per_second": known.get("texts_per_second") if speed is None else speed,
+            "route": run.route,
+            "badges": asdict(run.badges) if run.badges else known.get("badges"),
+        }
+    if not plan.request.texts:
+        encoders = {label: _without_reason(record) for label, record in encoders.items()}
+    return {
+        **before,
+        "state": "failed in part" if outcome.failures else "finished",
+        "seconds": round(seconds, 3),
+        "peak_memory_mib": peak_memory(),
+        "encoders": encoders,
+        **environment(),
+        "notes": [one_line(note) for note in plan.notes],
+        "failures": [asdict(failure) for failure in outcome.result.failures],
+    }
+
+
+def _without_reason(record: EncoderUse) -> EncoderUse:
+    """Return a record whose badges do not say why there are none: the reason may quote a text."""
+    badges = record.get("badges")
+    if not badges or not badges.get("reason"):
+        return record
+    return {**record, "badges": {**badges, "reason": NO_TEXTS}}
+
+
+def speeds(record: RunRecord) -> dict[str, float]:
+    """Return the texts per second of each encoder, where they were measured."""
+    encoders = record.get("encoders", {})
+    return {label: speed for label, kept in encoders.items() if (speed := kept.get("texts_per_second"))}
+
+
+def trust(record: RunRecord) -> dict[str, dict[str, Any]]:
+    """Return how far the vectors of each encoder can be trusted, where that was looked at."""
+    encoders = record.get("encoders", {})
+    return {label: badges for label, kept in encoders.items() if (badges := kept.get("badges"))}
+
+
+def environment() -> RunRecord:
+    """Return what a run ran on: versions and machine."""
+    packages = {}
+    for package in PACKAGES:
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            continue  # a run without it has no version of it
+    return {
+        "embassay": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": packages,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def peak_memory() -> int | None:
+    """Return the most memory that this process has held, in MiB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))

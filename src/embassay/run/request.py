@@ -1,0 +1,134 @@
+"""What a run is asked to do: one record of options, filled by the command line, by ``ea.assay`` and by adaptation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from embassay.errors import OutputError, say
+from embassay.run.config import read
+from embassay.run.progress import Bar, Progress, Quiet
+from embassay.run.specs import Spec
+from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
+from embassay.store.paths import output_path
+from embassay.types import Corpus, Draws, Encoder, Runtime
+
+DEFAULT_OUT = Path("embassay-run")
+
+
+def silent(message: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """The options of a run.
+
+    Attributes
+    ----------
+    encoders
+        Specs, or encoders as objects; one may stand alone. The default encoder if empty.
+    corpora
+        Sources, or corpora that are loaded already; one may stand alone. The built-in ones if empty.
+    diagnostics
+        Names with options; all that fit the corpora if empty.
+    limit
+        The number of units that are kept of each corpus; None for all.
+    baselines
+        Whether the lexical and random baselines join.
+    reference
+        The label of the encoder that the others are compared with; empty for the first one.
+    trusted
+        Labels of the encoders that may bring and run their own code.
+    follow_links
+        Whether symbolic links inside a corpus's folder are followed.
+    badges
+        Whether the vectors of neural encoders are checked for robustness.
+    cache
+        Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
+    out, overwrite, texts
+        Folder of the run, whether it may replace another run, and whether sentences of the corpora are kept in it.
+    warn
+        Takes the messages that are shown even where ``quiet`` is set.
+    """
+
+    encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
+    corpora: Sequence[str | Spec | Corpus[Any]] | str | Spec | Corpus[Any] = ()
+    diagnostics: Sequence[str | Spec] = ()
+    seed: int = 0
+    resamples: int = 1000
+    limit: int | None = None
+    baselines: bool = True
+    reference: str = ""
+    trusted: Sequence[str] = ()
+    follow_links: bool = False
+    badges: bool = False
+    device: str = "auto"
+    backend: str = "auto"
+    cache: Path | Literal["default"] | None = None
+    out: Path = DEFAULT_OUT
+    overwrite: bool = False
+    texts: bool = True
+    quiet: bool = False
+    warn: Callable[[str], None] = say
+
+    def __post_init__(self) -> None:
+        """Refuse a seed or a number of resamples out of range before any other work."""
+        _ = self.draws
+
+    @classmethod
+    def of(cls, config: Path | None, **flags: Any) -> RunRequest:
+        """Merge a config file with the flags of the command line; a flag that was given goes first."""
+        options = read(config).options() if config else {}
+        options |= {name: value for name, value in flags.items() if value is not None and value != []}
+        options["out"] = output_path(options.get("out", DEFAULT_OUT))
+        if options.get("cache", "default") != "default":
+            options["cache"] = output_path(options["cache"])
+        return cls(badges=True, **options)
+
+    @cached_property
+    def cache_folder(self) -> Path | None:
+        """The folder of the vector cache; None for none, also where the default one cannot be written to.
+
+        Raises
+        ------
+        OutputError
+            If the user named one that cannot be written to.
+        """
+        if self.cache is None:
+            return None
+        folder = default_folder() if self.cache == "default" else self.cache
+        if reason := trouble_with(folder):
+            if self.cache != "default":
+                raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
+            self.warn(f"no cache: {folder}: {reason}; vectors are not kept")
+            return None
+        return folder
+
+    @cached_property
+    def draws(self) -> Draws:
+        """The seed and the number of resamples."""
+        return Draws(self.seed, self.resamples)
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """Takes the messages that ``quiet`` turns off."""
+        return silent if self.quiet else say
+
+    @property
+    def progress(self) -> Progress:
+        """Shows how far an encoder is."""
+        return Quiet() if self.quiet else Bar()
+
+    def runtime(self) -> Runtime:
+        """Return where and how encoders run."""
+        return Runtime(
+            self.device,
+            self.backend,
+            sha256=FileHashes(self.cache_folder),
+            remembered=Remembered(self.cache_folder),
+            tell=self.tell,
+        )

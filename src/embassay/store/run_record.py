@@ -1,0 +1,198 @@
+"""``run.json``: its content, and what of it can be trusted when it is read again.
+
+People may have changed the file, or a full disk may have cut it: what does not fit is left out, and a report is drawn,
+or a run goes on, without it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from embassay._version import __version__
+from embassay.store.canonical import canonical
+from embassay.store.schema import Schema, SchemaError
+
+Rules = dict[str, Any]
+"""A part of a JSON schema."""
+
+
+class EncoderUse(TypedDict, total=False):
+    """What one encoder took: ``badges`` is how far its vectors can be trusted, ``route`` how they were computed."""
+
+    texts: int
+    encoded: int
+    cached: int
+    seconds: float
+    texts_per_second: float | None
+    route: dict[str, Any]
+    badges: dict[str, Any] | None
+
+
+class RunRecord(TypedDict, total=False):
+    """The content of ``run.json``.
+
+    ``settings`` is what makes a run this run and no other, ``key`` a hash of it and of the version of embassay;
+    ``state`` is ``running``, ``finished`` or ``failed in part``.
+    """
+
+    key: str
+    settings: dict[str, Any]
+    state: str
+    embassay: str
+    encoders: dict[str, EncoderUse]
+    failures: list[dict[str, str]]
+    notes: list[str]
+    seconds: float
+    peak_memory_mib: int | None
+    python: str
+    platform: str
+    packages: dict[str, str]
+    time: str
+
+
+_TEXT: Rules = {"type": "string"}
+_TEXTS: Rules = {"type": "array", "items": _TEXT}
+_NUMBER: Rules = {"type": ["number", "null"]}
+_WORDING: Rules = {
+    "type": "object",
+    "required": ["cosine", "same_nearest"],
+    "additionalProperties": {"type": "number"},
+}
+"""What another wording of a prompt does."""
+RECORD: dict[str, Rules] = {
+    "settings": {"type": "object"},
+    "state": _TEXT,
+    "failures": {"type": "array", "items": {"type": "object", "additionalProperties": _TEXT}},
+    "notes": _TEXTS,
+    "encoders": {"type": "object"},
+}
+ENCODER: dict[str, Rules] = {
+    "texts_per_second": {"type": ["number", "null"], "minimum": 0},
+    "route": {"type": "object"},
+    "badges": {
+        "type": ["object", "null"],
+        "required": ["sampled"],
+        "properties": {
+            "sampled": {"type": "integer", "minimum": 0},
+            "drift": _NUMBER,
+            "half_ties": _NUMBER,
+            "prompts": {"type": ["object", "null"], "additionalProperties": _WORDING},
+            "reason": {"type": ["string", "null"]},
+            "notes": _TEXTS,
+        },
+    },
+}
+"""What is read of ``run.json`` again, and of each encoder in it, as schemas."""
+
+
+def read_record(path: Path) -> RunRecord:
+    """Read ``run.json``; return an empty record where there is none. What is damaged in it is left out."""
+    try:
+        data = json.loads(path.read_bytes(), parse_constant=lambda name: None, parse_float=_finite)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(data, dict) or "key" not in data:
+        return {}
+    record = _fitting(data, RECORD)
+    if "encoders" in record:
+        encoders = {label: use for label, use in record["encoders"].items() if isinstance(use, dict)}
+        record["encoders"] = {label: _fitting(use, ENCODER) for label, use in encoders.items()}
+    sound: RunRecord = record  # type: ignore[assignment]
+    return sound
+
+
+def _finite(written: str) -> float | None:
+    """Return a number; None for one that is too large, which could not be written again."""
+    number = float(written)
+    return number if math.isfinite(number) else None
+
+
+def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[str, Any]:
+    """Return the values that fit their schema; those that have none are not looked at."""
+    fitting = {}
+    for name, value in values.items():
+        try:
+            if name in schemas:
+                Schema(schemas[name], {}).check(value)
+        except SchemaError:
+            continue
+        fitting[name] = value
+    return fitting
+
+
+def may_go_on(record: RunRecord, settings: Mapping[str, Any]) -> bool:
+    """Say whether a run of other settings may go on all the same.
+
+    It may where only the code of diagnostics differs, whose scores are kept by their version, or the content of
+    encoders that had failed.
+    """
+    if record.get("embassay") != __version__:
+        return False
+    failures = record.get("failures", [])
+    failed = {failure.get("encoder") for failure in failures if not failure.get("diagnostic")}
+    try:
+        return _comparable(record["settings"], failed) == _comparable(_as_written(settings), failed)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False  # a damaged record
+
+
+def _comparable(settings: Mapping[str, Any], failed: set[str | None]) -> dict[str, Any]:
+    """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
+    encoders = []
+    for label, spec, *content in settings.get("encoders", ()):
+        encoders.append([label, spec] if label in failed else [label, spec, *content])
+    return {**settings, "encoders": encoders, "diagnostics": [task for task, _ in _versions(settings)]}
+
+
+def changed_code(record: RunRecord, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
+    before, now = _versions(record["settings"]), _versions(_as_written(settings))
+    changed = []
+    for (task, old_version), (_, new_version) in zip(before, now, strict=True):
+        if old_version != new_version and task[0] not in changed:
+            changed.append(task[0])
+    return tuple(changed)
+
+
+def _versions(settings: Mapping[str, Any]) -> list[tuple[list[Any], str]]:
+    """Return each task of a run (diagnostic, options, corpus) with the version of the diagnostic's code."""
+    return [([name, *rest], version) for name, version, *rest in settings.get("diagnostics", ())]
+
+
+def differences(record: RunRecord, settings: Mapping[str, Any]) -> str:
+    """Name the settings that differ from a record's, and the encoders that joined or left."""
+    before = record.get("settings") or {}
+    names = []
+    for name, value in _as_written(settings).items():
+        if before.get(name) != value:
+            names.append(f"encoders{_moved(before.get(name), value)}" if name == "encoders" else name)
+    return ", ".join(names) or "another version of embassay"
+
+
+def _moved(before: Any, now: Sequence[Sequence[Any]]) -> str:
+    """Say which encoders are there that were not, and which were there that are not."""
+    old, new = _labels(before), _labels(now)
+    joined = [label for label in new if label not in old]
+    gone = [label for label in old if label not in new]
+    parts = []
+    if joined:
+        parts.append(f"new: {', '.join(joined)}")
+    if gone:
+        parts.append(f"not now: {', '.join(gone)}")
+    return f" – {'; '.join(parts)}" if parts else ""
+
+
+def _labels(encoders: Any) -> list[str]:
+    """Return the labels in a record's list of encoders, which may be damaged."""
+    entries = encoders if isinstance(encoders, list) else []
+    return [entry[0] for entry in entries if isinstance(entry, list) and entry and isinstance(entry[0], str)]
+
+
+def _as_written(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as they are read back from JSON, for comparison with a record's."""
+    written: dict[str, Any] = json.loads(canonical(settings))
+    return written
