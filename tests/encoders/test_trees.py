@@ -68,7 +68,7 @@ def test_traces_labels_and_escapes():
 
 
 def test_brackets_that_nest_too_deeply_are_refused():
-    with pytest.raises(ValueError, match="not a bracketed parse: .*depth"):
+    with pytest.raises(ValueError, match=r"not a bracketed parse: .*depth"):
         read("(A " * 20_000 + "(B one) (B two)" + ")" * 20_000)
 
 

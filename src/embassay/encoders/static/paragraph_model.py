@@ -1,7 +1,8 @@
 """Paragraph vectors: gensim's model out of arrays, and the vector of a new text.
 
-Le & Mikolov (2014), "Distributed representations of sentences and documents": hierarchical softmax; PV-DM concatenates
-the text's vector with those of the words around the one to tell, PV-DBOW tells each word from the text's vector alone.
+Le & Mikolov (2014), "Distributed representations of sentences and documents": hierarchical softmax; PV-DM
+concatenates the text's vector with those of the words around the predicted one, PV-DBOW predicts each word from the
+text's vector alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.errors import SourceError
 from embassay.randomness import generator
 
 Kind = Literal["dm", "dbow"]
@@ -68,23 +68,12 @@ class ParagraphModel:
     @cached_property
     def kind(self) -> Kind:
         """``dm`` or ``dbow``."""
-        found = self.folder.settings.get("model")
-        if found not in ("dm", "dbow"):
-            raise self._wrong(f"is {found!r}, neither dm nor dbow", "model")
-        return "dm" if found == "dm" else "dbow"
-
-    def whole(self, name: str) -> int:
-        """Return a setting that is a whole number, 1 or more.
-
-        Raises
-        ------
-        SourceError
-            If it is not.
-        """
-        found = self.folder.settings.get(name)
-        if type(found) is not int or found < 1:
-            raise self._wrong(f"is {found!r}, no whole number of 1 or more", name)
-        return found
+        kind = self.folder.settings.get("model")
+        if kind == "dm":
+            return "dm"
+        if kind == "dbow":
+            return "dbow"
+        raise self.folder.wrong(f"is {kind!r}, neither dm nor dbow", "model")
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -95,11 +84,11 @@ class ParagraphModel:
         SourceError
             If there are not as many counts as different words.
         """
-        words, counts = self.folder.get("vocabulary", list), self.folder.get("counts", list)
-        if len(words) != len(counts) or len(words) < 2 or not all(type(n) is int and n > 0 for n in counts):
-            raise self._wrong(f"{len(words)} words and {len(counts)} counts", "counts")
-        if not all(isinstance(word, str) for word in words) or len(set(words)) != len(words):
-            raise self._wrong("has a word twice, or one that is no text", "vocabulary")
+        words = self.folder.vocabulary()
+        counts = self.folder.get("counts", list)
+        are_counts = all(type(count) is int and count > 0 for count in counts)
+        if len(words) != len(counts) or len(words) < 2 or not are_counts:
+            raise self.folder.wrong(f"{len(words)} words and {len(counts)} counts", "counts")
         return dict(zip(words, counts, strict=True))
 
     @cached_property
@@ -111,21 +100,22 @@ class ParagraphModel:
         SourceError
             If an array does not fit the vocabulary and the settings.
         """
-        dim, window = self.whole("dim"), self.whole("window")
-        null = int(self.kind == "dm")
-        size = len(self.counts) + null
-        hidden = self.folder.array("hidden.npy", (size, dim * (1 + 2 * window) if null else dim))
-        vectors = self.folder.array("words.npy", (size, dim)) if null else None
+        dim = self.folder.whole("dim")
+        window = self.folder.whole("window")
         model = build(self.kind, dim, window, self.counts)
-        model.syn1 = hidden
-        if vectors is not None:
-            model.wv.vectors = vectors
+        rows = len(self.counts)
+        if self.kind == "dm":
+            rows += 1  # the null word
+            model.syn1 = self.folder.array("hidden.npy", (rows, dim * (1 + 2 * window)))
+            model.wv.vectors = self.folder.array("words.npy", (rows, dim))
+        else:
+            model.syn1 = self.folder.array("hidden.npy", (rows, dim))
         return model
 
     def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[NDArray[np.float32], bool]:
-        """Return the (dim,) vector of a text, and whether it had come to rest when inference stopped.
+        """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
 
-        The beginning is drawn from a stream named by the text; words and softmax stay as they are. Each epoch goes
+        The first vector is drawn from a stream named by the text; words and softmax stay as they are. Each epoch goes
         over the known words once; it ends as :data:`MOVED` and :data:`EPOCHS` say. A text without a known word has the
         zero vector. Of a text of more than 10,000 words gensim reads the first 10,000.
         """
@@ -135,19 +125,20 @@ class ParagraphModel:
         dim = model.vector_size
         if not any(word in self.counts for word in words):
             return np.zeros(dim, dtype=np.float32), True
-        vector = (generator(seed, "paragraph", text).random((1, dim), np.float32) - np.float32(0.5)) / np.float32(dim)
-        # gensim keeps addresses only: the arrays have to live as long as the call.
-        own = {"doctag_vectors": vector, "doctags_lockf": np.ones(1, dtype=np.float32)}
-        work, between = (np.zeros(model.layer1_size, dtype=np.float32) for _ in range(2))
-        step = train_document_dbow if self.kind == "dbow" else train_document_dm_concat
-        spare = (work,) if self.kind == "dbow" else (work, between)
+        uniform = generator(seed, "paragraph", text).random((1, dim), np.float32)
+        vector = (uniform - np.float32(0.5)) / np.float32(dim)
+        # gensim keeps addresses only: all these arrays have to live as long as the calls.
+        factors = np.ones(1, dtype=np.float32)
+        fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
+        work = np.zeros(model.layer1_size, dtype=np.float32)
+        errors = np.zeros(model.layer1_size, dtype=np.float32)
         for epoch in range(EPOCHS):
             before = vector.copy()
             rate = RATE - (RATE - LAST_RATE) * epoch / (EPOCHS - 1)
-            step(model, words, [0], rate, *spare, learn_words=False, learn_hidden=False, **own)
+            if self.kind == "dbow":
+                train_document_dbow(model, words, [0], rate, work, **fixed)
+            else:
+                train_document_dm_concat(model, words, [0], rate, work, errors, **fixed)
             if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
                 return vector[0], True
         return vector[0], False
-
-    def _wrong(self, problem: str, field: str) -> SourceError:
-        return SourceError(problem, self.folder.path / "paragraphs.json", field=field)

@@ -1,8 +1,8 @@
 """Paragraph vectors, PV-DM and PV-DBOW, out of a folder written by ``embassay train paragraphs``.
 
 Le & Mikolov (2014), "Distributed representations of sentences and documents"; baselines of White et al. (2015),
-section 3.2.2. The vector of a new text is inferred: the text's vector learns to tell its words, all else staying as it
-is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
+section 3.2.2. The vector of a new text is inferred: the text's vector learns to predict its words, all else staying
+as it is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.tokens import Cut, cutter
+from embassay.encoders.tokens import Cut, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -56,9 +57,9 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
 
 @dataclass
 class Inference:
-    """What has been inferred so far: each text, and whether it came to rest; and the model, while it is in memory."""
+    """What has been inferred so far: each text, and whether it converged; and the model, while it is in memory."""
 
-    resting: dict[str, bool] = field(default_factory=dict)
+    converged: dict[str, bool] = field(default_factory=dict)
     model: ParagraphModel | None = None
 
 
@@ -76,22 +77,20 @@ class ParagraphsEncoder:
     @property
     def card(self) -> Card:
         """What the folder's record says."""
-        return Card(f"paragraphs:{self.name}" + (f",seed={self.seed}" if self.seed else ""))
+        return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of how inference goes, and of the seed."""
-        names = ("paragraphs.json", *self.folder.files)
-        files = {name: self.runtime.sha256(self.folder.path / name) for name in names}
-        return content_hash(["paragraphs", files, EPOCHS, MOVED, self.seed])
+        return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
 
     @property
     def route(self) -> Mapping[str, Any]:
         """What inference took, for ``run.json``: texts, and the share that was still moving after 200 epochs."""
-        resting = self.inference.resting.values()
-        if not resting:
+        converged = self.inference.converged.values()
+        if not converged:
             return {}
-        return {"inferred": len(resting), "epochs": EPOCHS, "stopped_by_limit": 1 - sum(resting) / len(resting)}
+        return {"inferred": len(converged), "epochs": EPOCHS, "stopped_by_limit": 1 - sum(converged) / len(converged)}
 
     def fit(self, texts: Sequence[str]) -> ParagraphsEncoder:
         """Return itself: nothing is learnt."""
@@ -107,9 +106,11 @@ class ParagraphsEncoder:
         """
         try:
             model = self._model
-            matrix = np.zeros((len(texts), model.whole("dim")), dtype=np.float32)
+            matrix = np.zeros((len(texts), self.folder.whole("dim")), dtype=np.float32)
             for place, text in enumerate(texts):
-                matrix[place], self.inference.resting[text] = model.infer(self._words(text), text, self.seed)
+                vector, converged = model.infer(self._words(text), text, self.seed)
+                matrix[place] = vector
+                self.inference.converged[text] = converged
         except SourceError as error:
             raise EncoderError(str(error)) from None
         return matrix
@@ -117,9 +118,7 @@ class ParagraphsEncoder:
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
         counts = self._model.counts
-        found = [(sum(word in counts for word in words), len(words)) for words in map(self._words, texts)]
-        tokens = sum(total for _, total in found)
-        return tokens - sum(known for known, _ in found), tokens, sum(not known for known, _ in found)
+        return count_unknown(map(self._words, texts), lambda word: word in counts)
 
     def release(self) -> None:
         """Let go of the model; the next text builds it again."""
