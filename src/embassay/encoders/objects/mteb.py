@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.neural.shared import check_place, quiet, reason, there
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
@@ -28,7 +30,7 @@ from embassay.encoders.objects.mteb_registry import (
     written,
 )
 from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -84,7 +86,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
 
 
 @dataclass(frozen=True, eq=False)
-class MtebEncoder:
+class MtebEncoder(LoadedEncoder):
     """A model of the registry that is loaded when it is first needed.
 
     Attributes
@@ -104,11 +106,12 @@ class MtebEncoder:
     def card(self) -> Card:
         """What the registry says of it."""
         tokens = self.meta.max_tokens
+        has_limit = tokens and np.isfinite(tokens)
         return Card(
-            f"mteb:{self.name}" + (f",dim={self.dim}" if self.dim else ""),
+            spec_of(f"mteb:{self.name}", {"dim": self.dim}),
             revision=self.meta.revision or "",
             parameters=self.meta.n_parameters,
-            max_tokens=int(tokens) if tokens and np.isfinite(tokens) else None,
+            max_tokens=int(tokens) if has_limit else None,
             prompts=known_prompts(self.meta),
             warnings=odd_prompts(self.meta),
             similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
@@ -123,21 +126,20 @@ class MtebEncoder:
         EncoderError
             If there is no commit that says what it is, and the model cannot be asked.
         """
-        told = self._told
-        if re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") and "API" not in self.meta.framework:
-            return content_hash(told)
+        parts = self._fingerprint_parts
+        is_service = "API" in self.meta.framework
+        has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
+        if has_commit and not is_service:
+            return content_hash(parts)
         rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
-        key, step = content_hash(["mteb probe", *told]), STEP if "API" in self.meta.framework else FINE
-        return content_hash([*told, unit_steps(self.runtime.remembered, key, rows, step)])
+        key = content_hash(["mteb probe", *parts])
+        step = STEP if is_service else FINE
+        return content_hash([*parts, unit_steps(self.runtime.remembered, key, rows, step)])
 
     @property
     def route(self) -> Mapping[str, Any]:
         """How it runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
-
-    def fit(self, texts: Sequence[str]) -> MtebEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt.
@@ -147,30 +149,28 @@ class MtebEncoder:
         EncoderError
             If the model cannot be loaded.
         """
-        return encode(self._model, texts, role, self.batch) if texts else np.zeros((0, 1), dtype=np.float32)
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        return encode(self.model, texts, role, self.batch)
 
-    def release(self) -> None:
-        """Let go of the loaded model; the next text loads it again."""
-        vars(self).pop("_model", None)
+    def load(self) -> Any:
+        """Load the model as the registry says."""
+        device = there(self.device.partition(",")[0])
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.meta.load_model(device=device, embed_dim=self.dim)
+
+    def explain(self, error: Exception) -> str:
+        """Return the first line of what mteb says."""
+        return reason(error)
 
     @property
-    def _told(self) -> list[Any]:
-        """What the registry says that its vectors depend on, and what it is told of texts."""
-        how = written({**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs})
+    def _fingerprint_parts(self) -> list[Any]:
+        """What the registry says that its vectors depend on, and the instructions that stand before texts."""
+        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")
-        told = ["mteb", self.name, self.meta.revision, version, loader_name(self.meta), how, self.dim]
-        return [*told, SAME, ANSWERS]
-
-    @cached_property
-    def _model(self) -> Any:
-        try:
-            with quiet(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return self.meta.load_model(device=there(self.device.partition(",")[0]), embed_dim=self.dim)
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
+        return ["mteb", *model, SAME, ANSWERS]
 
 
 def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:

@@ -54,14 +54,20 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
         batch_size=batch,
         show_progress_bar=False,
     )
-    rows = rows.detach().cpu().float() if hasattr(rows, "detach") else rows
+    if hasattr(rows, "detach"):
+        rows = rows.detach().cpu().float()  # a tensor of torch
     return np.asarray(rows, dtype=np.float32)
 
 
 def prompts_of(own: Mapping[str, str]) -> dict[str, str]:
     """Return the prompt of each role that has one among a model's own."""
-    found = {role: next((own[name] for name in names if own.get(name)), "") for role, names in PROMPTS.items()}
-    return {role: prompt for role, prompt in found.items() if prompt}
+    prompts = {}
+    for role, names in PROMPTS.items():
+        for name in names:
+            if own.get(name):
+                prompts[str(role)] = own[name]
+                break
+    return prompts
 
 
 def instruction(settings: Mapping[str, Any], role: Role) -> str:
@@ -77,9 +83,11 @@ def instruction(settings: Mapping[str, Any], role: Role) -> str:
 
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
+    # Its constructor would load the weights.
     bare: Any = object.__new__(InstructSentenceTransformerModel)
-    known = ("instruction_template", "prompts_dict", "prompt_priority")
-    vars(bare).update({name: settings[name] for name in known if settings.get(name) is not None})
+    for name in ("instruction_template", "prompts_dict", "prompt_priority"):
+        if settings.get(name) is not None:
+            setattr(bare, name, settings[name])
     return str(bare.get_task_instruction(_task(role), None if role == "text" else PromptType(role)))
 
 

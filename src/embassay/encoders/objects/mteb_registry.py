@@ -46,7 +46,8 @@ def loader_name(meta: Any) -> str:
 def known_prompts(meta: Any) -> dict[str, str]:
     """Return what stands before the texts of each role that has something, where it can be told."""
     if loader_name(meta) == INSTRUCTED:
-        return {role: told for role in ROLES if (told := instruction(meta.loader_kwargs, role))}
+        instructions = {role: instruction(meta.loader_kwargs, role) for role in ROLES}
+        return {role: text for role, text in instructions.items() if text}
     return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
 
 
@@ -78,8 +79,9 @@ def written(value: Any) -> Any:
 
 def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
     """Say whether the loader is told to run a repository's code, itself or what it hands settings on to."""
-    inner = (value for value in settings.values() if isinstance(value, Mapping))
-    return bool(settings.get(TRUST)) or any(map(_asks_for_trust, inner))
+    if settings.get(TRUST):
+        return True
+    return any(_asks_for_trust(value) for value in settings.values() if isinstance(value, Mapping))
 
 
 def _place(thing: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -53,64 +52,50 @@ def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: in
     return model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParagraphModel:
-    """A trained model that is built when it is first needed.
+    """A trained model.
 
     Attributes
     ----------
-    folder
-        With ``words.npy`` (PV-DM only), ``hidden.npy``, and in its record ``vocabulary`` and ``counts``.
+    counts
+        How often each word occurred in the text that was learnt from, in the order of the rows.
+    gensim
+        gensim's model, with the trained arrays.
     """
 
-    folder: TrainedFolder
+    kind: Kind
+    counts: Mapping[str, int]
+    gensim: Any
 
-    @cached_property
-    def kind(self) -> Kind:
-        """``dm`` or ``dbow``."""
-        kind = self.folder.settings.get("model")
-        if kind == "dm":
-            return "dm"
-        if kind == "dbow":
-            return "dbow"
-        raise self.folder.wrong(f"is {kind!r}, neither dm nor dbow", "model")
-
-    @cached_property
-    def counts(self) -> dict[str, int]:
-        """How often each word occurred in the text that was learnt from, in the order of the rows.
+    @classmethod
+    def of(cls, folder: TrainedFolder) -> ParagraphModel:
+        """Read a folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record's ``vocabulary`` and ``counts``.
 
         Raises
         ------
         SourceError
-            If there are not as many counts as different words.
+            If a setting is none, there are not as many counts as words, or an array does not fit them.
         """
-        words = self.folder.vocabulary()
-        counts = self.folder.get("counts", list)
+        kind = folder.settings.get("model")
+        if kind not in ("dm", "dbow"):
+            raise folder.wrong(f"is {kind!r}, neither dm nor dbow", "model")
+        dim = folder.whole("dim")
+        window = folder.whole("window")
+        words = folder.vocabulary()
+        counts = folder.get("counts", list)
         are_counts = all(type(count) is int and count > 0 for count in counts)
         if len(words) != len(counts) or len(words) < 2 or not are_counts:
-            raise self.folder.wrong(f"{len(words)} words and {len(counts)} counts", "counts")
-        return dict(zip(words, counts, strict=True))
-
-    @cached_property
-    def loaded(self) -> Any:
-        """gensim's model, with the trained arrays.
-
-        Raises
-        ------
-        SourceError
-            If an array does not fit the vocabulary and the settings.
-        """
-        dim = self.folder.whole("dim")
-        window = self.folder.whole("window")
-        model = build(self.kind, dim, window, self.counts)
-        rows = len(self.counts)
-        if self.kind == "dm":
-            rows += 1  # the null word
-            model.syn1 = self.folder.array("hidden.npy", (rows, dim * (1 + 2 * window)))
-            model.wv.vectors = self.folder.array("words.npy", (rows, dim))
+            raise folder.wrong(f"{len(words)} words and {len(counts)} counts", "counts")
+        count_of = dict(zip(words, counts, strict=True))
+        model = build(kind, dim, window, count_of)
+        if kind == "dm":
+            rows = len(words) + 1  # the null word
+            model.syn1 = folder.array("hidden.npy", (rows, dim * (1 + 2 * window)))
+            model.wv.vectors = folder.array("words.npy", (rows, dim))
         else:
-            model.syn1 = self.folder.array("hidden.npy", (rows, dim))
-        return model
+            model.syn1 = folder.array("hidden.npy", (len(words), dim))
+        return cls(kind, count_of, model)
 
     def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[NDArray[np.float32], bool]:
         """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
@@ -121,7 +106,7 @@ class ParagraphModel:
         """
         from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
 
-        model = self.loaded
+        model = self.gensim
         dim = model.vector_size
         if not any(word in self.counts for word in words):
             return np.zeros(dim, dtype=np.float32), True

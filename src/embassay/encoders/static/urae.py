@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
 from embassay.encoders.static.link_parser import INSTALL
 from embassay.encoders.static.parses import Source, check_source, parse
@@ -25,7 +26,7 @@ from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
 from embassay.encoders.tokens import count_unknown
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
@@ -81,11 +82,10 @@ def _default(trained: Source) -> Source:
 
 @dataclass
 class Work:
-    """What has been done so far: texts that a parser was asked for, those it could not parse, the model in memory."""
+    """How many texts a parser was asked for so far, and those of them that it could not parse."""
 
     parsed: int = 0
     fell_back: int = 0
-    model: Model | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +135,8 @@ class Model:
         return vectors
 
 
-@dataclass(frozen=True)
-class UraeEncoder:
+@dataclass(frozen=True, eq=False)
+class UraeEncoder(LoadedEncoder):
     """Folds each text along its tree.
 
     Attributes
@@ -153,6 +153,10 @@ class UraeEncoder:
     trees: Source
     requested: Source | None
     work: Work = field(repr=False, compare=False)
+
+    def load(self) -> Model:
+        """Read the folder's arrays."""
+        return Model.of(self.folder)
 
     @property
     def card(self) -> Card:
@@ -177,10 +181,6 @@ class UraeEncoder:
             route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
         return route
 
-    def fit(self, texts: Sequence[str]) -> UraeEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; an empty text is a zero row.
 
@@ -189,7 +189,7 @@ class UraeEncoder:
         EncoderError
             If a file of the folder is damaged, the parser fails, or a text should be a bracketed parse and is none.
         """
-        model = self._model
+        model = self.model
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), BLOCK):
             block = slice(start, start + BLOCK)
@@ -198,25 +198,12 @@ class UraeEncoder:
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
-        row = self._model.row
+        row = self.model.row
         try:
             words = parses.words(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
         return count_unknown(words, lambda word: word in row)
-
-    def release(self) -> None:
-        """Let go of the arrays; the next text reads them again."""
-        self.work.model = None
-
-    @property
-    def _model(self) -> Model:
-        if self.work.model is None:
-            try:
-                self.work.model = Model.of(self.folder)
-            except SourceError as error:
-                raise EncoderError(str(error)) from None
-        return self.work.model
 
     def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
         try:
