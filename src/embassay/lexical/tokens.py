@@ -6,7 +6,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +35,28 @@ def word_pieces() -> Pieces | None:
 
     for path in _candidates():
         tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
-        if not _is_bert(tokenizer):
-            continue
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return lambda texts: [e.tokens for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        if _is_bert(tokenizer):
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+            return partial(_cut, tokenizer)
     return None
+
+
+def _cut(tokenizer: Any, texts: Sequence[str]) -> list[list[str]]:
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return [encoding.tokens for encoding in encodings]
 
 
 def _candidates() -> list[Path]:
     """Return the tokenizer files of the packages that are installed."""
-    found = []
+    paths: list[Path] = []
     for package in PACKAGES:
         spec = importlib.util.find_spec(package)
-        for folder in (spec.submodule_search_locations or []) if spec else []:
-            found += sorted(Path(folder).rglob("tokenizer.json"))
-    return [path for path in found if _lower_cases(path)]
+        if spec is None:
+            continue
+        for folder in spec.submodule_search_locations or []:
+            paths += sorted(Path(folder).rglob("tokenizer.json"))
+    return [path for path in paths if _lower_cases(path)]
 
 
 def _lower_cases(path: Path) -> bool:
@@ -62,5 +68,7 @@ def _lower_cases(path: Path) -> bool:
 
 
 def _is_bert(tokenizer: Any) -> bool:
-    known = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 1996: "the", 30_521: "##～"}
-    return tokenizer.get_vocab_size() == VOCABULARY and all(tokenizer.id_to_token(i) == t for i, t in known.items())
+    if tokenizer.get_vocab_size() != VOCABULARY:
+        return False
+    entries = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 1996: "the", 30_521: "##～"}
+    return all(tokenizer.id_to_token(number) == token for number, token in entries.items())
