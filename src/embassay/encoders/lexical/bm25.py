@@ -103,21 +103,21 @@ class BM25Encoder:
         """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")
+        k1, b, idf = self.k1, self.b, self.idf
+        is_query = role == "query"
         columns: list[int] = []
         weights: list[float] = []
         starts = [0]
         for text in texts:
             words = _words(text)
-            damping = self.k1 * (1 - self.b + self.b * len(words) / self.mean_length)
+            damping = k1 * (1 - b + b * len(words) / self.mean_length)
             for word, count in Counter(words).items():
                 column = self.columns.get(word)
                 if column is None:
                     continue
+                weight = count if is_query else idf[column] * count * (k1 + 1) / (count + damping)
                 columns.append(column)
-                if role == "query":
-                    weights.append(count)
-                else:
-                    weights.append(self.idf[column] * count * (self.k1 + 1) / (count + damping))
+                weights.append(weight)
             starts.append(len(columns))
         values = np.array(weights, dtype=np.float32)
         rows = csr_array((values, np.array(columns, dtype=np.int32), starts), shape=(len(texts), len(self.columns)))

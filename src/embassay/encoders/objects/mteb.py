@@ -126,7 +126,7 @@ class MtebEncoder(LoadedEncoder):
         EncoderError
             If there is no commit that says what it is, and the model cannot be asked.
         """
-        parts = self._fingerprint_parts
+        parts = self.fingerprint_parts
         is_service = "API" in self.meta.framework
         has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
         if has_commit and not is_service:
@@ -165,7 +165,7 @@ class MtebEncoder(LoadedEncoder):
         return reason(error)
 
     @property
-    def _fingerprint_parts(self) -> list[Any]:
+    def fingerprint_parts(self) -> list[Any]:
         """What the registry says that its vectors depend on, and the instructions that stand before texts."""
         settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")

@@ -47,7 +47,7 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
         columns |= {"title": [""] * len(texts), "body": columns["text"]}
     rows = model.encode(
         DataLoader(Dataset.from_dict(columns), batch_size=batch),
-        task_metadata=task or _task(role),
+        task_metadata=task or task_of(role),
         hf_split="test",
         hf_subset="default",
         prompt_type=None if role == "text" else PromptType(role),
@@ -88,7 +88,7 @@ def instruction(settings: Mapping[str, Any], role: Role) -> str:
     for name in ("instruction_template", "prompts_dict", "prompt_priority"):
         if settings.get(name) is not None:
             setattr(bare, name, settings[name])
-    return str(bare.get_task_instruction(_task(role), None if role == "text" else PromptType(role)))
+    return str(bare.get_task_instruction(task_of(role), None if role == "text" else PromptType(role)))
 
 
 def similarity_of(meta: Any) -> str:
@@ -98,7 +98,7 @@ def similarity_of(meta: Any) -> str:
 
 
 @cache
-def _task(role: Role) -> Any:
+def task_of(role: Role) -> Any:
     """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
     from mteb.abstasks.task_metadata import TaskMetadata
 

@@ -61,8 +61,8 @@ def version() -> str:
         text=True,
         errors="replace",
     )
-    found = re.search(r"link-grammar-([\w.]+)", answer.stdout + answer.stderr)
-    return found[1] if found else "unknown"
+    version = re.search(r"link-grammar-([\w.]+)", answer.stdout + answer.stderr)
+    return version[1] if version else "unknown"
 
 
 def parse(texts: Sequence[str]) -> list[Tree | None]:
@@ -76,13 +76,21 @@ def parse(texts: Sequence[str]) -> list[Tree | None]:
     EncoderError
         If the program fails.
     """
-    lines = {text: line for text in dict.fromkeys(texts) if (line := _line(text))}
-    blocks = [list(lines)[start : start + BLOCK] for start in range(0, len(lines), BLOCK)]
+    lines = {}
+    for text in texts:
+        line = _line(text)
+        if line:
+            lines[text] = line
+    unique = list(lines)
+    blocks = [unique[start : start + BLOCK] for start in range(0, len(unique), BLOCK)]
+
+    def parse_block(block: Sequence[str]) -> list[str]:
+        return _answers([lines[text] for text in block])
+
     trees: dict[str, Tree | None] = {}
     with ThreadPoolExecutor(PROCESSES) as pool:
-        answers = pool.map(lambda block: _answers([lines[text] for text in block]), blocks)
-        for block, block_answers in zip(blocks, answers, strict=True):
-            for text, answer in zip(block, block_answers, strict=True):
+        for block, answers in zip(blocks, pool.map(parse_block, blocks), strict=True):
+            for text, answer in zip(block, answers, strict=True):
                 trees[text] = tree_of(text, answer)
     return [trees.get(text) for text in texts]
 

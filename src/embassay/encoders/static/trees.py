@@ -53,8 +53,9 @@ def shape_of(leaves: int, merges: Sequence[tuple[int, int]]) -> Shape:
     heights = [0] * leaves
     for left, right in merges:
         heights.append(1 + max(heights[left], heights[right]))
+    inner_heights = np.array(heights[leaves:], dtype=np.int64)
     children = np.array(merges, dtype=np.int64).reshape(-1, 2)
-    return Shape(leaves, children, np.array(heights[leaves:], dtype=np.int64))
+    return Shape(leaves, children, inner_heights)
 
 
 @lru_cache(SHAPES)

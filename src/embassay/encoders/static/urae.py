@@ -118,18 +118,30 @@ class Model:
         vocabulary = folder.vocabulary()
         dim = folder.whole("dim")
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
-        shapes = {"fold": (dim, 2 * dim), "fold_bias": (dim,), "unfold": (2 * dim, dim), "unfold_bias": (2 * dim,)}
-        arrays = {name: torch.from_numpy(folder.array(f"{name}.npy", shape)) for name, shape in shapes.items()}
+
+        def tensor(name: str, *shape: int) -> Any:
+            return torch.from_numpy(folder.array(name, shape))
+
+        matrices = Matrices(
+            fold=tensor("fold.npy", dim, 2 * dim),
+            fold_bias=tensor("fold_bias.npy", dim),
+            unfold=tensor("unfold.npy", 2 * dim, dim),
+            unfold_bias=tensor("unfold_bias.npy", 2 * dim),
+            normalize=bool(folder.settings.get("normalize")),
+        )
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
-        return cls(row, words, Matrices(**arrays, normalize=bool(folder.settings.get("normalize"))))
+        return cls(row, words, matrices)
 
     def encode(self, trees: Sequence[Tree]) -> NDArray[np.float32]:
         """Return the (n, d) roots of the trees."""
         import torch
 
         plan = Plan.of([tree.shape for tree in trees], unfold=False)
-        rows = np.array([self.row.get(word, UNKNOWN) for tree in trees for word in tree.words], dtype=np.int64)
-        leaves = torch.from_numpy(self.words[rows[plan.order]])
+        rows = []
+        for tree in trees:
+            rows += [self.row.get(word, UNKNOWN) for word in tree.words]
+        ordered_rows = np.array(rows, dtype=np.int64)[plan.order]
+        leaves = torch.from_numpy(self.words[ordered_rows])
         with torch.inference_mode():
             vectors: NDArray[np.float32] = roots(plan, leaves, self.matrices).numpy()
         return vectors
