@@ -136,6 +136,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         return encoder
     form = _form_of(thing)
     if form is None:
+        # The first two forms have the same method as the last.
         ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
         raise SpecError(
             f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
@@ -146,9 +147,11 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
 
 def own_name(thing: object) -> str:
     """Return the name of an object's model where it has one that can be shown, else of its class."""
-    names = [getattr(getattr(thing, "mteb_model_meta", None), "name", None)]
+    meta = getattr(thing, "mteb_model_meta", None)
+    model_card = getattr(thing, "model_card_data", None)
+    names = [getattr(meta, "name", None)]
     names += [getattr(thing, attribute, None) for attribute in NAMED_BY]
-    names.append(getattr(getattr(thing, "model_card_data", None), "base_model", None))
+    names += [getattr(model_card, "base_model", None)]
     for name in names:
         if isinstance(name, str) and SAFE_NAME.fullmatch(name) and name not in NAMELESS:
             return name

@@ -67,22 +67,25 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     for name, value in (("dim", dim), ("batch", batch)):
         if value is not None and value < 1:
             raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
-    check_place(device or runtime.device, "auto", ())
+    device = device or runtime.device
+    check_place(device, "auto", ())
     meta = _meta(target)
     if meta.loader is None:
         raise SpecError(f"{place}: mteb keeps its scores and cannot load it")
     if kinds := set(meta.model_type or ()) & set(MANY):
         raise SpecError(f"{place}: {min(kinds)}; it gives no single vector for a text")
-    if "text" not in (meta.modalities or ("text",)):
+    if meta.modalities and "text" not in meta.modalities:
         raise SpecError(f"{place}: it reads {' and '.join(sorted(meta.modalities))} only, no texts")
     _check_dim(place, dim, meta.embed_dim)
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may bring its own code; if you trust it, add --trust-remote-code LABEL")
-    # The narrowest that models are loaded in: one that does not fit so fits in no way.
-    size = None if "API" in meta.framework else meta.n_parameters
-    if lacking := lack(size, "bfloat16", (device or runtime.device).partition(",")[0]):
-        raise SpecError(f"{place}: {lacking}")
-    return MtebEncoder(target, meta, runtime, device or runtime.device, dim, batch)
+    runs_here = "API" not in meta.framework
+    if runs_here:
+        # The narrowest type that models are loaded in: one that does not fit so fits in no way.
+        shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
+        if shortage:
+            raise SpecError(f"{place}: {shortage}")
+    return MtebEncoder(target, meta, runtime, device, dim, batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +179,7 @@ class MtebEncoder(LoadedEncoder):
 def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:
     """Refuse a number of dimensions that the registry does not have."""
     choices = [known] if isinstance(known, int) else list(known or ())
+    # Of a few models the registry has no dimensions.
     if dim and choices and dim not in choices:
         raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 

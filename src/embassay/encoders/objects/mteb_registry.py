@@ -69,12 +69,15 @@ def odd_prompts(meta: Any) -> tuple[str, ...]:
 def written(value: Any) -> Any:
     """Return a setting in a form that is the same in every process: functions and classes by their place."""
     if isinstance(value, partial):
-        return ["partial", *map(written, (value.func, value.args, value.keywords))]
+        return ["partial", written(value.func), written(value.args), written(value.keywords)]
     if isinstance(value, Mapping):
-        return {str(name): written(part) for name, part in sorted(value.items(), key=lambda item: str(item[0]))}
+        by_name = {str(name): written(part) for name, part in value.items()}
+        return dict(sorted(by_name.items()))
     if isinstance(value, (list, tuple)):
         return [written(part) for part in value]
-    return _place(value) if callable(value) else repr(value)
+    if callable(value):
+        return _place(value)
+    return repr(value)
 
 
 def _asks_for_trust(settings: Mapping[str, Any]) -> bool:

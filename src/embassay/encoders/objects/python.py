@@ -8,13 +8,8 @@ version its vectors are not kept.
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import os
-import re
 import secrets
 import sys
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +19,7 @@ from typing import Any, Literal
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.objects.matrices import real_matrix
+from embassay.encoders.objects.user_modules import content_of, import_module, run_again, run_if_changed
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -57,16 +53,16 @@ def create(
     module_name, colon, name = target.partition(":")
     if not colon or not module_name or not name:
         raise SpecError(f"encoder 'python:{target}': write python:module:callable")
-    module = _import(module_name, target)
+    module = import_module(module_name, target)
     function = _callable(module, name, target)
     if version:
         return PythonEncoder(name, target, function, version, version, similarity)
     # The callable may stand in another module, which the first one imports.
     home = sys.modules.get(getattr(function, "__module__", None) or "", module)
-    if home is not module and _refresh(home, target):
-        _run(module, target)
+    if home is not module and run_if_changed(home, target):
+        run_again(module, target)
         function = _callable(module, name, target)
-    content = _content_hash(module, home)
+    content = content_of(module, home)
     is_known = bool(content)
     return PythonEncoder(name, target, function, content or secrets.token_hex(16), version, similarity, is_known)
 
@@ -135,75 +131,6 @@ class PythonEncoder:
         return ""
 
 
-def _import(name: str, target: str) -> ModuleType:
-    """Import a module; where its file has changed since it ran, run it again."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    importlib.invalidate_caches()
-    was_imported = name in sys.modules
-    try:
-        module = importlib.import_module(name)
-    except ImportError as error:
-        raise SpecError(f"encoder 'python:{target}': {error}") from None
-    except (Exception, SystemExit) as error:
-        raise _failure(name, target, error) from error
-    source = _source(module)
-    if not was_imported and source is not None:
-        _RUN[name] = source.read_bytes()
-    _refresh(module, target)
-    return module
-
-
-_RUN: dict[str, bytes] = {}
-"""The source of each module as it was when it ran last."""
-_IMPORTED = time.time()
-
-
-def _refresh(module: ModuleType, target: str) -> bool:
-    """Run a module again where its file has changed since it ran; say whether that was so.
-
-    A module that somebody else imported is taken to have run from the file as it is, unless the file is younger than
-    this process; a script that is running is never run again.
-    """
-    source = _source(module)
-    if source is None or module.__name__ == "__main__":
-        return False
-    content = source.read_bytes()
-    if module.__name__ not in _RUN and source.stat().st_mtime < _process_start():
-        _RUN[module.__name__] = content
-    if _RUN.get(module.__name__) == content:
-        return False
-    _run(module, target)
-    return True
-
-
-def _run(module: ModuleType, target: str) -> None:
-    source = _source(module)
-    if source is None or module.__name__ == "__main__":
-        return
-    content = source.read_bytes()
-    try:
-        exec(compile(content, str(source), "exec"), vars(module))  # noqa: S102 - the user's own module
-    except (Exception, SystemExit) as error:
-        raise _failure(module.__name__, target, error) from error
-    _RUN[module.__name__] = content
-
-
-def _process_start() -> float:
-    """Return when this process began, in seconds since 1970; when this module was imported, where /proc is absent."""
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.MULTILINE)
-        return float(boot[1]) + ticks / os.sysconf("SC_CLK_TCK") if boot else _IMPORTED
-    except (OSError, ValueError, IndexError):
-        return _IMPORTED
-
-
-def _failure(name: str, target: str, error: BaseException) -> SpecError:
-    return SpecError(f"encoder 'python:{target}': {name} fails: {type(error).__name__}: {error}")
-
-
 def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], Any]:
     """Return the callable of a dotted name in a module."""
     function: Any = module
@@ -215,19 +142,3 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
     if not callable(function):
         raise SpecError(f"encoder 'python:{target}': {name!r} cannot be called")
     return function  # type: ignore[no-any-return]
-
-
-def _content_hash(module: ModuleType, home: ModuleType) -> str:
-    """Return a hash of the sources that ran: the module's and the callable's own; empty where there is no source."""
-    content = b""
-    for each in dict.fromkeys((module, home)):
-        content += _RUN.get(each.__name__, b"")
-    script = _source(module)
-    if module.__name__ == home.__name__ == "__main__" and script is not None:
-        content = script.read_bytes()
-    return hashlib.sha256(content).hexdigest() if content else ""
-
-
-def _source(module: ModuleType) -> Path | None:
-    path = Path(getattr(module, "__file__", None) or "")
-    return path if path.suffix == ".py" and path.is_file() else None
