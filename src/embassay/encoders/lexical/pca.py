@@ -16,7 +16,7 @@ NOTHING = 1e-14
 """and so are those with less than this share of all squares."""
 
 
-def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
+def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
     """Return the directions of the largest variance of the rows, and their mean.
 
     Small matrices go through the eigenvectors of the centred Gram matrix of rows or columns, whichever are fewer:
@@ -30,6 +30,8 @@ def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
         (n, d) CSR.
     dimensions
         How many directions are wanted, 1 or more.
+    small
+        Rows or columns up to which a matrix is small.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
     """
     rows = matrix.astype(np.float64)
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
-    if min(rows.shape) > SMALL:
+    if min(rows.shape) > small:
         values, axes = _iterated(rows, dimensions)
     elif rows.shape[0] <= rows.shape[1]:
         values, axes = _by_rows(rows, mean, dimensions)

@@ -97,12 +97,15 @@ class ParagraphModel:
             model.syn1 = folder.array("hidden.npy", (len(words), dim))
         return cls(kind, count_of, model)
 
-    def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[NDArray[np.float32], bool]:
+    def infer(
+        self, words: Sequence[str], text: str, seed: int, moved: float = MOVED
+    ) -> tuple[NDArray[np.float32], bool]:
         """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
 
         The first vector is drawn from a stream named by the text; words and softmax stay as they are. Each epoch goes
-        over the known words once; it ends as :data:`MOVED` and :data:`EPOCHS` say. A text without a known word has the
-        zero vector. Of a text of more than 10,000 words gensim reads the first 10,000.
+        over the known words once; inference ends when an epoch moves the vector by less than ``moved`` of its length,
+        after :data:`EPOCHS` at the latest. A text without a known word has the zero vector. Of a text of more than
+        10,000 words gensim reads the first 10,000.
         """
         from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
 
@@ -124,6 +127,6 @@ class ParagraphModel:
                 train_document_dbow(model, words, [0], rate, work, **fixed)
             else:
                 train_document_dm_concat(model, words, [0], rate, work, errors, **fixed)
-            if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
+            if np.linalg.norm(vector - before) < moved * np.linalg.norm(vector):
                 return vector[0], True
         return vector[0], False
