@@ -13,16 +13,17 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 
 from embassay.endpoint import Endpoint, Retries
 from embassay.endpoint.address import read_address
-from embassay.endpoint.answers import SHOWN, excerpt, pause_asked, used_tokens
+from embassay.endpoint.answers import SHOWN, excerpt, retry_after, used_tokens
 from embassay.endpoint.attempts import LostError
-from embassay.endpoint.hiding import PART, hider
-from embassay.endpoint.lanes import each, wait
+from embassay.endpoint.secrets import PART, hider
 from embassay.endpoint.spending import Spending
+from embassay.endpoint.workers import each, wait
 from embassay.errors import EmbassayError, EncoderError, EndpointError, SpecError
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -147,15 +148,10 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         ({"retry-after": format_datetime(NOW + timedelta(seconds=20), usegmt=True)}, 20),
         ({"retry-after": format_datetime(NOW - timedelta(days=1), usegmt=True)}, 0),
         ({"retry-after": format_datetime(NOW + timedelta(days=1), usegmt=True)}, 60),
-        ({"retry-after-ms": "1500"}, 1.5),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30ms"}, 60),
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6.5s"}, 6.5),
-        ({"x-ratelimit-remaining-requests": "4", "x-ratelimit-reset-requests": "6.5s"}, None),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "later"}, None),
     ],
 )
 def test_what_a_service_asks_for(headers, seconds):
-    assert pause_asked(headers, NOW) == seconds
+    assert retry_after(headers, NOW) == seconds
 
 
 def test_a_web_page_is_no_answer(service, endpoint):
@@ -264,7 +260,7 @@ def test_the_deadline_holds_while_the_connection_is_encrypted(pauses, drips):
         threading.Thread(target=serve, daemon=True).start()
         endpoint = Endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}", timeout=0.5, retries=quick(pauses, 1))
         error = failure(endpoint)
-        assert str(error).endswith(": no connection within 0.5 s")
+        assert str(error).endswith(": no connection within 0.25 s")
         assert endpoint.spending.lost == 0
         assert hung_up.wait(PIECES * 0.05 + 10)
         endpoint.close()
@@ -310,7 +306,9 @@ def test_nobody_there(service, pauses):
     error = failure(endpoint)
     assert "the connection failed: " in str(error)
     assert "refused" in str(error)
-    assert "(tried 2 times)" in str(error)
+    # A closed port of this machine stays closed: it is not tried again.
+    assert "tried" not in str(error)
+    assert not pauses
     assert error.status is None
     assert not isinstance(error, LostError)
     assert endpoint.spending.lost == 0
@@ -364,20 +362,19 @@ def test_requests_that_wait_for_the_same_are_told_once(service):
     retries = Retries(3, 0.001, lambda stop, seconds: all_wait.wait(5))
     endpoint = Endpoint(service.url, retries=retries, tell=lines.append)
     service.script(*[service.status(503, Retry_After="30")] * 4)
-    endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), list("abcd"))
+    list(endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), list("abcd")))
     assert endpoint.spending.retries == 4
     assert lines == ["503 Service Unavailable; waiting 30 s, then try 2 of 3"]
     endpoint.close()
 
 
-def test_a_failed_connection_is_told_without_anything_secret():
+def test_a_failed_connection_is_told_without_anything_secret(service):
     lines = []
     retries = Retries(2, 3.0, lambda stop, seconds: None)
-    with contextlib.closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://ann:secret99@127.0.0.1:{free.getsockname()[1]}/v1?key=secret99"
-        endpoint = Endpoint(url, retries=retries, tell=lines.append)
-        failure(endpoint)
+    url = service.url.replace("http://", "http://ann:secret99@") + "?key=secret99"
+    endpoint = Endpoint(url, retries=retries, tell=lines.append)
+    service.script(*[lambda handler, payload: handler.answer(200, b"{secret99", {}, length=500)] * 2)
+    failure(endpoint)
     assert len(lines) == 1
     assert lines[0].startswith("the connection failed: ")
     assert "secret99" not in lines[0]
@@ -451,13 +448,8 @@ def test_no_part_of_the_key_is_shown(service, endpoint, part, body):
 
 
 WRITTEN = {
-    "url": lambda text: "".join(f"%{ord(c):02x}" for c in text),
-    "url twice": lambda text: "".join(f"%25{ord(c):02X}" for c in text),
-    "json": lambda text: "".join(f"\\u{ord(c):04x}" for c in text),
-    "json within json": lambda text: "".join(f"\\\\u{ord(c):04x}" for c in text),
-    "html": lambda text: "".join(f"&#x{ord(c):x};" for c in text),
+    "percent-encoded": lambda text: quote(text, safe=""),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "base64 of more": lambda text: base64.urlsafe_b64encode(f"user:{text}:z".encode()).decode(),
     "upper case": lambda text: text.encode().upper().decode(),
 }
 
@@ -465,15 +457,8 @@ WRITTEN = {
 @pytest.mark.parametrize("secret", [KEY, "pässwörd with+/\"quotes'", "a" * 7 + "?" * 9])
 @pytest.mark.parametrize("written", WRITTEN)
 def test_no_part_of_a_secret_is_shown_in_another_notation(secret, written):
-    hide = hider([secret])
-    for part in (secret, secret[:12], secret[3:15]):
-        content = part.encode().decode("latin-1") if written == "url" else part
-        shown = hide(f"the key {WRITTEN[written](content)} is wrong")
-        assert shown.startswith("the key ")
-        assert shown.endswith(" is wrong")
-        # At either end of base64 are characters that neighbouring bytes have a share in.
-        assert len(shown) < len("the key … is wrong") + 16
-        assert "…" in shown
+    shown = hider([secret])(f"the key {WRITTEN[written](secret)} is wrong")
+    assert shown == "the key … is wrong"
 
 
 def test_what_is_no_secret_is_shown_as_it_is():
@@ -488,13 +473,11 @@ def test_a_secret_with_spaces_is_hidden_after_lines_are_joined():
 
 
 def test_the_location_of_a_redirect_shows_no_part_of_the_key(service, endpoint):
-    for location in (f"https://{KEY[:16]}.example/v1/embeddings", f"https://evil.example/{WRITTEN['url'](KEY)}"):
-        service.script(service.status(307, Location=location))
-        error = failure(endpoint)
-        assert not has_part(str(error))
-        assert "it redirects to https://" in str(error)
-        assert "base_url=" not in str(error)
-        assert "%73" not in str(error)
+    service.script(service.status(307, Location=f"https://{KEY[:16]}.example/v1/embeddings"))
+    error = failure(endpoint)
+    assert not has_part(str(error))
+    assert "it redirects to https://" in str(error)
+    assert "base_url=" not in str(error)
 
 
 def test_nothing_shows_the_key(service, endpoint, caplog):
@@ -529,14 +512,14 @@ def test_lone_surrogates_can_be_sent(service, endpoint):
     assert service.texts == [["\ud800 é"]]
 
 
-def test_results_come_in_order_and_so_many_at_a_time(service):
+def test_results_come_with_their_places_and_so_many_at_a_time(service):
     endpoint = Endpoint(service.url, concurrency=3)
     service.seconds = 0.03
     items = [{"model": "m", "input": [str(i)]} for i in range(12)]
-    found = endpoint.map(lambda payload: endpoint.post("/embeddings", payload)["data"][0]["embedding"], items)
-    assert found == [service.vector(str(i)) for i in range(12)]
+    found = endpoint.each(lambda payload: endpoint.post("/embeddings", payload)["data"][0]["embedding"], items)
+    assert dict(found) == {i: service.vector(str(i)) for i in range(12)}
     assert 2 <= service.most <= 3
-    assert endpoint.map(str, []) == []
+    assert list(endpoint.each(str, [])) == []
     endpoint.close()
 
 
@@ -561,7 +544,7 @@ def test_after_a_failure_nothing_new_is_begun_and_what_is_ready_is_given():
 def test_after_a_failure_it_can_be_used_again(service, endpoint):
     service.script(service.status(400))
     with pytest.raises(EndpointError):
-        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a"])
+        list(endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a"]))
     service.script(service.status(500))
     assert endpoint.post("/x", PAYLOAD)
 
@@ -580,7 +563,7 @@ def test_a_pause_ends_when_another_request_has_failed(service):
     endpoint = Endpoint(service.url, concurrency=2, retries=Retries(pause=pause))
     service.script(service.status(500), refuse)
     with pytest.raises(EndpointError):
-        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a", "b"])
+        list(endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a", "b"]))
     endpoint.close()
     assert ended == [True]  # by the other's failure, not by its minute
 
@@ -609,7 +592,7 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
     code = (
         "import sys; from embassay.endpoint import Endpoint\n"
         f"e = Endpoint({service.url!r})\n"
-        "try: e.map(lambda t: e.post('/x', {'input': [t], 'model': ''}), list('abcdefgh'))\n"
+        "try: list(e.each(lambda t: e.post('/x', {'input': [t], 'model': ''}), list('abcdefgh')))\n"
         "except KeyboardInterrupt: e.close(); sys.exit(130)"
     )
     process = start_process([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -679,31 +662,27 @@ def test_an_answer_that_is_lost_is_counted_at_its_longest(service, pauses, lose)
     endpoint.close()
 
 
-@pytest.mark.parametrize("body", [b'{"error": "model not loaded"}', b'{"error": {"message": "model not loaded"}}'])
-def test_an_error_without_any_result_is_said_at_once(service, endpoint, body):
-    service.script(service.status(200, body))
-    error = failure(endpoint)
-    assert str(error).endswith("it sent an error instead of an answer; it says: model not loaded")
-    assert isinstance(error, LostError)
-    assert len(service.seen) == 1
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [({"type": "rate_limit_error"}, 429), ({"code": "rate_limit_exceeded"}, 429), ({"type": "overloaded_error"}, 503),
-     ({"code": "server_error"}, 500), ({"code": 502}, 502)],
-)  # fmt: skip
-def test_an_error_that_is_said_to_pass_is_tried_again(service, pauses, error, status):
+@pytest.mark.parametrize("body", [{"error": "model not loaded"}, {"error": {"type": "overloaded"}, "data": []}])
+def test_an_error_that_is_sent_as_an_answer_is_tried_again(service, pauses, body):
     endpoint = Endpoint(service.url, retries=quick(pauses, 2))
-    service.script(*[service.status(200, json.dumps({"error": error}).encode())] * 2)
-    found = failure(endpoint)
-    assert found.status == status
-    assert "(tried 2 times)" in str(found)
+    service.script(*[service.status(200, json.dumps(body).encode())] * 2)
+    error = failure(endpoint)
+    assert "it sent an error instead of an answer (tried 2 times); it says: " in str(error)
+    assert isinstance(error, LostError)
+    endpoint.close()
+
+
+@pytest.mark.parametrize(("code", "attempts"), [(502, 2), (404, 1)])
+def test_an_error_that_is_sent_as_an_answer_has_the_status_of_its_code(service, pauses, code, attempts):
+    endpoint = Endpoint(service.url, retries=quick(pauses, 2))
+    service.script(*[service.status(200, json.dumps({"error": {"code": code}}).encode())] * 2)
+    assert failure(endpoint).status == code
+    assert len(service.seen) == attempts
     endpoint.close()
 
 
 def test_a_refusal_costs_nothing(service, pauses):
-    endpoint = Endpoint(service.url, retries=quick(pauses), budget=45)
+    endpoint = Endpoint(service.url, retries=quick(pauses), spending=Spending(budget=45))
     service.script(service.status(500), service.status(429), service.status(200, b'{"error": "busy", "data": []}'))
     endpoint.post("/embeddings", PAYLOAD, tokens=30)
     assert (endpoint.spending.tokens, endpoint.spending.lost) == (10, 0)
@@ -711,7 +690,7 @@ def test_a_refusal_costs_nothing(service, pauses):
 
 
 def test_answers_that_are_lost_do_not_exceed_the_budget(service, pauses):
-    endpoint = Endpoint(service.url, retries=quick(pauses), budget=70)
+    endpoint = Endpoint(service.url, retries=quick(pauses), spending=Spending(budget=70))
     service.script(*[_cut] * 6)
     with pytest.raises(EncoderError, match="the budget of 70 tokens does not suffice: 60 tokens spent, about 30"):
         endpoint.post("/embeddings", PAYLOAD, tokens=30)
@@ -728,10 +707,12 @@ def test_what_may_be_due_to_a_single_request(service, pauses, status, lost):
 
 
 def test_the_budget_holds_for_requests_under_way_too(service):
-    endpoint = Endpoint(service.url, concurrency=4, budget=35)
+    endpoint = Endpoint(service.url, concurrency=4, spending=Spending(budget=35))
     service.seconds = 0.02
     with pytest.raises(EncoderError, match="the budget of 35 tokens"):
-        endpoint.map(lambda text: endpoint.post("/x", {"input": [text], "model": ""}, tokens=10), list("abcdefgh"))
+        list(
+            endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}, tokens=10), list("abcdefgh"))
+        )
     assert len(service.seen) == 3
     assert endpoint.spending.tokens == 30
     endpoint.close()

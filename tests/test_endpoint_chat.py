@@ -203,7 +203,7 @@ def test_other_refusals_are_failures(service, chat, status, said):
 
 
 def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
-    endpoint = Endpoint(service.url, price=1.0, budget=120e-6, kept="answers are kept in J")
+    endpoint = Endpoint(service.url, spending=Spending(price=1.0, budget=120e-6, kept="answers are kept in J"))
     chat = Chat(endpoint, "m", max_tokens=50)
     usage = {"prompt_tokens": 10, "completion_tokens": 40}
     for _ in range(2):

@@ -9,10 +9,11 @@ import tracemalloc
 import pytest
 
 from embassay.encoders.remote.embeddings import Service as Model
+from embassay.encoders.remote.embeddings import longest_answer
 from embassay.endpoint import Endpoint, Retries
-from embassay.endpoint.answers import pause_asked
+from embassay.endpoint.answers import retry_after
 from embassay.endpoint.chat import Chat
-from embassay.endpoint.limits import SHORT, chat_limit, count_values, vectors_limit
+from embassay.endpoint.spending import Spending
 from embassay.errors import EndpointError
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -73,7 +74,7 @@ HOSTILE = {
     "an integer beyond float64": (entries("[1, 2]", f"[{10**400}, 1]"), "NaN or infinity"),
     "an integer of 5,000 digits": (entries("[1, 2]", f"[{'9' * 5000}, 1]"), "damaged"),
     "a base64 text of NaN": (entries('"AADAfw=="', '"AADAfw=="'), "NaN or infinity"),
-    "lists in lists": (answer(b"[" * 200_000), "at most 135,680 values, and about 200,000 came"),
+    "lists in lists": (answer(b"[" * 200_000), "nested too deeply"),
     "a few thousand lists in lists": (answer(b'{"data": ' + b"[" * 5000 + b"]" * 5000 + b"}"), "nested too deeply"),
     "errors within errors": (answer(b'{"error":' * 3000 + b"1" + b"}" * 3000, status="400 Bad"), "answered 400"),
     "one vector less": (entries("[1, 2]", indices=(0,)), "1 vectors for 2 texts"),
@@ -98,10 +99,6 @@ HOSTILE = {
     "a pause of 400 digits": (answer(b"", f"Retry-After: {'9' * 400}", status="429 No"), "answered 429"),
     "a negative pause": (answer(b"", "Retry-After: -1", status="503 No"), "answered 503"),
     "a date without end": (answer(b"", f"Retry-After: Fri, 31 Dec {'9' * 40} 23:59:59 GMT", status="503 No"), "503"),
-    "a duration without end": (
-        answer(b"", "x-ratelimit-remaining-tokens: 0", f"x-ratelimit-reset-tokens: {'1' * 5000}x", status="429 No"),
-        "answered 429",
-    ),
     "chunks of no length": (chunks(b"\r\n\r\n", KEY.encode()), "the connection failed"),
     "chunks of nonsense": (chunks(KEY.encode(), b"\r\n{}\r\n"), "the connection failed"),
     "chunks of negative length": (chunks(b"-5\r\n{}\r\n"), "the connection failed"),
@@ -109,25 +106,29 @@ HOSTILE = {
     "two lengths": (answer(b"{}", "Content-Length: 7"), "the connection failed"),
     "a negative length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"), "the connection failed"),
     "a length that is no number": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: a\r\n\r\n{}"), "the connection failed"),
-    "an enormous length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{"), "and 99,999,999,999 came"),
+    "an enormous length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{"), "the connection failed"),
     "no HTTP": (raw(f"SSH-2.0-{KEY}\r\n".encode()), "the connection failed"),
     "a header without end": (raw(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000), "the connection failed"),
     "a header without a name": (raw(f"HTTP/1.1 200 OK\r\n{KEY}\r\n\r\n{{}}".encode()), "the connection failed"),
     "nothing": (raw(), "the connection failed"),
-    "an answer without end": (endless, "4,260,352 bytes, and at least 4,[2-9]"),
-    "gzip that unpacks to much": (bomb(100), "4,260,352 bytes, and at least [45],"),
+    "an answer without end": (endless, "should take at most 4,260,352 bytes"),
+    "gzip that unpacks to much": (bomb(100), "should take at most 4,260,352 bytes"),
     "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the connection failed"),
     "gzip in gzip": (answer(b"", "Content-Encoding: gzip, gzip"), "content encoding 'gzip, gzip'"),
     "the key as an encoding": (answer(b"", f"Content-Encoding: {KEY}"), "content encoding '…'"),
-    "lists of nothing": (answer(b'{"data": [' + b"[]," * 900_000 + b"[]]}"), "at most .* values, and about"),
-    "many strings": (answer(b'{"data": [' + b'"",' * 900_000 + b'""]}'), "at most .* values, and about"),
     "strings with commas": (answer(b'{"data": ["' + b"," * 900_000 + b'"]}'), "no list of embeddings"),
 }  # fmt: skip
 
 
 @pytest.fixture
 def endpoint(service):
-    made = Endpoint(service.url, KEY, timeout=60, retries=Retries(2, 0.001, lambda stop, seconds: None), price=1.0)
+    made = Endpoint(
+        service.url,
+        KEY,
+        timeout=60,
+        retries=Retries(2, 0.001, lambda stop, seconds: None),
+        spending=Spending(price=1.0),
+    )
     yield made
     made.close()
 
@@ -170,10 +171,7 @@ def test_an_answer_of_a_chat_is_bounded_by_the_tokens_asked_for(service, endpoin
     service.script(answer(json.dumps({"choices": [{"message": {"content": 'a, "b" \\ [{' * 9000}}]}).encode()))
     assert len(chat.ask("Do you?").text) == 12 * 9000 - 9000
     service.script(answer(json.dumps({"choices": [{"message": {"content": "a" * 2_000_000}}]}).encode()))
-    with pytest.raises(EndpointError, match=r"a text of 10 tokens should take at most 1,051,136 bytes, and 2,000,0"):
-        chat.ask("Do you?")
-    service.script(answer(b'{"choices": [' + b"{}," * 9000 + b"{}]}"))
-    with pytest.raises(EndpointError, match=r"a text of 10 tokens should have at most 4,106 values, and about 18,"):
+    with pytest.raises(EndpointError, match=r"the answer is too long: it should take at most 1,051,136 bytes"):
         chat.ask("Do you?")
     service.script(answer(b'{"choices": ' + b"[" * 900 + b"]" * 900 + b"}"))
     with pytest.raises(EndpointError, match=r"another form than a chat's|nested too deeply"):
@@ -188,31 +186,18 @@ def test_vectors_are_bounded_by_the_dimensions_once_they_are_known(service, endp
     list(known.vectors(["a"]))
     for model in (known, Model(endpoint, "m", dim=service.dim)):
         service.script(long)
-        with pytest.raises(
-            EndpointError, match=r"2 vectors of 8 dimensions should take at most 66,560 bytes, and 108,"
-        ):
+        with pytest.raises(EndpointError, match=r"the answer is too long: it should take at most 66,[0-9]+ bytes"):
             list(model.vectors(["a", "b"]))
 
 
-def test_limits_leave_room_for_every_honest_answer():
+def test_the_limit_leaves_room_for_every_honest_answer():
     for texts, dimensions in ((1, 1), (1, 65_536), (16, 65_536), (128, 8192), (2048, 4096), (2048, 1)):
         row = ",\n    ".join(["-2.2250738585072014e-308"] * dimensions)
         entry = f'{{\n  "object": "embedding",\n  "index": 9999,\n  "embedding": [\n    {row}\n  ]\n}},\n'
-        for limit in (vectors_limit(texts, dimensions), vectors_limit(texts, None)):
-            assert len(entry) * texts + 2000 < limit.size
-            assert count_values(entry.encode(), 10**9) * texts + 100 < limit.values
-    assert vectors_limit(1, None).size < 3_000_000
-    assert vectors_limit(128, None).size < 36_000_000
-    text = json.dumps("\U0001f642" * 512, ensure_ascii=True)
-    assert 12 * len(text) < chat_limit(512).size
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [('{"a": [1, 2, 3], "b": "x, y"}', 5), ('["\\\\", 1, "\\"", "[[[["]', 4), ('{"a": "\\\\\\", [{"}', 1), ("7", 0)],
-)  # fmt: skip
-def test_values_are_counted_without_those_in_strings(text, values):
-    assert count_values(text.encode(), 2) == values
+        for longest in (longest_answer(texts, dimensions), longest_answer(texts, None)):
+            assert len(entry) * texts + 2000 < longest
+    assert longest_answer(1, None) < 3_000_000
+    assert longest_answer(128, None) < 36_000_000
 
 
 def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):
@@ -225,13 +210,12 @@ def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 4 * vectors_limit(2, None).size
+    assert peak < 4 * longest_answer(2, None)
 
 
 def test_a_pause_is_read_in_time_in_proportion_to_its_length():
-    for value in ("1" * 50_000 + "x", "1m" * 20_000 + "x", "1.1" * 20_000, "", "s", "5 s"):
-        assert pause_asked({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": value}) is None
-    assert SHORT.size == 65_536
+    for value in ("1" * 50_000 + "x", "1.1" * 20_000, "", "s", "5 s"):
+        assert retry_after({"retry-after": value}) is None
 
 
 def test_the_key_does_not_follow_a_redirect(service, lasting_service, endpoint):

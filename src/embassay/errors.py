@@ -146,7 +146,7 @@ class EndpointError(EncoderError):
     def after(self, attempts: int) -> EndpointError:
         """Return the same, with the number of attempts that were made."""
         tried = f"{self.problem} (tried {attempts} times)" if attempts > 1 else self.problem
-        return EndpointError(self.host, tried, self.status, self.said)
+        return type(self)(self.host, tried, self.status, self.said)
 
 
 def reason_of(error: BaseException) -> str:

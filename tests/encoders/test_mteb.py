@@ -112,7 +112,7 @@ def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
 
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "2")  # looked up again for each: slow
     metas = [meta for meta in mteb.get_model_metas() if meta.loader]
-    told = {meta.name: repr(MtebEncoder(meta.name, meta, Runtime())._told) for meta in metas}
+    told = {meta.name: repr(MtebEncoder(meta.name, meta, Runtime()).fingerprint_parts) for meta in metas}
     assert not [name for name, text in told.items() if re.search("0x[0-9a-f]{4}", text)]
     assert "instruction_template" in told["Octen/Octen-Embedding-0.6B"]
 
@@ -162,7 +162,7 @@ def test_the_instruction_that_is_shown_is_the_one_that_is_given():
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
     from mteb.types import PromptType
 
-    from embassay.encoders.objects.mteb_model import _task, instruction
+    from embassay.encoders.objects.mteb_model import instruction, task_of
 
     class Loaded(InstructSentenceTransformerModel):
         def __init__(self, **settings):
@@ -173,7 +173,7 @@ def test_the_instruction_that_is_shown_is_the_one_that_is_given():
         "prompts_dict": {"STS": "Compare"},
     }
     for role, kind in (("text", None), ("query", PromptType.query), ("document", PromptType.document)):
-        given = Loaded(**settings).get_task_instruction(_task(role), kind)
+        given = Loaded(**settings).get_task_instruction(task_of(role), kind)
         assert instruction(settings, role) == given
     assert instruction(settings, "text") == "None: Compare "
     assert instruction({**settings, "apply_instruction_to_passages": False}, "document") == ""

@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.encoders.static import paragraph_model as paragraphs_module
 from embassay.encoders.static import paragraphs
 from embassay.encoders.static.paragraph_model import ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
@@ -67,25 +66,24 @@ def test_a_text_that_was_learnt_from_lies_nearest_to_its_own_vector(encoder, tra
 
 def test_inference_is_gensims_own(trained, monkeypatch):
     """The same beginning, rates and epochs in gensim's ``infer_vector`` give the same vector."""
-    monkeypatch.setattr(paragraphs_module, "MOVED", 0.0)
-    model = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    model = ParagraphModel.of(TrainedFolder.of(trained[0], "paragraphs"))
     text, words = "The judge by the gate.", ["the", "judge", "by", "the", "gate", "."]
     start = (generator(3, "paragraph", text).random(DIM, np.float32) - np.float32(0.5)) / np.float32(DIM)
     monkeypatch.setattr("gensim.models.doc2vec.pseudorandom_weak_vector", lambda size, seed_string: start.copy())
-    theirs = model.loaded.infer_vector(words, alpha=0.025, min_alpha=0.0001, epochs=200)
-    ours, resting = model.infer(words, text, 3)
+    theirs = model.gensim.infer_vector(words, alpha=0.025, min_alpha=0.0001, epochs=200)
+    ours, resting = model.infer(words, text, 3, moved=0.0)
     assert not resting
     assert np.allclose(ours, theirs, atol=1e-6)
     assert np.linalg.norm(ours - start) > 0.1
 
 
 def test_the_softmax_tree_is_the_one_that_was_trained(trained):
-    found = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    found = ParagraphModel.of(TrainedFolder.of(trained[0], "paragraphs"))
     counts = found.counts
     assert list(counts.values()) == sorted(counts.values(), reverse=True)
     assert counts["."] == counts["the"] == len(SENTENCES)
     # Huffman: the words' codes fill the tree, and the mean length is minimal.
-    tree = found.loaded.wv.expandos["code"]
+    tree = found.gensim.wv.expandos["code"]
     assert sum(2.0 ** -len(code) for code in tree) == pytest.approx(1)
     null = [1] if found.kind == "dm" else []
     assert np.dot([len(code) for code in tree], [*counts.values(), *null]) == huffman([*counts.values(), *null])
@@ -113,25 +111,22 @@ def test_a_vector_depends_on_seed_and_text_alone(encoder, trained):
     assert other.card.spec == f"paragraphs:{trained[0]},seed=1"
 
 
-def test_it_says_how_many_texts_were_still_moving(trained, monkeypatch):
+def test_it_says_how_many_texts_were_still_moving(trained):
     encoder = load_encoder(f"paragraphs:{trained[0]}")
     assert encoder.route == {}
     encoder.encode([*SENTENCES[:3], SENTENCES[0]])
     assert encoder.route == {"inferred": 3, "epochs": 200, "stopped_by_limit": 0.0}
-    monkeypatch.setattr(paragraphs_module, "EPOCHS", 2)
-    encoder.encode(SENTENCES[3:4])
+    encoder.converged[SENTENCES[3]] = False
     assert encoder.route["stopped_by_limit"] == 0.25
 
 
 def test_a_vector_comes_to_rest(trained):
     """One more epoch at the rate of the last one moves it less than a thousandth."""
-    model = ParagraphModel(TrainedFolder.of(trained[0], "paragraphs"))
+    model = ParagraphModel.of(TrainedFolder.of(trained[0], "paragraphs"))
     words = ["the", "pilot", "long", "book", "."]
     resting = model.infer(words, "x", 0)
     assert resting[1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paragraphs_module, "MOVED", 0.0)
-        further, _ = model.infer(words, "x", 0)
+    further, _ = model.infer(words, "x", 0, moved=0.0)
     assert 0 < np.linalg.norm(further - resting[0]) < 0.05 * np.linalg.norm(further)
 
 

@@ -9,7 +9,7 @@ from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.parses import check_source, parse, words
 from embassay.encoders.static.tree_plans import Plan
-from embassay.encoders.static.trees import Nesting, balanced, right, shape_of
+from embassay.encoders.static.trees import balanced, binarised, right, shape_of
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
@@ -61,18 +61,15 @@ def test_brackets_of_several_parts_are_binarised_to_the_right():
     assert shown(tree.words, tree.shape) == "((the shop) ((is (not open)) .))"
 
 
-def test_words_are_those_of_nltk():
-    trees = pytest.importorskip("nltk.tree", reason="nltk is not installed")
-    for line in (PARSE, "(S (NP Rain) (VP falls (ADVP slowly , and) gently))", "(A (B (C (D one))))"):
-        tree = read(line)
-        assert list(tree.words) == [leaf.lower() for leaf in trees.Tree.fromstring(line).leaves()]
-        assert len(tree.shape.children) == len(tree.words) - 1
-
-
 def test_traces_labels_and_escapes():
     tree = read("( (S (NP-SBJ (-NONE- *T*-1)) (VP (VB Go)) (-LRB- -LRB-) (ADVP (RB now)) (-RRB- -RRB-) (`` ``)) )")
     assert tree.words == ("go", "(", "now", ")", '"')
     assert shown(tree.words, tree.shape) == '(go (( (now () "))))'
+
+
+def test_brackets_that_nest_too_deeply_are_refused():
+    with pytest.raises(ValueError, match=r"not a bracketed parse: .*depth"):
+        read("(A " * 20_000 + "(B one) (B two)" + ")" * 20_000)
 
 
 def test_nothing_is_a_tree_without_words():
@@ -80,38 +77,27 @@ def test_nothing_is_a_tree_without_words():
     assert read("(S (-NONE- *))").shape.leaves == 0
 
 
-def test_brackets_may_nest_as_deep_as_they_like():
-    tree = read("(A " * 20_000 + "(B one) (B two)" + ")" * 20_000)
-    assert shown(tree.words, tree.shape) == "(one two)"
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("(S (NP the shop)", "1 bracket does not close"),
-        ("(S (NP (DT the", "3 brackets do not close"),
-        ("(S open))", r"goes on after its last bracket, with '\)'"),
-        ("(S open) (S closed)", r"goes on after its last bracket, with '\('"),
-        ("The shop is open.", "begins with 'The', not with a bracket"),
-        (") (", r"begins with '\)'"),
+        ("(S (NP the shop)", r"expected '\)' but got 'end-of-string'"),
+        ("(S open))", r"expected 'end-of-string' but got '\)'"),
+        ("(S open) (S closed)", r"expected 'end-of-string' but got '\(S'"),
+        ("The shop is open.", r"expected '\(' but got 'The'"),
+        (") (", r"expected '\(' but got '\)'"),
         ("(S (NP) open)", r"the bracket \(NP\) holds no word"),
         ("(S ())", r"the bracket \(\) holds no word"),
     ],
 )
 def test_what_is_no_parse_says_why(line, problem):
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(ValueError, match=f"not a bracketed parse: .*{problem}") as caught:
         read(line)
+    assert "\n" not in str(caught.value)
 
 
-def test_nesting_leaves_out_empty_brackets_and_closes_open_ones():
-    nesting = Nesting()
-    nesting.open()
-    nesting.close()
-    for _ in range(2):
-        nesting.open()
-        nesting.leaf()
-    nesting.leaf()
-    assert shown("abc", nesting.shape()) == "(a (b c))"
+def test_nested_words_are_binarised_to_the_right_and_empty_lists_are_left_out():
+    tree = binarised([[], [["a"], "b", [[], []], "c"], "d"])
+    assert shown(tree.words, tree.shape) == "((a (b c)) d)"
 
 
 def test_a_plan_merges_what_the_trees_merge():
@@ -166,7 +152,7 @@ def test_sources():
     assert words(texts, "right") == [("the", "shop", "isn", "'", "t", "open", "."), (), ("yes",)]
     assert [shown(t.words, t.shape) for t in parse(["a b c d"], "balanced").trees] == ["((a b) (c d))"]
     assert [t.words for t in parse([PARSE, ""], "brackets").trees] == [read(PARSE).words, ()]
-    with pytest.raises(ValueError, match="not with a bracket") as caught:
+    with pytest.raises(ValueError, match="not a bracketed parse") as caught:
         parse([PARSE, "The shop."], "brackets")
     assert caught.value.args[1] == 1
 
@@ -189,12 +175,13 @@ def test_the_parsers_words_are_found_in_the_text():
     text = 'He said: "It\'s 3.5% more [now]."'
     answer = '[S [NP he NP] [VP said.v-d : " [S [NP it NP] [VP \'s.v 3.5{!} % [ADVP more.r {now}] {]} . " VP] S] VP] S]'
     answer = answer.replace("{now}] {]}", "ADVP] {{} {now} {}}")
-    shape = link_parser._shape(text, answer)
-    assert shape is not None
+    tree = link_parser.tree_of(text, answer)
+    assert tree is not None
     names = re.findall(r"\w+|[^\w\s]", text.lower())
-    assert shown(names, shape).startswith('(he (said (: (" (it (')
-    assert "((3 (. 5)) " in shown(names, shape)
-    assert link_parser._shape(text, "[S [NP she NP] S]") is None
+    assert list(tree.words) == names
+    assert shown(names, tree.shape).startswith('(he (said (: (" (it (')
+    assert "((3 (. 5)) " in shown(names, tree.shape)
+    assert link_parser.tree_of(text, "[S [NP she NP] S]") is None
 
 
 @needs_parser

@@ -73,11 +73,9 @@ def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
-def test_more_rows_than_are_read_together(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("embassay.encoders.exported.vector_files.ROWS", 3)
-    monkeypatch.setattr("embassay.encoders.exported.vectors.ROWS", 4)
-    texts = [f"Sentence number {n}." for n in range(100)]
-    rows = np.random.default_rng(0).standard_normal((100, 5)).astype(np.float32)
+def test_more_rows_than_are_handed_out_together(tmp_path, form):
+    texts = [f"Sentence number {n}." for n in range(9_000)]
+    rows = np.random.default_rng(0).standard_normal((9_000, 5)).astype(np.float32)
     encoder = load_encoder(f"vectors:{written(tmp_path, form, texts, rows)}")
     found = np.zeros_like(rows)
     for places, some in encoder.batches(texts, "text"):

@@ -52,19 +52,8 @@ def test_levenshtein_equals_the_textbook_table(first, second):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(max_size=3), max_size=8), st.lists(st.text(max_size=3), max_size=8))
-def test_any_tokens_equal_the_textbook_table(first, second):
-    first, second = [t for t in first if t], [t for t in second if t]
-    assert levenshtein(first, second) == pytest.approx(naive(first, second), abs=1e-15)
-
-
-@settings(deadline=None)
 @given(TOKENS, TOKENS)
 def test_levenshtein_is_symmetric_and_0_only_for_the_same(first, second):
     assert levenshtein(first, second) == levenshtein(second, first)
     assert (levenshtein(first, second) == 0) == (first == second)
     assert 0 <= levenshtein(first, second) <= 1
-
-
-def test_tuples_are_as_good_as_lists():
-    assert levenshtein(("a", "b"), ["a", "c"]) == 0.5

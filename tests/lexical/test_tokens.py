@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.lexical import tokens
-from embassay.lexical.tokens import word_pieces, words
+from embassay.lexical.tokens import pieces_of, tokenizer_files, word_pieces, words
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +63,11 @@ def test_word_pieces_do_not_depend_on_the_batch(pieces, texts):
     assert pieces(texts) == [pieces([text])[0] for text in texts]
 
 
-def test_without_the_package_there_are_no_word_pieces(monkeypatch):
-    monkeypatch.setattr(tokens, "PACKAGES", ("no_such_package_at_all",))
-    assert word_pieces.__wrapped__() is None
+def test_a_package_that_is_not_installed_has_no_tokenizer():
+    assert tokenizer_files("no_such_package_at_all") == []
 
 
-def test_another_vocabulary_is_not_taken_for_bert(monkeypatch, tmp_path):
+def test_another_vocabulary_is_not_taken_for_bert(tmp_path):
     pytest.importorskip("tokenizers")
     path = tmp_path / "tokenizer.json"
     path.write_text(
@@ -77,5 +75,4 @@ def test_another_vocabulary_is_not_taken_for_bert(monkeypatch, tmp_path):
         ' "strip_accents": null, "lowercase": true}, "model": {"type": "WordPiece", "unk_token": "[UNK]",'
         ' "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "the": 1}}}'
     )
-    monkeypatch.setattr(tokens, "_candidates", lambda: [path])
-    assert word_pieces.__wrapped__() is None
+    assert pieces_of(path) is None

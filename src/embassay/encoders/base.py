@@ -16,6 +16,20 @@ from embassay.types import Encoder
 from embassay.vectors import VectorMatrix
 
 
+def spec_of(head: str, options: Mapping[str, object]) -> str:
+    """Return a spec, ``head,option=value…``; options without a value (None, an empty text, 0) are left out.
+
+    True and False are written as a command line takes them, and both are values.
+    """
+    parts = [head]
+    for name, value in options.items():
+        if isinstance(value, bool):
+            parts.append(f"{name}={str(value).lower()}")
+        elif value:
+            parts.append(f"{name}={value}")
+    return ",".join(parts)
+
+
 class Batches(Protocol):
     """Batches by itself: it is given all texts of a role at once, to sort and tokenise as suits it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from embassay.encoders.lexical.counts import TOKENS
@@ -37,8 +37,19 @@ def cutter(tokens: Cutting, what: str) -> Cut:
     return _treebank
 
 
+def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> tuple[int, int, int]:
+    """Return how many words of the texts are unknown, how many there are, and how many texts have no known word."""
+    unknown = total = texts_without = 0
+    for words in texts:
+        known = sum(1 for word in words if is_known(word))
+        unknown += len(words) - known
+        total += len(words)
+        texts_without += known == 0
+    return unknown, total, texts_without
+
+
 def _treebank(text: str) -> list[str]:
     from nltk.tokenize.treebank import TreebankWordTokenizer
 
-    found: list[str] = TreebankWordTokenizer().tokenize(text)
-    return found
+    words: list[str] = TreebankWordTokenizer().tokenize(text)
+    return words

@@ -5,16 +5,28 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import Any
+from collections.abc import Callable
 
+from embassay.endpoint.attempts import Retries
 from embassay.endpoint.client import Endpoint
+from embassay.endpoint.spending import Spending
 from embassay.errors import SpecError
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 
 
-def open_endpoint(place: str, base_url: str, key_env: str, **how: Any) -> Endpoint:
+def open_endpoint(
+    place: str,
+    base_url: str,
+    key_env: str,
+    *,
+    timeout: float,
+    concurrency: int,
+    retries: Retries,
+    spending: Spending,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Endpoint:
     """Make the client of a service; the key is read from the environment, and nothing is sent.
 
     Parameters
@@ -25,8 +37,8 @@ def open_endpoint(place: str, base_url: str, key_env: str, **how: Any) -> Endpoi
         The address; ``$OPENAI_BASE_URL`` where it is empty, else OpenAI's.
     key_env
         The name of the environment variable that holds the key; empty to send none.
-    how
-        Other parameters of :class:`Endpoint`.
+    timeout, concurrency, retries, spending, tell
+        As of :class:`Endpoint`.
 
     Raises
     ------
@@ -36,10 +48,20 @@ def open_endpoint(place: str, base_url: str, key_env: str, **how: Any) -> Endpoi
     address = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
     key = os.environ.get(key_env, "").strip() if key_env else ""
     try:
-        endpoint = Endpoint(address, key, key_name=key_env or "the key", **how)
+        endpoint = Endpoint(
+            address,
+            key,
+            key_name=key_env or "the key",
+            timeout=timeout,
+            concurrency=concurrency,
+            retries=retries,
+            spending=spending,
+            tell=tell,
+        )
     except SpecError as error:
         raise SpecError(f"{place}: {error}") from None
-    check_key(place, key_env, endpoint)
+    if key_env and not key:
+        _refuse_missing_key(place, key_env, endpoint)
     return endpoint
 
 
@@ -51,18 +73,20 @@ def check_whole(place: str, **values: int | None) -> None:
 
 
 def check_amounts(place: str, **values: float | None) -> None:
-    """Refuse an amount that is none; only a price may be 0."""
+    """Refuse an amount that is not positive and finite; a price may be 0."""
     for name, value in values.items():
-        if value is not None and not (math.isfinite(value) and (value > 0 or (name == "price" and value == 0))):
+        if value is None or (name == "price" and value == 0):
+            continue
+        if not (math.isfinite(value) and value > 0):
             raise SpecError(f"{place}, option {name!r}: must be more than 0, is {value}")
 
 
-def check_key(place: str, name: str, endpoint: Endpoint) -> None:
-    """Refuse a key in the place of a variable's name, without repeating it, and a variable that is not set."""
-    if not name or os.environ.get(name, "").strip():
-        return
-    looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in name.split("_"))
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name) or looks_like_a_key:
+def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
+    """Refuse a variable that is not set, and a key in the place of a variable's name without repeating it."""
+    looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in variable.split("_"))
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable) or looks_like_a_key:
         raise SpecError(f"{place}, option 'key_env': takes the name of a variable ({OPENAI_KEY}), not a key")
-    if not (name == OPENAI_KEY and endpoint.address.loopback) and not endpoint.address.user:
-        raise SpecError(f"{place}: the environment variable {name} is not set; key_env= names another, or none")
+    # A server on this machine rarely wants a key, and a user in the address is sent instead of one.
+    is_optional = (variable == OPENAI_KEY and endpoint.address.loopback) or endpoint.address.user
+    if not is_optional:
+        raise SpecError(f"{place}: the environment variable {variable} is not set; key_env= names another, or none")

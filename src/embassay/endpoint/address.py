@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, parse_qsl, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
-from embassay.endpoint.hiding import PART
+from embassay.endpoint.secrets import PART
 from embassay.errors import SpecError
 
 WRITE = "write an address such as https://api.openai.com/v1"
@@ -47,13 +47,16 @@ class Address:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must be in no message: user, password, and the query's values that are long enough to be a key."""
-        pairs = parse_qsl(self.query, keep_blank_values=True)
-        values = [value or name for name, value in pairs]
-        return (self.user, self.password, *(value for value in values if len(value) >= PART))
+        secrets = [self.user, self.password]
+        for name, value in parse_qsl(self.query, keep_blank_values=True):
+            if len(value or name) >= PART:
+                secrets.append(value or name)
+        return tuple(secrets)
 
     def url(self, path: str) -> str:
         """Return the address of a path under this one, with the query."""
-        return f"{self.shown}{path}" + (f"?{self.query}" if self.query else "")
+        url = f"{self.shown}{path}"
+        return f"{url}?{self.query}" if self.query else url
 
 
 def read_address(text: str) -> Address:
@@ -74,13 +77,16 @@ def read_address(text: str) -> Address:
     if parts.scheme not in ("http", "https") or not name or parts.fragment or not _is_plain(text):
         raise SpecError(f"base_url is not an address that begins with https:// or http://; {WRITE}")
     host = f"[{name}]" if ":" in name else name
+    if port:
+        host += f":{port}"
     return Address(
-        parts.scheme,
-        host + (f":{port}" if port else ""),
-        parts.path.rstrip("/"),
-        is_loopback(name),
-        parts.query,
-        *_user(parts),
+        scheme=parts.scheme,
+        host=host,
+        path=parts.path.rstrip("/"),
+        loopback=is_loopback(name),
+        query=parts.query,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
     )
 
 
@@ -94,16 +100,14 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-def leads_to(location: str, asked: str) -> Address | None:
-    """Return where a redirect of the address that was asked leads; None where that cannot be told."""
+def redirect_target(location: str, address: str) -> Address | None:
+    """Return where a redirect of an address leads; None where that cannot be told."""
+    if not location:
+        return None
     try:
-        return read_address(urldefrag(urljoin(asked, location)).url) if location else None
+        return read_address(urldefrag(urljoin(address, location)).url)
     except (SpecError, ValueError):
         return None
-
-
-def _user(parts: SplitResult) -> tuple[str, str]:
-    return unquote(parts.username or ""), unquote(parts.password or "")
 
 
 def _is_plain(text: str) -> bool:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeGuard
 
-AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """The statuses after which a request is sent once more."""
 OF_THE_SERVICE = frozenset({429, 503})
 """Those of them that have nothing to do with what was sent."""
@@ -21,7 +21,7 @@ SHOWN = 200
 """Characters of an answer that a message repeats."""
 MOST_TOKENS = 10**12
 """A larger number is no number of tokens."""
-SPENT = "insufficient_quota"
+QUOTA_USED_UP = b"insufficient_quota"
 """What OpenAI's 429 says where the account is empty: waiting does not help."""
 PROBLEMS = {
     400: "the request was refused",
@@ -31,57 +31,47 @@ PROBLEMS = {
     413: "the request is too large",
     429: "too many requests, or nothing left on the account",
 }
-_MEANT = {
-    429: re.compile(r"rate.?limit|too.?many.?requests", re.I),
-    503: re.compile(r"overload|unavailable", re.I),
-    500: re.compile(r"server.?error", re.I),
-}
-"""What the code or the type of an error says that is sent with status 200, by the status that it should have had."""
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
-_RESETS = ("requests", "tokens")
-_RESULTS = ("choices", "data")
-"""What an answer that is one has: a chat's, and one with embeddings."""
 
 
 def problem(status: int, key: str, path: str) -> str:
     """Say what a status means; ``key`` is what the key is called, empty where none was sent."""
     if status in (401, 403) and not key:
         return "it wants a key, and none was sent (key_env= names the variable that holds it)"
-    known = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
-    return known.format(key=key, path=path)
+    general = "it failed" if status >= 500 else "the request was refused"
+    return PROBLEMS.get(status, general).format(key=key, path=path)
 
 
-def error_within(answer: Any) -> int | None:
-    """Return the status of an error that was sent as if it were an answer: 0 where it says none; None for an answer."""
-    if not isinstance(answer, dict) or not answer.get("error") or any(map(answer.get, _RESULTS)):
-        return None
-    error = answer["error"] if isinstance(answer["error"], dict) else answer
-    code = error.get("code")
+def has_error(answer: Any) -> bool:
+    """Say whether an error was sent as if it were an answer, as some services do where their provider failed."""
+    if not isinstance(answer, dict):
+        return False
+    has_result = answer.get("choices") or answer.get("data")
+    return bool(answer.get("error")) and not has_result
+
+
+def status_within(answer: Mapping[str, Any]) -> int | None:
+    """Return the HTTP status that such an error carries as its code; None where it carries none."""
+    error = answer["error"]
+    code = error.get("code") if isinstance(error, dict) else answer.get("code")
     if type(code) is int and 400 <= code < 600:
         return code
-    said = " ".join(name for name in (code, error.get("type")) if isinstance(name, str))
-    return next((status for status, meant in _MEANT.items() if meant.search(said)), 0)
+    return None
 
 
-def is_empty(answer: Mapping[str, Any]) -> bool:
-    """Say whether an answer has the place of a result and none in it, as where a provider behind the service failed."""
-    return any(name in answer for name in _RESULTS)
-
-
-def pause_asked(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds, at most 60, that a service asks to wait; None where it asks for nothing.
-
-    Read are ``Retry-After`` (seconds or a date), ``retry-after-ms``, and of the rate limits that are used up
-    (``x-ratelimit-remaining-tokens: 0``) when they are reset.
-    """
-    asked = [_milliseconds(headers.get("retry-after-ms", "")), _after(headers.get("retry-after", ""), now)]
-    asked += [
-        _duration(headers.get(f"x-ratelimit-reset-{name}", ""))
-        for name in _RESETS
-        if headers.get(f"x-ratelimit-remaining-{name}", "").strip() == "0"
-    ]
-    found = [seconds for seconds in asked if seconds is not None]
-    return min(max(0.0, *found), LONGEST_PAUSE) if found else None
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds, at most 60, of the header ``Retry-After`` (seconds or a date); None where there is none."""
+    value = headers.get("retry-after", "")
+    if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII):
+        seconds = float(value)
+    else:
+        try:
+            date = parsedate_to_datetime(value)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return None
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        seconds = (date - (now or datetime.now(UTC))).total_seconds()
+    return min(max(0.0, seconds), LONGEST_PAUSE)
 
 
 def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
@@ -95,16 +85,21 @@ def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
 
 def one_line(text: str, hide: Callable[[str], str]) -> str:
     """Return the beginning of a text on one line, without secrets."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in hide(text)).split())
+    printable = "".join(character if character.isprintable() else " " for character in hide(text))
+    line = " ".join(printable.split())
     # Once more: where several spaces have become one, a secret with a space in it can be whole again.
     line = hide(line)
-    return line[:SHOWN] + ("…" if len(line) > SHOWN else "")
+    if len(line) > SHOWN:
+        return line[:SHOWN] + "…"
+    return line
 
 
 def used_tokens(answer: Any) -> int | None:
     """Return the tokens that an answer says it took; None where it does not say."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    total = usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else None
+    if not isinstance(usage, dict):
+        return None
+    total = usage.get("total_tokens", usage.get("prompt_tokens"))
     return total if is_count(total) else None
 
 
@@ -114,41 +109,13 @@ def is_count(value: Any) -> TypeGuard[int]:
 
 
 def _message(answer: Any) -> str:
+    """Return the message of an error in JSON; empty where there is none."""
+    if not isinstance(answer, dict):
+        return ""
     for name in ("error", "message", "detail"):
-        inner = answer.get(name) if isinstance(answer, dict) else None
+        inner = answer.get(name)
         if isinstance(inner, str):
             return inner
         if isinstance(inner, dict):
             return _message(inner)
     return ""
-
-
-def _after(value: str, now: datetime | None) -> float | None:
-    if (seconds := _number(value)) is not None:
-        return seconds
-    try:
-        date = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return (date - (now or datetime.now(UTC))).total_seconds()
-
-
-def _milliseconds(value: str) -> float | None:
-    number = _number(value)
-    return None if number is None else number / 1000
-
-
-def _duration(value: str) -> float | None:
-    """Read ``1m30s``, ``250ms`` or seconds."""
-    # Part by part: one pattern for the whole value takes forever on a long number.
-    value, seconds, end = value.strip(), 0.0, 0
-    for part in re.finditer(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value, re.ASCII):
-        if part.start() != end:
-            return None
-        seconds, end = seconds + float(part[1]) * _UNITS[part[2] or ""], part.end()
-    return seconds if value and end == len(value) else None
-
-
-def _number(value: str) -> float | None:
-    return float(value) if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII) else None

@@ -1,19 +1,56 @@
-"""How often a request is sent, what a person hears meanwhile, and what it means where that brings no answer."""
+"""How often a request is sent, how long the pauses between are, and what a person hears meanwhile."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from random import SystemRandom
 from threading import Event, Lock
+from typing import TYPE_CHECKING, TypeVar
 
-from embassay.endpoint import answers, lanes
+from embassay.endpoint import answers, workers
 from embassay.errors import EndpointError
 
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
 NOTABLE = 2.0
-"""Seconds from which on a pause is told."""
+"""Pauses of this many seconds and more are announced."""
+
+
+class LostError(EndpointError):
+    """No attempt brought an answer although the service is there: it may be due to what was sent."""
+
+
+class RetryableError(Exception):
+    """A failure that another attempt may mend.
+
+    Attributes
+    ----------
+    error
+        What to raise after the last attempt.
+    retry_after
+        The seconds that the service asks to wait; None where it asks for nothing.
+    answer_lost
+        Whether an answer may have been made, and paid for, and did not arrive.
+    """
+
+    def __init__(self, error: EndpointError, retry_after: float | None = None, *, answer_lost: bool = False):
+        super().__init__(str(error))
+        self.error = error
+        self.retry_after = retry_after
+        self.answer_lost = answer_lost
+
+    @property
+    def reason(self) -> str:
+        """The failure in few words: ``429 Too Many Requests``."""
+        status = self.error.status
+        if status in answers.RETRYABLE:
+            return f"{status} {HTTPStatus(status).phrase}"
+        return self.error.problem
 
 
 @dataclass(frozen=True)
@@ -22,70 +59,77 @@ class Retries:
 
     attempts: int = 6
     first: float = 0.5
-    pause: Callable[[Event, float], None] = lanes.wait
+    pause: Callable[[Event, float], None] = workers.wait
 
-    def seconds(self, attempt: int, asked: float | None) -> float:
+    def seconds(self, attempt: int, retry_after: float | None) -> float:
         """Return the pause after an attempt, counted from 1: what the service asks for, else our own; with jitter."""
         share = SystemRandom().uniform(0.5, 1.0)
-        if asked is not None:
-            return asked + share * self.first
+        if retry_after is not None:
+            return retry_after + share * self.first
         return min(answers.LONGEST_PAUSE, share * self.first * 2.0**attempt)
 
+    def run(self, send: Callable[[], T], stop: Event, announce: Callable[[str, float, int], None]) -> T:
+        """Call ``send`` until it returns or raises what another attempt does not mend.
 
-class PassingError(Exception):
-    """A failure that another attempt may mend.
+        Parameters
+        ----------
+        stop
+            Ends a pause, and all further attempts.
+        announce
+            Called before each pause with its reason, its seconds, and the number of the attempt that follows.
 
-    Attributes
-    ----------
-    asked
-        The seconds that the service asks to wait; None where it asks for nothing.
-    general
-        Whether it is the service's, whatever was sent.
-    spent
-        Whether an answer may have been made, and lost on the way.
-    attempts
-        The most attempts that are worth it; None for as many as usual.
-    """
+        Raises
+        ------
+        EndpointError
+            The last failure, where no attempt succeeded.
+        """
+        import tenacity
 
-    def __init__(
-        self,
-        error: EndpointError,
-        asked: float | None = None,
-        *,
-        general: bool = False,
-        spent: bool = False,
-        attempts: int | None = None,
-    ):
-        super().__init__(str(error))
-        self.error, self.asked, self.general, self.spent, self.attempts = error, asked, general, spent, attempts
+        def failure_of(state: RetryCallState) -> RetryableError:
+            error = state.outcome.exception() if state.outcome else None
+            assert isinstance(error, RetryableError)  # noqa: S101 - the one kind that is retried
+            return error
 
-    @property
-    def reason(self) -> str:
-        """The failure in few words: ``429 Too Many Requests``."""
-        status = self.error.status
-        return f"{status} {HTTPStatus(status).phrase}" if status in answers.AGAIN else self.error.problem
+        def is_last(state: RetryCallState) -> bool:
+            return stop.is_set() or state.attempt_number >= self.attempts
+
+        def before_pause(state: RetryCallState) -> None:
+            announce(failure_of(state).reason, state.upcoming_sleep, state.attempt_number + 1)
+
+        # tenacity itself and not stamina, which is built upon it: stamina's pauses cannot be interrupted, and its log
+        # lines can be turned off for the whole process only.
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(RetryableError),
+            wait=lambda state: self.seconds(state.attempt_number, failure_of(state).retry_after),
+            stop=is_last,
+            before_sleep=before_pause,
+            sleep=lambda seconds: self.pause(stop, seconds),
+            reraise=True,
+        )
+        try:
+            answer: T = retrying(send)
+        except RetryableError as failure:
+            attempts = retrying.statistics["attempt_number"]
+            raise failure.error.after(attempts) from None
+        return answer
 
 
-class Pauses:
-    """Tells why nothing happens: a line for each pause that is long, one for all requests that pause for the same."""
+@dataclass
+class Announcements:
+    """Tells why nothing happens: a line for each long pause, one for all requests that pause for the same reason."""
 
-    def __init__(self, tell: Callable[[str], None]):
-        """Tell nothing yet; ``tell`` is given each line."""
-        self._tell = tell
-        self._until: dict[tuple[str, int], float] = {}
-        self._lock = Lock()
+    tell: Callable[[str], None]
+    attempts: int
+    _until: dict[tuple[str, int], float] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
 
-    def announce(self, reason: str, seconds: float, attempt: int, attempts: int) -> None:
+    def announce(self, reason: str, seconds: float, attempt: int) -> None:
         """Say what is waited for, and which attempt comes then, unless another request has said so and still waits."""
         if seconds < NOTABLE:
             return
-        now, which = time.monotonic(), (reason, attempt)
+        now = time.monotonic()
         with self._lock:
-            if now < self._until.get(which, now):
+            if now < self._until.get((reason, attempt), now):
                 return
-            self._until[which] = now + seconds
-        self._tell(f"{reason}; waiting {seconds:.0f} s, then try {attempt} of {attempts}")
-
-
-class LostError(EndpointError):
-    """No attempt brought an answer although the service is there: it may be due to what was sent."""
+            self._until[reason, attempt] = now + seconds
+        self.tell(f"{reason}; waiting {seconds:.0f} s, then try {attempt} of {self.attempts}")

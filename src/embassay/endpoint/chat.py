@@ -9,7 +9,6 @@ from typing import Any
 
 from embassay.endpoint.answers import is_count, one_line
 from embassay.endpoint.client import Endpoint
-from embassay.endpoint.limits import chat_limit
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
@@ -23,6 +22,9 @@ TOO_LARGE = 413
 """The status of a request that is too large, whatever else is said."""
 ABOUT_THE_PROMPT = frozenset({400, 403, 422, 451})
 """The statuses that may be about one prompt, so that the next may be answered."""
+REASONING_BYTES, TOKEN_BYTES = 1 << 20, 256
+"""Bytes of an answer besides its text (reasoning above all), and of a token of text at most: some are 20 characters
+long, and an escaped character is 12 bytes."""
 _WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
 _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
 
@@ -80,9 +82,12 @@ class Chat:
         seed
             Sent along where there is one; few services promise anything for it.
         """
-        self.endpoint, self.model = endpoint, model
-        self.temperature, self.max_tokens, self.seed = temperature, max_tokens, seed
-        self._limit = LIMIT
+        self.endpoint = endpoint
+        self.model = model
+        self.temperature = temperature
+        self.max_tokens = max_tokens
+        self.seed = seed
+        self._limit_name = LIMIT
 
     def ask(self, prompt: str) -> Answer:
         """Send a prompt and return the answer; a prompt that the service refuses has one without a text.
@@ -95,44 +100,54 @@ class Chat:
         EncoderError
             If the budget does not suffice.
         """
-        limit = self._limit
+        limit_name = self._limit_name
         payload: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": self.temperature,
-            limit: self.max_tokens,
+            limit_name: self.max_tokens,
         }
-        payload |= {} if self.seed is None else {"seed": self.seed}
+        if self.seed is not None:
+            payload["seed"] = self.seed
         try:
-            found = self.endpoint.post(
+            received = self.endpoint.post(
                 PATH,
                 payload,
                 guess(prompt) + self.max_tokens,
-                used=lambda answer: sum(_took(answer, prompt)),
-                limit=chat_limit(self.max_tokens),
+                used=lambda answer: sum(_tokens_used(answer, prompt)),
+                longest=REASONING_BYTES + self.max_tokens * TOKEN_BYTES,
             )
         except EndpointError as error:
-            if error.status == 400 and limit == LIMIT and NEW_LIMIT in error.said:
-                self._limit = NEW_LIMIT
+            if error.status == 400 and limit_name == LIMIT and NEW_LIMIT in error.said:
+                self._limit_name = NEW_LIMIT
                 return self.ask(prompt)
-            if error.status == TOO_LARGE or (error.status in ABOUT_THE_PROMPT and _TOO_LONG.search(error.said)):
+            may_be_the_prompt = error.status in ABOUT_THE_PROMPT
+            if error.status == TOO_LARGE or (may_be_the_prompt and _TOO_LONG.search(error.said)):
                 return Answer(finish=TOO_LONG)
-            if error.status in ABOUT_THE_PROMPT and _WITHHELD.search(error.said):
+            if may_be_the_prompt and _WITHHELD.search(error.said):
                 return Answer(finish=FILTERED, refused=True)
             raise
-        return self._read(found, prompt)
+        return self._read(received, prompt)
 
-    def _read(self, found: Any, prompt: str) -> Answer:
+    def _read(self, received: Any, prompt: str) -> Answer:
         try:
-            choice = _choice(found)
+            choice = _first_choice(received)
             text = _text(choice)
         except ValueError as error:
-            raise self.endpoint.error(str(error), 200, _written(found)) from None
-        # What is read here is written to the journal, to samples and to data cards.
-        finish, model = self._name(choice.get("finish_reason")), self._name(found.get("model"))
-        said = _message(choice).get("refusal")
-        refused = finish == FILTERED or (isinstance(said, str) and bool(said.strip()))
-        return Answer(self.endpoint.hide(text), finish, refused, *_took(found, prompt), model)
+            raise self.endpoint.error(str(error), 200, _as_json(received)) from None
+        # What is read here is written to the journal, to samples and to data cards: it must hold no secret.
+        finish = self._name(choice.get("finish_reason"))
+        refusal = _message(choice).get("refusal")
+        says_it_refuses = isinstance(refusal, str) and bool(refusal.strip())
+        prompt_tokens, completion_tokens = _tokens_used(received, prompt)
+        return Answer(
+            text=self.endpoint.hide(text),
+            finish=finish,
+            refused=finish == FILTERED or says_it_refuses,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            model=self._name(received.get("model")),
+        )
 
     def _name(self, value: Any) -> str:
         """Return a name that the service gives, without secrets and on one line; empty for none."""
@@ -144,15 +159,15 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _written(found: Any) -> bytes:
-    """Return JSON as it is written; empty where it is nested too deeply."""
+def _as_json(received: Any) -> bytes:
+    """Return JSON as text; empty where it is nested too deeply."""
     try:
-        return json.dumps(found).encode()
+        return json.dumps(received).encode()
     except RecursionError:
         return b""
 
 
-def _choice(found: Any) -> dict[str, Any]:
+def _first_choice(received: Any) -> dict[str, Any]:
     """Return the first choice, or an empty one where there is none.
 
     Raises
@@ -160,12 +175,14 @@ def _choice(found: Any) -> dict[str, Any]:
     ValueError
         If it is no answer of a chat.
     """
-    choices = found.get("choices") if isinstance(found, dict) else None
+    choices = received.get("choices") if isinstance(received, dict) else None
     if not isinstance(choices, list):
         raise ValueError("it is no answer of a chat; look at base_url")
-    if choices and not isinstance(choices[0], dict):
+    if not choices:
+        return {}
+    if not isinstance(choices[0], dict):
         raise ValueError("its first choice has another form than a chat's")
-    return choices[0] if choices else {}
+    return choices[0]
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -177,34 +194,40 @@ def _text(choice: dict[str, Any]) -> str:
     """Return the text of a choice; its parts joined where it has several."""
     content = _message(choice).get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    if content is not None and not isinstance(content, str):
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(text for text in texts if isinstance(text, str))
+    if content is None:
+        return ""
+    if not isinstance(content, str):
         raise ValueError("the content of its message is no text")
-    return whole_characters(content or "")
+    return whole_characters(content)
 
 
-def _took(found: Any, prompt: str) -> tuple[int, int]:
-    """Return the tokens of prompt and answer; what the service does not say, or says to be 0, is guessed.
+def _tokens_used(received: Any, prompt: str) -> tuple[int, int]:
+    """Return the tokens of prompt and answer; what the service does not say, or says to be 0, is estimated.
 
     Some local servers report 0 of everything.
     """
-    usage = found.get("usage") if isinstance(found, dict) else None
-    counts = usage if isinstance(usage, dict) else {}
-    asked, told, total = (_count(counts.get(n)) for n in ("prompt_tokens", "completion_tokens", "total_tokens"))
-    asked = asked or guess(prompt)
+    usage = received.get("usage") if isinstance(received, dict) else None
+    if not isinstance(usage, dict):
+        usage = {}
+    prompt_tokens = _count(usage, "prompt_tokens") or guess(prompt)
     # A total may hold tokens of reasoning that are not counted with the answer.
-    return asked, max(told or 0, (total or 0) - asked) or _guessed(found)
+    remainder = _count(usage, "total_tokens") - prompt_tokens
+    completion_tokens = max(_count(usage, "completion_tokens"), remainder)
+    return prompt_tokens, completion_tokens or _estimated_tokens(received)
 
 
-def _guessed(found: Any) -> int:
+def _count(usage: dict[str, Any], name: str) -> int:
+    """Return a number of tokens; 0 where there is none."""
+    value = usage.get(name)
+    return value if is_count(value) else 0
+
+
+def _estimated_tokens(received: Any) -> int:
     """Return about how many tokens an answer is, 0 for an empty one or none."""
     try:
-        text = _text(_choice(found))
+        text = _text(_first_choice(received))
     except ValueError:
         return 0
     return guess(text) if text else 0
-
-
-def _count(value: Any) -> int | None:
-    return value if is_count(value) else None

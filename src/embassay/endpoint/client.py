@@ -10,25 +10,34 @@ import json
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from threading import Event, Lock
 from typing import Any, TypeVar
 
 from embassay._version import __version__
-from embassay.endpoint import answers, lanes
-from embassay.endpoint.address import leads_to, read_address
-from embassay.endpoint.attempts import LostError, PassingError, Pauses, Retries
-from embassay.endpoint.connections import CONNECT, Connections, Received, reason, unknown_encoding
-from embassay.endpoint.hiding import hider
-from embassay.endpoint.limits import SHORT, AnswerLimit, count_values
-from embassay.endpoint.spending import KEPT, Spending
+from embassay.endpoint import answers, workers
+from embassay.endpoint.address import read_address, redirect_target
+from embassay.endpoint.attempts import Announcements, LostError, Retries, RetryableError
+from embassay.endpoint.connections import Connections, Received, reason
+from embassay.endpoint.secrets import hider
+from embassay.endpoint.spending import Spending
 from embassay.errors import EndpointError, SpecError
 
 __all__ = ["Endpoint", "Retries"]
 T = TypeVar("T")
 R = TypeVar("R")
-HERE = 2
-"""Attempts to connect to this machine itself: a port that is closed here stays closed."""
+LONGEST_SHORT = 1 << 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent, and what comes back at most: about so many tokens, and so many bytes."""
+
+    path: str
+    content: bytes
+    tokens: int
+    longest: int
 
 
 class Endpoint:
@@ -43,9 +52,7 @@ class Endpoint:
         timeout: float = 120.0,
         concurrency: int = 4,
         retries: Retries | None = None,
-        price: float | None = None,
-        budget: float | None = None,
-        kept: str = KEPT,
+        spending: Spending | None = None,
         tell: Callable[[str], None] = lambda line: None,
     ):
         """Describe the service; nothing is sent yet.
@@ -60,10 +67,8 @@ class Endpoint:
             Seconds for one attempt, from connecting to the last byte of the answer, however the service spreads them.
         concurrency
             The most requests under way at a time.
-        price, budget
-            What a million tokens cost, and the most to spend: money where there is a price, else tokens.
-        kept
-            What is not lost where the budget does not suffice, for the message.
+        spending
+            Counts requests and tokens, and holds the budget.
         tell
             Takes a line for people each time that a request has to wait for long before it is sent again.
 
@@ -73,10 +78,15 @@ class Endpoint:
             If the address is none, or the key would travel unencrypted.
         """
         self.address = read_address(base_url)
-        self.concurrency, self.spending = concurrency, Spending(price, budget, kept)
-        self._key, self._key_name, self._timeout = "" if self.address.user else key, key_name, timeout
-        self._retries, self._pauses = retries or Retries(), Pauses(tell)
-        self._stop, self._lock = Event(), Lock()
+        self.concurrency = concurrency
+        self.spending = spending or Spending()
+        self._key = "" if self.address.user else key
+        self._key_name = key_name
+        self._timeout = timeout
+        self._retries = retries or Retries()
+        self._announcements = Announcements(tell, self._retries.attempts)
+        self._stop = Event()
+        self._lock = Lock()
         secret = self._key or self.address.user or self.address.password
         if secret and self.address.scheme == "http" and not self.address.loopback:
             raise SpecError(
@@ -95,7 +105,7 @@ class Endpoint:
         payload: Mapping[str, Any],
         tokens: int = 0,
         used: Callable[[Any], int | None] = answers.used_tokens,
-        limit: AnswerLimit = SHORT,
+        longest: int = LONGEST_SHORT,
     ) -> Any:
         """Send JSON to a path and return the JSON of the answer.
 
@@ -106,8 +116,8 @@ class Endpoint:
             been made but did not arrive is counted with so many.
         used
             Reads from an answer how many it took; None where it does not say.
-        limit
-            How long an answer can be; of a longer one the rest is not read.
+        longest
+            The most bytes of an answer, unpacked; of a longer one the rest is not read.
 
         Raises
         ------
@@ -116,7 +126,10 @@ class Endpoint:
         EncoderError
             If the budget does not suffice.
         """
-        answer = self._persist(path, json.dumps(payload, allow_nan=False).encode(), tokens, limit)
+        content = json.dumps(payload, allow_nan=False).encode()
+        stop = self._stop
+        send = partial(self._within_budget, Request(path, content, tokens, longest), stop)
+        answer = self._retries.run(send, stop, self._announce)
         taken = used(answer)
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
@@ -129,14 +142,14 @@ class Endpoint:
         """
         stop = self._stop = Event()
         try:
-            yield from lanes.each(work, items, self.concurrency, stop)
+            yield from workers.each(work, items, self.concurrency, stop)
+        except (KeyboardInterrupt, GeneratorExit):
+            # Threads that wait for an answer would keep the process from ending.
+            stop.set()
+            self.close()
+            raise
         finally:
             self._stop = Event()
-
-    def map(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """Work on items, several at a time, and return the results in the items' order."""
-        found = dict(self.each(work, items))
-        return [found[place] for place in range(len(items))]
 
     def error(self, problem: str, status: int | None = None, body: bytes = b"") -> EndpointError:
         """Return an error of this service, without secrets."""
@@ -148,113 +161,101 @@ class Endpoint:
             if connections := vars(self).pop("_connections", None):
                 connections.close()
 
-    def _persist(self, path: str, content: bytes, tokens: int, limit: AnswerLimit) -> Any:
-        """Send a request until there is an answer, or no hope for one; the tokens of the answer stay set apart."""
-        stop, most = self._stop, self._retries.attempts
-        for attempt in range(1, most + 1):
-            try:
-                return self._within_budget(path, content, tokens, limit)
-            except PassingError as trouble:
-                last = min(most, trouble.attempts or most)
-                if attempt < last and not stop.is_set():
-                    seconds = self._retries.seconds(attempt, trouble.asked)
-                    self._pauses.announce(trouble.reason, seconds, attempt + 1, last)
-                    self._retries.pause(stop, seconds)
-                if attempt >= last or stop.is_set():
-                    error = trouble.error.after(attempt)
-                    if attempt >= last and not trouble.general:
-                        error = LostError(error.host, error.problem, error.status, error.said)
-                    raise error from None
-                self.spending.again()
-        raise AssertionError("at least one attempt")
+    def _announce(self, reason: str, seconds: float, attempt: int) -> None:
+        self.spending.again()
+        self._announcements.announce(reason, seconds, attempt)
 
-    def _within_budget(self, path: str, content: bytes, tokens: int, limit: AnswerLimit) -> Any:
-        """Send a request once, with its tokens set apart."""
-        self.spending.reserve(tokens)
+    def _within_budget(self, request: Request, stop: Event) -> Any:
+        """Send a request once, with its tokens reserved; they stay reserved where there is an answer."""
+        if stop.is_set():
+            raise self.error("another request has failed")
+        self.spending.reserve(request.tokens)
         try:
-            return self._once(path, content, limit)
+            return self._answer(request)
         except BaseException as error:
-            if isinstance(error, PassingError) and error.spent:
-                self.spending.lose(tokens)
+            if isinstance(error, RetryableError) and error.answer_lost:
+                self.spending.lose(request.tokens)
             else:
-                self.spending.release(tokens)
+                self.spending.release(request.tokens)
             raise
 
-    def _once(self, path: str, content: bytes, limit: AnswerLimit) -> Any:
+    def _answer(self, request: Request) -> Any:
+        """Send a request once and return the JSON of the answer."""
+        received = self._exchange(request)
+        if not 200 <= received.status < 300:
+            raise self._refusal(received.status, received, request.path)
+        answer = self._json(received, request.longest)
+        if not answers.has_error(answer):
+            return answer
+        status = answers.status_within(answer)
+        if status is not None or answers.QUOTA_USED_UP in received.body:
+            raise self._refusal(status or received.status, received, request.path)
+        error = self.error("it sent an error instead of an answer", received.status, received.body)
+        raise RetryableError(_lost(error))
+
+    def _exchange(self, request: Request) -> Received:
+        """Send a request and read the answer to its end.
+
+        What fails before anything was sent is the service's failure; from then on it may be due to what was sent, and
+        an answer may have been made.
+        """
         import httpx2
 
-        try:
-            received = self._exchange(path, content, limit.size)
-        except httpx2.ConnectTimeout:
-            seconds = min(self._timeout, CONNECT)
-            raise PassingError(self.error(f"no connection within {seconds:g} s"), general=True) from None
-        except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            refused_here = self.address.loopback and isinstance(error, httpx2.ConnectError)
-            raise PassingError(
-                self._unconnected(error), general=True, attempts=HERE if refused_here else None
-            ) from None
-        except httpx2.TimeoutException:
-            raise PassingError(self.error(f"no whole answer within {self._timeout:g} s"), spent=True) from None
-        except httpx2.RequestError as error:
-            raise PassingError(self._unconnected(error), spent=True) from None
-        status, headers, body = received.status, received.headers, received.body
-        if not 200 <= status < 300:
-            raise self._refusal(status, headers, body, path)
-        found = self._json(received, limit)
-        if (said := answers.error_within(found)) is None:
-            return found
-        if said or answers.SPENT.encode() in body:
-            raise self._refusal(said or status, headers, body, path)
-        failure = self.error("it sent an error instead of an answer", status, body)
-        if answers.is_empty(found):
-            raise PassingError(failure)
-        raise LostError(failure.host, failure.problem, failure.status, failure.said)
-
-    def _unconnected(self, error: Exception) -> EndpointError:
-        return self.error(f"the connection failed: {answers.one_line(reason(error), self.hide)}")
-
-    def _refusal(self, status: int, headers: Mapping[str, str], body: bytes, path: str) -> Exception:
-        """Return what to raise for an answer that is none."""
-        if 300 <= status < 400:
-            return self.error(self._redirect(headers.get("location", ""), path), status)
-        key = self._key_name if self._token else ""
-        error = self.error(answers.problem(status, key, self.address.path + path), status, body)
-        if status in answers.AGAIN and answers.SPENT.encode() not in body:
-            return PassingError(error, answers.pause_asked(headers), general=status in answers.OF_THE_SERVICE)
-        return error
-
-    def _redirect(self, location: str, path: str) -> str:
-        """Say where a redirect leads, and what to write as base_url where that can be told."""
-        found = leads_to(location, self.address.url(path))
-        if found is None or len(found.shown) > answers.SHOWN:
-            return "it redirects to another address; look at base_url"
-        shown = self.hide(found.shown)
-        base = shown.removesuffix(path)
-        if base in (shown, self.address.shown) or shown != found.shown:
-            return f"it redirects to {shown}; look at base_url"
-        return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
-
-    def _exchange(self, path: str, content: bytes, most: int) -> Received:
-        """Send a request and read the answer to its end."""
         with self._lock:
             # Begun under the lock: what is begun is cancelled by close(), and nothing waits for a loop that has ended.
-            exchange = self._connections.post(self.address.url(path), content, most)
+            connections = self._connections
+            exchange = connections.post(self.address.url(request.path), request.content, request.longest)
         try:
             return exchange.result()
         except CancelledError:
             raise self.error("the connections were closed") from None
+        except httpx2.ConnectTimeout:
+            raise RetryableError(self.error(f"no connection within {connections.connect_seconds:g} s")) from None
+        except (httpx2.ConnectError, httpx2.ProxyError) as error:
+            failure = self._connection_failed(error)
+            if self.address.loopback and isinstance(error, httpx2.ConnectError):
+                # A port of this machine itself that is closed stays closed.
+                raise failure from None
+            raise RetryableError(failure) from None
+        except (TimeoutError, httpx2.TimeoutException):
+            failure = self.error(f"no whole answer within {self._timeout:g} s")
+            raise RetryableError(_lost(failure), answer_lost=True) from None
+        except httpx2.RequestError as error:
+            raise RetryableError(_lost(self._connection_failed(error)), answer_lost=True) from None
 
-    def _json(self, received: Received, limit: AnswerLimit) -> Any:
+    def _connection_failed(self, error: Exception) -> EndpointError:
+        return self.error(f"the connection failed: {answers.one_line(reason(error), self.hide)}")
+
+    def _refusal(self, status: int, received: Received, path: str) -> Exception:
+        """Return what to raise for an answer that is none."""
+        if 300 <= status < 400:
+            return self.error(self._redirect(received.headers.get("location", ""), path), status)
+        key_name = self._key_name if self._authorization else ""
+        error = self.error(answers.problem(status, key_name, self.address.path + path), status, received.body)
+        if status not in answers.RETRYABLE or answers.QUOTA_USED_UP in received.body:
+            return error
+        if status not in answers.OF_THE_SERVICE:
+            error = _lost(error)
+        return RetryableError(error, answers.retry_after(received.headers))
+
+    def _redirect(self, location: str, path: str) -> str:
+        """Say where a redirect leads, and what to write as base_url where that is clear."""
+        target = redirect_target(location, self.address.url(path))
+        if target is None or len(target.shown) > answers.SHOWN:
+            return "it redirects to another address; look at base_url"
+        shown = self.hide(target.shown)
+        base = target.shown.removesuffix(path)
+        if shown == target.shown and base not in (target.shown, self.address.shown):
+            return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
+        return f"it redirects to {shown}; look at base_url"
+
+    def _json(self, received: Received, longest: int) -> Any:
         status, body = received.status, received.body
-        if encoding := unknown_encoding(received.headers):
-            encoding = answers.one_line(encoding, self.hide)
+        if received.encoding:
+            encoding = answers.one_line(received.encoding, self.hide)
             raise self.error(f"the answer has the content encoding {encoding!r}; only gzip is read", status)
         if received.too_long:
-            longest = f"{limit.what} should take at most {limit.size:,} bytes"
-            raise self.error(f"the answer is too long: {longest}, and {received.length} came", status)
-        if (values := count_values(body, limit.values)) > limit.values:
-            most = f"{limit.what} should have at most {limit.values:,} values"
-            raise self.error(f"the answer is too large: {most}, and about {values:,} came", status)
+            raise self.error(f"the answer is too long: it should take at most {longest:,} bytes", status)
         try:
             return json.loads(body.decode("utf-8-sig", "surrogatepass"))
         except RecursionError:
@@ -262,21 +263,21 @@ class Endpoint:
         except ValueError:
             if body.lstrip()[:1] in (b"{", b"["):
                 error = self.error("its JSON is damaged or cut short", status, body)
-                raise PassingError(error, spent=True) from None
+                raise RetryableError(_lost(error), answer_lost=True) from None
             raise self.error("that is no JSON; look at base_url", status, body) from None
 
     @cached_property
     def _connections(self) -> Connections:
         headers = {"content-type": "application/json", "user-agent": f"embassay/{__version__}"}
-        if token := self._token:
-            headers["authorization"] = token
+        if self._authorization:
+            headers["authorization"] = self._authorization
         # What goes to this machine itself takes no way round a proxy.
         connections = Connections(headers, self._timeout, trust_env=not self.address.loopback)
         weakref.finalize(self, connections.close).atexit = False
         return connections
 
     @property
-    def _token(self) -> str:
+    def _authorization(self) -> str:
         if self.address.user or self.address.password:
             pair = f"{self.address.user}:{self.address.password}".encode()
             return f"Basic {base64.b64encode(pair).decode()}"
@@ -285,5 +286,10 @@ class Endpoint:
     @cached_property
     def hide(self) -> Callable[[str], str]:
         """Takes a text of the service, and returns it without any part of a secret."""
-        token = self._token.partition(" ")[2]
+        token = self._authorization.partition(" ")[2]
         return hider([self._key, token, *self.address.secrets], whole=[self.address.query])
+
+
+def _lost(error: EndpointError) -> LostError:
+    """Return the same failure as one that may be due to what was sent."""
+    return LostError(error.host, error.problem, error.status, error.said)

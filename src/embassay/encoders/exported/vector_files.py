@@ -6,16 +6,15 @@ in the plural. A row's vector must be as long as the first one's, and finite.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.corpora.io.jsonl import KINDS, json_lines, listed
+from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
 from embassay.samples.base import Role
@@ -30,9 +29,9 @@ NAMES = {
 """The names of columns, by what they hold; of several that are there the first counts."""
 ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
-"""Rows that are read together."""
+"""Rows that are checked together."""
 HEAD = 64
-"""Bytes that a form is told by."""
+"""Bytes that a form is recognised by."""
 FORMS = "an .npz archive (numpy.savez), Parquet, JSON lines (one object a line)"
 Kind = Literal["npz", "parquet", "jsonl"]
 
@@ -53,27 +52,45 @@ class Form:
 
     @property
     def key(self) -> Literal["text", "id"]:
-        """What its vectors are known by."""
+        """What its vectors are looked up by."""
         return "text" if "text" in self.names else "id"
+
+    def error(self, number: int, problem: str, what: str = "vector") -> SourceError:
+        """Return the error of one row; JSON lines have lines, the other forms rows."""
+        if self.kind == "jsonl":
+            return SourceError(problem, self.path, number, self.names[what])
+        return SourceError(f"row {number}: {problem}", self.path, None, self.names[what])
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some rows: the line or row of each (from 1), its key, its role (empty for any), and their (n, d) vectors."""
+class VectorTable:
+    """The rows of a file.
+
+    Attributes
+    ----------
+    numbers
+        The line of each row, or its number, from 1.
+    keys
+        The text or the id of each.
+    roles
+        The role of each; empty for any.
+    vectors
+        (n, d), float32 in memory, or of any real type where the file is mapped.
+    """
 
     numbers: Sequence[int]
     keys: Sequence[str]
     roles: Sequence[str]
-    rows: NDArray[Any]
+    vectors: NDArray[Any]
 
 
 def recognise(path: Path) -> Form:
-    """Tell how a file is written by its beginning, and which columns it has.
+    """Recognise how a file is written by its beginning, and which columns it has.
 
     Raises
     ------
     SourceError
-        If it cannot be read, is empty or of another form, or has no vectors or nothing that they are known by.
+        If it cannot be read, is empty or of another form, or has no vectors or nothing to look them up by.
     """
     try:
         with open_file(path) as file:
@@ -82,29 +99,43 @@ def recognise(path: Path) -> Form:
         raise unreadable(error, path) from None
     if not head:
         raise SourceError("the file is empty", path)
-    kind: Kind = "npz" if head.startswith(b"PK") else "parquet" if head.startswith(b"PAR1") else "jsonl"
+    kind, columns = _kind_and_columns(path, head)
+    names = {}
+    for what, known_names in NAMES.items():
+        for name in known_names:
+            if name in columns and what not in names:
+                names[what] = name
+    line = 1 if kind == "jsonl" else None
+    if "vector" not in names:
+        raise SourceError(f"no vector; found {listed(sorted(columns))}", path, line)
+    if "text" not in names and "id" not in names:
+        raise SourceError(f"no text or id; found {listed(sorted(columns))}", path, line)
+    if kind == "jsonl":
+        # A later line may have a role.
+        names.setdefault("role", "role")
+    return Form(path, kind, names)
+
+
+def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
+    if head.startswith(b"PK"):
+        return "npz", list(archive_arrays(path))
+    if head.startswith(b"PAR1"):
+        return "parquet", _parquet_columns(path)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if kind == "jsonl" and text and not text.startswith(b"{"):
+    if text and not text.startswith(b"{"):
         raise SourceError(f"it is none of the forms that are read: {FORMS}", path)
-    found = {"npz": archive_arrays, "parquet": _schema, "jsonl": _first_row}[kind](path)
-    columns = tuple(found)
-    names = {what: next((n for n in known if n in columns), "") for what, known in NAMES.items()}
-    for what in ("vector",) if names["text"] or names["id"] else ("vector", "text"):
-        if not names[what]:
-            wanted = " or ".join(NAMES[what][:1] if what == "vector" else ("text", "id"))
-            raise SourceError(f"no {wanted}; found {listed(sorted(columns))}", path, 1 if kind == "jsonl" else None)
-    if kind == "jsonl":  # a later line may have one
-        names["role"] = names["role"] or "role"
-    return Form(path, kind, {what: name for what, name in names.items() if name})
+    for _, first_row in json_lines(path):
+        return "jsonl", list(first_row)
+    return "jsonl", []
 
 
-def blocks(form: Form, key: str) -> Iterator[Block]:
-    """Yield the rows of a file, checked, some thousand at a time.
+def read_rows(form: Form, key: str) -> VectorTable:
+    """Read the rows of a file, and check them.
 
     Parameters
     ----------
     key
-        The column that the vectors are known by: ``text`` or ``id``.
+        The column to look vectors up by: ``text`` or ``id``.
 
     Raises
     ------
@@ -112,143 +143,131 @@ def blocks(form: Form, key: str) -> Iterator[Block]:
         With the line (the row, where there are no lines), for a key that is no text, an unknown role, and a vector that
         is none, of another length, or not finite.
     """
-    read = {"npz": _archive_blocks, "parquet": _parquet_blocks, "jsonl": _line_blocks}[form.kind]
-    for block in read(form, key):
-        _check_names(form, key, block)
-        finite = np.isfinite(block.rows).all(axis=1)
-        if not finite.all():
-            raise _wrong(form, block.numbers[int(finite.argmin())], "NaN or infinity")
-        yield block
-
-
-def _check_names(form: Form, key: str, block: Block) -> None:
-    """Refuse a key that is no text, and a role that there is not."""
-    for number, name, role in zip(block.numbers, block.keys, block.roles, strict=True):
+    if form.kind == "npz":
+        table = _read_archive(form, key)
+    elif form.kind == "parquet":
+        table = _read_parquet(form, key)
+    else:
+        table = _read_lines(form, key)
+    if not len(table.vectors):
+        raise SourceError("has no rows", form.path)
+    for number, name, role in zip(table.numbers, table.keys, table.roles, strict=True):
         if not isinstance(name, str):
-            raise _wrong(form, number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
+            raise form.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
         if key == "id" and role:
-            raise _wrong(form, number, "a role beside an id; with texts= the role stands in that table", "role")
+            raise form.error(number, "a role beside an id; with texts= the role stands in that table", "role")
         if role not in ROLES:
-            raise _wrong(form, number, f"{role!r} is none of {', '.join(ROLES[1:])}", "role")
+            raise form.error(number, f"{role!r} is none of {', '.join(ROLES[1:])}", "role")
+    for start in range(0, len(table.vectors), ROWS):
+        finite = np.isfinite(as_float32(table.vectors[start : start + ROWS])).all(axis=1)
+        if not finite.all():
+            raise form.error(table.numbers[start + int(finite.argmin())], "NaN or infinity")
+    return table
 
 
-def _wrong(form: Form, number: int, problem: str, what: str = "vector") -> SourceError:
-    """Return the error of one row; JSON lines have lines, the other forms rows."""
-    if form.kind == "jsonl":
-        return SourceError(problem, form.path, number, form.names[what])
-    return SourceError(f"row {number}: {problem}", form.path, None, form.names[what])
+def as_float32(numbers: Any) -> NDArray[np.float32]:
+    """Return numbers as float32; those that it cannot hold become infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(numbers, dtype=np.float32)
 
 
-def _first_row(path: Path) -> Sequence[str]:
-    return sorted(next(iter(json_lines(path)), (1, dict[str, Any]()))[1])
-
-
-def _line_blocks(form: Form, key: str) -> Iterator[Block]:
-    names, width, all_lines = form.names, 0, json_lines(form.path)
-    while lines := list(islice(all_lines, ROWS)):
-        found = []
-        for number, row in lines:
-            for what in (key, "vector"):
-                if names[what] not in row:
-                    raise SourceError(f"missing; found {listed(sorted(row))}", form.path, number, names[what])
-            vector = row[names["vector"]]
-            if not isinstance(vector, list) or not vector or not set(map(type, vector)) <= {int, float}:
-                raise _wrong(form, number, "must be a list of numbers")
-            width = width or len(vector)
-            if len(vector) != width:
-                raise _wrong(form, number, f"{len(vector)} numbers, where the first row has {width}")
-            found.append(vector)
-        keys = [_key(row[names[key]], key) for _, row in lines]
-        yield Block([number for number, _ in lines], keys, [_role(row, names) for _, row in lines], _float32(found))
-
-
-def _role(row: Mapping[str, Any], names: Mapping[str, str]) -> Any:
-    value = row.get(names["role"]) if "role" in names else ""
-    return "" if value is None else value
+def _read_lines(form: Form, key: str) -> VectorTable:
+    key_name, vector_name, role_name = form.names[key], form.names["vector"], form.names["role"]
+    numbers: list[int] = []
+    keys: list[str] = []
+    roles: list[str] = []
+    vectors: list[NDArray[np.float32]] = []
+    for number, row in json_lines(form.path):
+        require(row, (key_name, vector_name), form.path, number)
+        vector = row[vector_name]
+        if not isinstance(vector, list) or not vector or not set(map(type, vector)) <= {int, float}:
+            raise form.error(number, "must be a list of numbers")
+        if vectors and len(vector) != len(vectors[0]):
+            raise form.error(number, f"{len(vector)} numbers, where the first row has {len(vectors[0])}")
+        try:
+            vectors.append(as_float32(vector))
+        except OverflowError:
+            raise form.error(number, "NaN or infinity") from None
+        numbers.append(number)
+        keys.append(_key(row[key_name], key))
+        roles.append(row.get(role_name) or "")
+    return VectorTable(numbers, keys, roles, np.array(vectors))
 
 
 def _key(value: Any, key: str) -> Any:
     """Return an id that is a whole number as text."""
-    return str(value) if key == "id" and isinstance(value, int) and not isinstance(value, bool) else value
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if key == "id" and is_number else value
 
 
-def _archive_blocks(form: Form, key: str) -> Iterator[Block]:
+def _read_archive(form: Form, key: str) -> VectorTable:
     arrays = archive_arrays(form.path)
-    vectors, keys = (arrays[form.names[what]]() for what in ("vector", key))
-    roles = arrays[form.names["role"]]() if "role" in form.names else None
+    vectors = arrays[form.names["vector"]]()
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
         )
-    for name, array in ((key, keys), *([("role", roles)] if roles is not None else [])):
-        if array.shape != vectors.shape[:1] or array.dtype.kind not in ("Uiu" if name == "id" else "U"):
-            told = f"must be {len(vectors):,} texts, is {array.dtype} {array.shape}"
-            raise SourceError(told, form.path, None, form.names[name])
-    for start in range(0, len(vectors), ROWS):
-        part = slice(start, start + ROWS)
-        some = list(map(str, keys[part].tolist()))
-        numbers = range(start + 1, start + 1 + len(some))
-        yield Block(numbers, some, _texts(roles, part, len(some)), _float32(vectors[part]))
+
+    def texts(what: str) -> list[str]:
+        array = arrays[form.names[what]]()
+        kinds = "Uiu" if what == "id" else "U"
+        if array.shape != vectors.shape[:1] or array.dtype.kind not in kinds:
+            problem = f"must be {len(vectors):,} texts, is {array.dtype} {array.shape}"
+            raise SourceError(problem, form.path, None, form.names[what])
+        return list(map(str, array.tolist()))
+
+    keys = texts(key)
+    roles = texts("role") if "role" in form.names else [""] * len(keys)
+    return VectorTable(range(1, len(keys) + 1), keys, roles, vectors)
 
 
-def _texts(array: NDArray[Any] | None, part: slice, count: int) -> list[Any]:
-    return [""] * count if array is None else array[part].tolist()
-
-
-def _schema(path: Path) -> Sequence[str]:
+def _parquet_columns(path: Path) -> list[str]:
     import polars as pl
 
     try:
         return list(pl.read_parquet_schema(path))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+        raise _no_parquet(path, error) from None
 
 
-def _parquet_blocks(form: Form, key: str) -> Iterator[Block]:
+def _read_parquet(form: Form, key: str) -> VectorTable:
     import polars as pl
 
     names = form.names
     columns = [names[what] for what in (key, "vector", "role") if what in names]
-    start, width = 0, 0
-    while True:
-        try:
-            frame = pl.scan_parquet(form.path).select(columns).slice(start, 16 * ROWS).collect()
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise SourceError(f"not a Parquet file: {_first(error)}", form.path) from None
-        for part in frame.iter_slices(ROWS):
-            numbers = range(start + 1, start + 1 + len(part))
-            rows = _matrix(form, part[names["vector"]], numbers, width)
-            width = rows.shape[1]
-            roles = part[names["role"]].fill_null("").to_list() if "role" in names else [""] * len(part)
-            yield Block(numbers, [_key(name, key) for name in part[names[key]].to_list()], roles, rows)
-            start += len(part)
-        if len(frame) < 16 * ROWS:
-            return
+    try:
+        frame = pl.read_parquet(form.path, columns=columns)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _no_parquet(form.path, error) from None
+    keys = [_key(value, key) for value in frame[names[key]].to_list()]
+    roles = [""] * len(keys)
+    if "role" in names:
+        roles = frame[names["role"]].fill_null("").to_list()
+    return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(form, frame[names["vector"]]))
 
 
-def _matrix(form: Form, column: Any, numbers: range, width: int) -> NDArray[Any]:
-    """Return the (n, d) vectors of a column of lists; those of other rows are ``width`` long, where that is not 0."""
+def _list_column(form: Form, column: Any) -> NDArray[np.float32]:
+    """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
     import polars as pl
 
     kind = column.dtype
     if not isinstance(kind, (pl.List, pl.Array)) or not kind.inner.is_numeric():
         raise SourceError(f"must hold lists of numbers, holds {kind}", form.path, None, form.names["vector"])
-    column = column.arr.to_list() if isinstance(kind, pl.Array) else column
+    if isinstance(kind, pl.Array):
+        column = column.arr.to_list()
     lengths = column.list.len().fill_null(0).to_numpy()
-    width = width or int(lengths[0])
-    if not width or (lengths != width).any():
-        place = int((lengths != width).argmax()) if width else 0
-        raise _wrong(form, numbers[place], f"{lengths[place]} numbers, where the first row has {width}")
-    return _float32(column.explode().cast(pl.Float64).fill_null(float("nan")).to_numpy().reshape(-1, width))
+    if not len(lengths):
+        return np.zeros((0, 1), dtype=np.float32)
+    width = int(lengths[0])
+    if not width:
+        raise form.error(1, "no numbers")
+    if (lengths != width).any():
+        place = int((lengths != width).argmax())
+        raise form.error(place + 1, f"{lengths[place]} numbers, where the first row has {width}")
+    numbers = column.explode().cast(pl.Float32).fill_null(float("nan"))
+    return np.asarray(numbers.to_numpy()).reshape(-1, width)
 
 
-def _float32(rows: Any) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        try:
-            return np.asarray(rows).astype(np.float32)
-        except OverflowError:  # a whole number that no float can hold
-            return np.array([[float(str(n)) for n in row] for row in rows], dtype=np.float64).astype(np.float32)
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:200]
+def _no_parquet(path: Path, error: BaseException) -> SourceError:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return SourceError(f"not a Parquet file: {lines[0][:200]}", path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from embassay.corpora.io.jsonl import Ids, key_field, listed, require
 from embassay.corpora.io.records import read_table
-from embassay.encoders.exported.arrays import archive_arrays
-from embassay.encoders.exported.vector_files import NAMES, ROLES, Form, blocks
+from embassay.encoders.exported.vector_files import NAMES, ROLES, Form, read_rows
 from embassay.errors import SourceError
 
 SHOWN = 60
@@ -32,13 +30,10 @@ class TextVectors:
         The row of each text, by :func:`digest` of its role (empty for any) and the text: texts themselves are not kept.
     matrix
         (n, d) float32 in memory, or of any real type where the file is mapped.
-    rows
-        How many rows the file has.
     """
 
     row: dict[bytes, int]
     matrix: NDArray[Any]
-    rows: int
 
     @property
     def mapped(self) -> bool:
@@ -47,8 +42,10 @@ class TextVectors:
 
     def find(self, text: str, role: str) -> int | None:
         """Return the row of a text in a role, else of the text in any; None where there is none."""
-        found = self.row.get(digest(role, text))
-        return self.row.get(digest("", text)) if found is None else found
+        row = self.row.get(digest(role, text))
+        if row is None:
+            row = self.row.get(digest("", text))
+        return row
 
     def roles(self, text: str) -> tuple[str, ...]:
         """Return the roles in which a text has a vector."""
@@ -63,77 +60,59 @@ def digest(role: str, text: str) -> bytes:
 def read_vectors(form: Form, texts: Path | None) -> TextVectors:
     """Read a file of vectors: by text, or by id with the table ``texts`` of ids and texts.
 
-    The memory is about that of the vectors in float32 (of an uncompressed ``.npz`` nothing) and 200 bytes a row.
+    The memory that stays in use is that of the vectors in float32 (of an uncompressed ``.npz`` nothing) and 200 bytes a
+    row.
 
     Raises
     ------
     SourceError
-        With the line, for whatever :func:`blocks` refuses, for a text (or id) that has two vectors, and for an id that
-        has two texts.
+        With the line, for whatever :func:`read_rows` refuses, for a text (or id) that has two vectors, and for an id
+        that has two texts.
     """
-    gathered = _Gathered(form, "id" if texts else form.key)
-    matrix = gathered.matrix()
-    if not len(matrix):
-        raise SourceError("has no rows", form.path)
-    row = gathered.row if texts is None else _by_text(form, texts, gathered.row, matrix)
-    return TextVectors(row, matrix, len(matrix))
+    key = "id" if texts else form.key
+    table = read_rows(form, key)
+    row: dict[bytes, int] = {}
+    for place, (name, role) in enumerate(zip(table.keys, table.roles, strict=True)):
+        first = row.setdefault(digest(role, name), place)
+        if first != place and not np.array_equal(table.vectors[place], table.vectors[first]):
+            raise _two_vectors(form, key, table.numbers[place], table.numbers[first])
+    if texts is not None:
+        row = _by_text(texts, row, table.vectors)
+    return TextVectors(row, table.vectors)
 
 
-class _Gathered:
-    """The rows of a file: where each key stands first, which later rows have the same key, and the vectors."""
-
-    def __init__(self, form: Form, key: str):
-        self.row: dict[bytes, int] = {}
-        self._form, self._key = form, key
-        self._again: list[tuple[int, int]] = []
-        self._numbers, self._content, self._width = array("q"), bytearray(), 1
-        for block in blocks(form, key):
-            places = range(len(self._numbers), len(self._numbers) + len(block.keys))
-            for place, name, role in zip(places, block.keys, block.roles, strict=True):
-                if (first := self.row.setdefault(digest(role, name), place)) != place:
-                    self._again.append((place, first))
-            self._numbers.extend(block.numbers)
-            self._width = block.rows.shape[1]
-            if form.kind != "npz":
-                self._content += block.rows.tobytes()
-
-    def matrix(self) -> NDArray[Any]:
-        """Return the (n, d) vectors, those of an ``.npz`` file as they lie in it.
-
-        Raises
-        ------
-        SourceError
-            For rows of one key that differ, with both their places.
-        """
-        if self._form.kind == "npz":
-            found = archive_arrays(self._form.path)[self._form.names["vector"]]()
-        else:
-            found = np.frombuffer(self._content, dtype=np.float32).reshape(-1, self._width)
-        for place, first in self._again:
-            if not np.array_equal(found[place], found[first]):
-                here, there = self._numbers[place], self._numbers[first]
-                told = f"this {self._key} has another vector in row {there} already"
-                if self._form.kind == "jsonl":
-                    raise SourceError(told.replace("in row", "on line"), self._form.path, here)
-                raise SourceError(f"row {here}: {told}", self._form.path)
-        return found
+def _two_vectors(form: Form, key: str, number: int, first: int) -> SourceError:
+    if form.kind == "jsonl":
+        return SourceError(f"this {key} has another vector on line {first} already", form.path, number)
+    return SourceError(f"row {number}: this {key} has another vector in row {first} already", form.path)
 
 
-def _by_text(form: Form, texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
+def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
     """Return the row of each text of a table of ids and texts; an id without a vector is left out."""
-    found: dict[bytes, int] = {}
-    for line, name, text, role in _identified(texts):
-        if (place := row.get(digest("", name))) is None:
+    row_of_text: dict[bytes, int] = {}
+    for entry in _entries(texts):
+        place = row.get(digest("", entry.id))
+        if place is None:
             continue
-        first = found.setdefault(digest(role, text), place)
+        first = row_of_text.setdefault(digest(entry.role, entry.text), place)
         if first != place and not np.array_equal(matrix[first], matrix[place]):
-            told = f"the text of {name!r} stands under another id too, with another vector: {shown(text)}"
-            raise SourceError(told, texts, line)
-    return found
+            problem = f"the text of {entry.id!r} stands under another id too, with another vector: {shown(entry.text)}"
+            raise SourceError(problem, texts, entry.line)
+    return row_of_text
 
 
-def _identified(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Yield (line, id, text, role) of a table; the role is empty where there is no such column."""
+@dataclass(frozen=True)
+class Entry:
+    """A line of a table of ids and texts; the role is empty for any."""
+
+    line: int
+    id: str
+    text: str
+    role: str
+
+
+def _entries(path: Path) -> Iterator[Entry]:
+    """Yield the lines of a table of ids and texts."""
     table = read_table(path)
     names = {what: table.perhaps("", NAMES[what]) for what in ("id", "text", "role")}
     for what in ("id", "text"):
@@ -142,14 +121,18 @@ def _identified(path: Path) -> Iterator[tuple[int, str, str, str]]:
     ids = Ids(path, names["id"])
     for line, row in table.rows([name for name in names.values() if name]):
         require(dict(row), (names["id"], names["text"]), path, line)
-        text, role = row[names["text"]], (row.get(names["role"]) if names["role"] else "") or ""
+        text = row[names["text"]]
         if not isinstance(text, str):
             raise SourceError("must be a text", path, line, names["text"])
+        role = row.get(names["role"]) or "" if names["role"] else ""
         if role not in ROLES:
             raise SourceError(f"{role!r} is none of {', '.join(ROLES[1:])}", path, line, names["role"])
-        yield line, ids.add(key_field(row, names["id"], "", path, line), line), text, role
+        name = ids.add(key_field(row, names["id"], "", path, line), line)
+        yield Entry(line, name, text, role)
 
 
 def shown(text: str) -> str:
     """Return how a text begins, for a message."""
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+    if len(text) > SHOWN:
+        text = f"{text[:SHOWN]}…"
+    return repr(text)

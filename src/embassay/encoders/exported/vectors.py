@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.exported.vector_files import Form, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -86,10 +87,9 @@ class VectorsEncoder:
     @property
     def card(self) -> Card:
         """What is known without reading the file; its vectors are not cached, since they are there."""
-        given = {"texts": self.texts_name, "normalize": "true" if self.normalize else ""}
-        given["similarity"] = self.similarity if self.similarity != "cosine" else ""
-        spec = ",".join([f"vectors:{self.name}", *(f"{name}={value}" for name, value in given.items() if value)])
-        return Card(spec, cached=False, similarity=self.similarity)
+        similarity = "" if self.similarity == "cosine" else self.similarity
+        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": similarity}
+        return Card(spec_of(f"vectors:{self.name}", options), cached=False, similarity=self.similarity)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -129,9 +129,15 @@ class VectorsEncoder:
         """What was read, for ``run.json``; nothing before the first text is asked for."""
         if "_vectors" not in vars(self):
             return {}
-        found = self._vectors
-        how = {"form": self.form.kind, "known_by": "id" if self.texts else "text", "mapped": found.mapped}
-        return {**how, "rows": found.rows, "dim": found.matrix.shape[1]}
+        rows, dim = self._vectors.matrix.shape
+        known_by = "id" if self.texts else "text"
+        return {
+            "form": self.form.kind,
+            "known_by": known_by,
+            "mapped": self._vectors.mapped,
+            "rows": rows,
+            "dim": dim,
+        }
 
     def release(self) -> None:
         """Let go of the vectors; the next text reads them again."""
@@ -146,20 +152,25 @@ class VectorsEncoder:
 
     def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the (n,) rows of the texts, or raise EncoderError for those that have none."""
-        found = [self._vectors.find(text, role) for text in texts]
-        missing = list(dict.fromkeys(text for text, row in zip(texts, found, strict=True) if row is None))
+        rows = [self._vectors.find(text, role) for text in texts]
+        # Each missing text once, in their order.
+        missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
-            others = self._vectors.roles(missing[0])
-            there = f" (it has one as {' and '.join(others)})" if others else ""
-            raise EncoderError(
+            message = (
                 f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector as {role}; "
-                f"the first is {shown(missing[0])}{there}"
+                f"the first is {shown(missing[0])}"
             )
-        return np.array(found, dtype=np.int64)
+            if other_roles := self._vectors.roles(missing[0]):
+                message += f" (it has one as {' and '.join(other_roles)})"
+            raise EncoderError(message)
+        return np.array(rows, dtype=np.int64)
 
     def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        found = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
+        """Return the vectors of some rows, scaled where that is wanted."""
+        vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
         if not self.normalize:
-            return found
-        lengths = np.linalg.norm(found.astype(np.float64), axis=1, keepdims=True)
-        return np.asarray(found / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+            return vectors
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        # A zero vector stays one.
+        lengths[lengths == 0] = 1
+        return np.asarray(vectors / lengths, dtype=np.float32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -64,9 +64,12 @@ class BM25Encoder:
     @property
     def card(self) -> Card:
         """What is known without running it."""
-        given = {"k1": (self.k1, K1), "b": (self.b, B)}
-        options = "".join(f",{name}={value:g}" for name, (value, default) in given.items() if value != default)
-        return Card(f"bm25{options}", fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
+        spec = "bm25"
+        if self.k1 != K1:
+            spec += f",k1={self.k1:g}"
+        if self.b != B:
+            spec += f",b={self.b:g}"
+        return Card(spec, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property
     def fingerprint(self) -> str:
@@ -81,10 +84,11 @@ class BM25Encoder:
         EncoderError
             If there is no word in the texts.
         """
-        lengths, documents = [], Counter[str]()
+        total = 0
+        documents: Counter[str] = Counter()
         for text in texts:
             words = _words(text)
-            lengths.append(len(words))
+            total += len(words)
             documents.update(set(words))
         if not documents:
             raise EncoderError("bm25: the texts have no word to learn")
@@ -93,28 +97,32 @@ class BM25Encoder:
         # Logarithms differ in the last bit between processors; rounded, the vectors do not.
         idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
         columns = {name: place for place, name in enumerate(names)}
-        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=sum(lengths) / len(lengths))
+        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=total / len(texts))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")
-        weigh = self._counts if role == "query" else self._weights
-        rows = [sorted(weigh(_words(text))) for text in texts]
-        starts = np.cumsum([0, *map(len, rows)])
-        columns = np.array([column for row in rows for column, _ in row], dtype=np.int32)
-        values = np.array([value for row in rows for _, value in row], dtype=np.float32)
-        return csr_array((values, columns, starts), shape=(len(texts), len(self.columns)))
-
-    def _counts(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
-        for word, count in Counter(words).items():
-            if word in self.columns:
-                yield self.columns[word], float(count)
-
-    def _weights(self, words: Sequence[str]) -> Iterator[tuple[int, float]]:
-        damping = self.k1 * (1 - self.b + self.b * len(words) / self.mean_length)
-        for column, count in self._counts(words):
-            yield column, self.idf[column] * count * (self.k1 + 1) / (count + damping)
+        k1, b, idf = self.k1, self.b, self.idf
+        is_query = role == "query"
+        columns: list[int] = []
+        weights: list[float] = []
+        starts = [0]
+        for text in texts:
+            words = _words(text)
+            damping = k1 * (1 - b + b * len(words) / self.mean_length)
+            for word, count in Counter(words).items():
+                column = self.columns.get(word)
+                if column is None:
+                    continue
+                weight = count if is_query else idf[column] * count * (k1 + 1) / (count + damping)
+                columns.append(column)
+                weights.append(weight)
+            starts.append(len(columns))
+        values = np.array(weights, dtype=np.float32)
+        rows = csr_array((values, np.array(columns, dtype=np.int32), starts), shape=(len(texts), len(self.columns)))
+        rows.sort_indices()
+        return rows
 
 
 def _words(text: str) -> list[str]:

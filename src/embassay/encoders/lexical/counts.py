@@ -194,6 +194,7 @@ class ProjectedEncoder(LexicalEncoder):
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, k): where the counts lie along the directions, from the mean."""
         counts = super().encode(texts, role).astype(np.float64)
+        # The counts stay sparse: they are projected as they are, and the mean apart.
         return np.asarray(counts @ self.axes.T - self.mean @ self.axes.T, dtype=np.float32)
 
     @property

@@ -16,7 +16,7 @@ NOTHING = 1e-14
 """and so are those with less than this share of all squares."""
 
 
-def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
+def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
     """Return the directions of the largest variance of the rows, and their mean.
 
     Small matrices go through the eigenvectors of the centred Gram matrix of rows or columns, whichever are fewer:
@@ -30,6 +30,8 @@ def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
         (n, d) CSR.
     dimensions
         How many directions are wanted, 1 or more.
+    small
+        Rows or columns up to which a matrix is small.
 
     Returns
     -------
@@ -41,28 +43,36 @@ def principal_axes(matrix: Any, dimensions: int) -> tuple[Floats, Floats]:
     """
     rows = matrix.astype(np.float64)
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
-    if min(rows.shape) > SMALL:
+    if min(rows.shape) > small:
         values, axes = _iterated(rows, dimensions)
     elif rows.shape[0] <= rows.shape[1]:
         values, axes = _by_rows(rows, mean, dimensions)
     else:
-        gram = (rows.T @ rows).toarray() - rows.shape[0] * np.outer(mean, mean)
-        values, vectors = _largest(gram, dimensions)
-        axes = vectors.T
-    axes = axes[values > max(LEAST * values.max(initial=0.0), NOTHING * float((rows.data**2).sum()))]
-    # Rounded, so that of coefficients that are equal but for rounding the first decides.
-    place = np.abs(axes).round(9).argmax(axis=1) if len(axes) else np.zeros(0, dtype=np.int64)
-    return axes * np.sign(axes[np.arange(len(axes)), place])[:, None], mean
+        gram = (rows.T @ rows).toarray()
+        centred = gram - rows.shape[0] * np.outer(mean, mean)
+        values, vectors = _largest(centred, dimensions)
+        axes = vectors.T.copy()
+    all_squares = float((rows.data**2).sum())
+    smallest = max(LEAST * values.max(initial=0.0), NOTHING * all_squares)
+    axes = axes[values > smallest]
+    for axis in axes:
+        # Rounded, so that of coefficients that are equal but for rounding the first decides.
+        largest = np.abs(axis).round(9).argmax()
+        axis *= np.sign(axis[largest])
+    return axes, mean
 
 
 def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
     """Return variances (times n − 1) and (k, d) axes from the (n, n) centred Gram matrix: axis = (X − mean)ᵀu / σ."""
     gram = (rows @ rows.T).toarray()
-    across = gram.mean(axis=0)
-    values, vectors = _largest(gram - across - across[:, None] + across.mean(), dimensions)
-    lengths = np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
-    axes = np.asarray((rows.T @ vectors).T) - vectors.sum(axis=0)[:, None] * mean
-    return values, axes / lengths[:, None]
+    row_means = gram.mean(axis=0)
+    centred = gram - row_means - row_means[:, None] + row_means.mean()
+    values, vectors = _largest(centred, dimensions)
+    # Rounding may make the smallest variances negative.
+    deviations = np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
+    projected = np.asarray((rows.T @ vectors).T)
+    axes = projected - vectors.sum(axis=0)[:, None] * mean
+    return values, axes / deviations[:, None]
 
 
 def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:
@@ -75,6 +85,7 @@ def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:
 def _iterated(rows: Any, dimensions: int) -> tuple[Floats, Floats]:
     from sklearn.decomposition import PCA
 
+    # ARPACK finds all directions but one.
     number = min(dimensions, min(rows.shape) - 1)
-    found = PCA(number, svd_solver="arpack", random_state=0).fit(rows)
-    return found.explained_variance_ * (rows.shape[0] - 1), found.components_
+    fitted = PCA(number, svd_solver="arpack", random_state=0).fit(rows)
+    return fitted.explained_variance_ * (rows.shape[0] - 1), fitted.components_

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
+DIMENSIONS = 256
 
-def create(target: str, runtime: Runtime, *, dim: int = 256, seed: int = 0) -> RandomEncoder:
+
+def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 0) -> RandomEncoder:
     """Make the encoder.
 
     Parameters
@@ -34,16 +37,15 @@ def create(target: str, runtime: Runtime, *, dim: int = 256, seed: int = 0) -> R
 class RandomEncoder:
     """Draws a normal vector from a stream named by the text: the same text, the same vector."""
 
-    dim: int = 256
+    dim: int = DIMENSIONS
     seed: int = 0
     name: str = "random"
 
     @property
     def card(self) -> Card:
         """What is known without running it."""
-        given = {"dim": (self.dim, 256), "seed": (self.seed, 0)}
-        options = [f"{k}={v}" for k, (v, default) in given.items() if v != default]
-        return Card(",".join(["random", *options]), cached=False)
+        dim = None if self.dim == DIMENSIONS else self.dim
+        return Card(spec_of("random", {"dim": dim, "seed": self.seed}), cached=False)
 
     @property
     def fingerprint(self) -> str:
@@ -56,5 +58,7 @@ class RandomEncoder:
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, dim) float32."""
-        rows = [generator(self.seed, "random encoder", t).standard_normal(self.dim, np.float32) for t in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
+        rows = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for place, text in enumerate(texts):
+            rows[place] = generator(self.seed, "random encoder", text).standard_normal(self.dim, np.float32)
+        return rows

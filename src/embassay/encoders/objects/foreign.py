@@ -17,14 +17,15 @@ from inspect import getattr_static
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
-from embassay.errors import EncoderError, SpecError
+from embassay.encoders.objects.matrices import real_matrix
+from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import Similarity, VectorMatrix, as_array, as_float32, described
+from embassay.vectors import VectorMatrix
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
@@ -62,7 +63,11 @@ class Form:
 
 
 def _encode_by_role(thing: Any, texts: list[str], role: Role) -> Any:
-    return {"query": thing.encode_query, "document": thing.encode_document, "text": thing.encode}[role](texts)
+    if role == "query":
+        return thing.encode_query(texts)
+    if role == "document":
+        return thing.encode_document(texts)
+    return thing.encode(texts)
 
 
 def _encode_langchain(thing: Any, texts: list[str], role: Role) -> Any:
@@ -110,7 +115,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or
         anything with ``encode(list of str)`` that returns an (n, d) array.
     name
-        What it is to be called; the name of its model by default, else of its class.
+        Its name; the name of its model by default, else of its class.
     version
         Stands for what it computes with; it has to change with every change of the vectors. The object's own attribute
         ``version`` or ``fingerprint`` by default.
@@ -131,6 +136,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         return encoder
     form = _form_of(thing)
     if form is None:
+        # The first two forms have the same method as the last.
         ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
         raise SpecError(
             f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
@@ -141,9 +147,11 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
 
 def own_name(thing: object) -> str:
     """Return the name of an object's model where it has one that can be shown, else of its class."""
-    names = [getattr(getattr(thing, "mteb_model_meta", None), "name", None)]
+    meta = getattr(thing, "mteb_model_meta", None)
+    model_card = getattr(thing, "model_card_data", None)
+    names = [getattr(meta, "name", None)]
     names += [getattr(thing, attribute, None) for attribute in NAMED_BY]
-    names.append(getattr(getattr(thing, "model_card_data", None), "base_model", None))
+    names += [getattr(model_card, "base_model", None)]
     for name in names:
         if isinstance(name, str) and SAFE_NAME.fullmatch(name) and name not in NAMELESS:
             return name
@@ -152,7 +160,7 @@ def own_name(thing: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ObjectEncoder:
-    """Asks an object of another library for vectors; what it is known by is worked out anew each time it is asked for.
+    """Asks an object of another library for vectors; its fingerprint is computed anew each time.
 
     Attributes
     ----------
@@ -168,19 +176,20 @@ class ObjectEncoder:
     @property
     def card(self) -> Card:
         """What the object says of itself."""
-        kind = type(self.thing)
-        spec = f"object:{kind.__module__}.{kind.__qualname__}"
         model = own_name(self.thing)
-        if model != kind.__name__:
-            spec += f",model={model}"
-        if self.version:
-            spec += f",version={self.version}"
-        known = bool(self.version) or has_known_content(self.thing)
+        if model == type(self.thing).__name__:
+            model = ""
+        spec = spec_of(f"object:{self._class_name}", {"model": model, "version": self.version})
         meta = getattr(self.thing, "mteb_model_meta", None)
-        own = str(getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta))
-        similarity: Similarity = "dot" if own == "dot" else "cosine"
-        warnings = () if known else (NOT_KEPT,)
-        return Card(spec, cached=known, prompts=self._prompts(), similarity=similarity, warnings=warnings)
+        own_similarity = getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta)
+        is_known = bool(self.version) or has_known_content(self.thing)
+        return Card(
+            spec,
+            cached=is_known,
+            prompts=self._prompts(),
+            similarity="dot" if str(own_similarity) == "dot" else "cosine",
+            warnings=() if is_known else (NOT_KEPT,),
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -188,16 +197,15 @@ class ObjectEncoder:
 
         Where neither is known it is another one each time: nobody can say that the object is still the same model.
         """
-        kind = type(self.thing)
-        known = [f"{kind.__module__}.{kind.__qualname__}", self.form.name, own_name(self.thing), self._prompts()]
+        parts = [self._class_name, self.form.name, own_name(self.thing), self._prompts()]
         if self.version:
-            return content_hash(["object version", *known, self.version])
+            return content_hash(["object version", *parts, self.version])
         if has_known_content(self.thing):
-            return content_hash(["object content", *known, hash_content(self.thing)])
+            return content_hash(["object content", *parts, hash_content(self.thing)])
         return content_hash(["object of unknown content", secrets.token_hex(16)])
 
     def of_one_run(self) -> ObjectEncoder:
-        """Return it as it is now, for a run: during one an object is taken to stay as it is."""
+        """Return it as it is now, for a run: during a run an object is assumed not to change."""
         return _OfOneRun(self.name, self.thing, self.form, self.version)
 
     def fit(self, texts: Sequence[str]) -> ObjectEncoder:
@@ -215,14 +223,14 @@ class ObjectEncoder:
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
         rows = self.form.encode(self.thing, list(texts), role)
-        if issparse(rows):
-            return as_float32(csr_array(rows), texts)
         if callable(getattr(rows, "detach", None)):
             rows = rows.detach().cpu().float()  # a tensor of torch
-        matrix = as_array(rows)
-        if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
-            raise EncoderError(f"it returned {described(rows, matrix)}, not an (n, d) array of real numbers")
-        return as_float32(matrix, texts)
+        return real_matrix(rows, texts)
+
+    @property
+    def _class_name(self) -> str:
+        kind = type(self.thing)
+        return f"{kind.__module__}.{kind.__qualname__}"
 
     def _prompts(self) -> dict[str, str]:
         """Return the prompt of each role, of an object that has prompts as mteb or sentence-transformers keep them."""
@@ -232,12 +240,16 @@ class ObjectEncoder:
         if not isinstance(prompts, Mapping):
             return {}
         names = {"text": getattr(self.thing, "default_prompt_name", None), "query": "query", "document": "document"}
-        by_role = {role: prompts.get(name) for role, name in names.items()}
-        return {role: prompt for role, prompt in by_role.items() if isinstance(prompt, str) and prompt}
+        by_role = {}
+        for role, name in names.items():
+            prompt = prompts.get(name)
+            if isinstance(prompt, str) and prompt:
+                by_role[role] = prompt
+        return by_role
 
 
 class _OfOneRun(ObjectEncoder):
-    """An object during a run: what it is known by is worked out once."""
+    """An object during a run: card and fingerprint are computed once."""
 
     @cached_property
     def card(self) -> Card:
@@ -272,6 +284,7 @@ def _own_version(thing: object) -> str:
     """Return what an object calls its version or fingerprint; an empty text where it has none."""
     for attribute in VERSIONED_BY:
         value = getattr(thing, attribute, None)
-        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value):
+        is_whole_number = isinstance(value, int) and not isinstance(value, bool)
+        if is_whole_number or (isinstance(value, str) and value):
             return str(value)
     return ""

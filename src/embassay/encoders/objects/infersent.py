@@ -19,14 +19,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.shared import check_place, there
 from embassay.encoders.objects.infersent_model import InferSent
 from embassay.encoders.static.word_files import WordVectors, read, recognise
+from embassay.encoders.tokens import count_unknown
 from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 
+Version = Literal["1", "2"]
 TARGET = "WEIGHTS"
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -41,7 +45,7 @@ def create(
     runtime: Runtime,
     *,
     vectors: str = "",
-    version: Literal["1", "2"] = "1",
+    version: Version = "1",
     device: str = "",
     limit: int = 0,
 ) -> InferSentEncoder:
@@ -81,48 +85,54 @@ def create(
     recognise(words)
     if importlib.util.find_spec("nltk") is None:
         raise MissingExtraError(place, "words")
-    given = {"vectors": vectors, "version": "" if version == "1" else version, "limit": limit or ""}
-    options = {name: str(value) for name, value in given.items() if value}
-    return InferSentEncoder(target, weights, words, runtime, version, device or runtime.device, limit, options)
+    options = {"vectors": vectors, "version": "" if version == "1" else version, "limit": limit}
+    spec = spec_of(f"infersent:{target}", options)
+    return InferSentEncoder(target, weights, words, runtime, spec, version, device or runtime.device, limit)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The network, and the vectors of the words that it reads."""
+
+    network: InferSent
+    words: WordVectors
 
 
 @dataclass(frozen=True, eq=False)
-class InferSentEncoder:
+class InferSentEncoder(LoadedEncoder):
     """A network and word vectors that are read when they are first needed."""
 
     name: str
     weights: Path
     words: Path
     runtime: Runtime = field(repr=False)
-    version: Literal["1", "2"] = "1"
+    spec: str
+    version: Version = "1"
     device: str = "auto"
     limit: int = 0
-    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:
         """What is known without reading the files."""
-        return Card(",".join([f"infersent:{self.name}", *(f"{k}={v}" for k, v in self.given.items())]))
+        return Card(self.spec)
 
     @property
     def route(self) -> Mapping[str, Any]:
         """What was read, for ``run.json``; nothing before the first text is encoded."""
-        if "_vectors" not in vars(self):
+        if not self.is_loaded:
             return {}
-        network = vars(self).get("_network")
-        device = str(network.device) if network else self.device
-        notes = [*self._vectors.notes, *self._missing_signs()]
-        return {"device": device, "words": len(self._vectors.row), "notes": notes}
+        words = self.model.words
+        notes = list(words.notes)
+        missing = [sign for sign in ENDS[self.version] if sign not in words.row]
+        if missing:
+            notes.append(f"there are no vectors of {' and '.join(missing)}, which stood around each text in training")
+        return {"device": str(self.model.network.device), "words": len(words.row), "notes": notes}
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of both files' content and of what changes the vectors."""
         files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
         return content_hash(["infersent", *files, self.version, self.limit])
-
-    def fit(self, texts: Sequence[str]) -> InferSentEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row.
@@ -132,60 +142,53 @@ class InferSentEncoder:
         EncoderError
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
-        network = self._network
+        network = self.model.network
         known = [self._known(text) for text in texts]
-        found = np.zeros((len(texts), network.width), dtype=np.float32)
+        vectors = np.zeros((len(texts), network.width), dtype=np.float32)
+        with_words = [place for place, words in enumerate(known) if words]
         # Texts of about one length together: little is padded.
-        order = sorted((n for n, words in enumerate(known) if words), key=lambda n: len(known[n]))
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            found[places] = network([self._with_ends(known[n]) for n in places])
-        return found
+        with_words.sort(key=lambda place: len(known[place]))
+        for start in range(0, len(with_words), BATCH):
+            places = with_words[start : start + BATCH]
+            vectors[places] = network([self._with_ends(known[place]) for place in places])
+        return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts have no vector, how many there are, and how many texts have no other."""
-        found = [(len(self._known(text)), len(cut(text, self.version))) for text in texts]
-        tokens = sum(total for _, total in found)
-        return tokens - sum(known for known, _ in found), tokens, sum(not known for known, _ in found)
+        row = self.model.words.row
+        return count_unknown((cut(text, self.version) for text in texts), lambda word: word in row)
 
-    def release(self) -> None:
-        """Let go of network and words; the next text reads them again."""
-        for name in ("_network", "_vectors"):
-            vars(self).pop(name, None)
+    def load(self) -> Loaded:
+        """Read words and network.
+
+        Raises
+        ------
+        EncoderError, SourceError
+            If a file cannot be read, or the word vectors are of another length than the network's.
+        """
+        words = read(self.words, self.limit, ENDS[self.version])
+        network = InferSent.of(self.weights, there(self.device.partition(",")[0]))
+        dim = words.matrix.shape[1]
+        if dim != network.dim:
+            raise EncoderError(
+                f"{self.words} has vectors of {dim} numbers, {self.weights} was trained with {network.dim}"
+            )
+        return Loaded(network, words)
 
     def _known(self, text: str) -> list[str]:
-        return [word for word in cut(text, self.version) if word in self._vectors.row]
+        row = self.model.words.row
+        return [word for word in cut(text, self.version) if word in row]
 
     def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the (words, d) vectors of a text, with the signs before and after it where they have some."""
         first, last = ENDS[self.version]
-        row = self._vectors.row
-        return self._vectors.matrix[[row[word] for word in (first, *words, last) if word in row]]
-
-    def _missing_signs(self) -> list[str]:
-        """Say which signs have no vector."""
-        lost = [sign for sign in ENDS[self.version] if sign not in self._vectors.row]
-        which = " and ".join(lost)
-        return [f"there are no vectors of {which}, which stood around each text in training"] if lost else []
-
-    @cached_property
-    def _vectors(self) -> WordVectors:
-        try:
-            return read(self.words, self.limit, ENDS[self.version])
-        except SourceError as error:
-            raise EncoderError(str(error)) from None
-
-    @cached_property
-    def _network(self) -> InferSent:
-        network = InferSent.of(self.weights, there(self.device.partition(",")[0]))
-        if (dim := self._vectors.matrix.shape[1]) != network.dim:
-            raise EncoderError(
-                f"{self.words} has vectors of {dim} numbers, {self.weights} was trained with {network.dim}"
-            )
-        return network
+        row = self.model.words.row
+        rows = [row[word] for word in (first, *words, last) if word in row]
+        vectors: NDArray[np.float32] = self.model.words.matrix[rows]
+        return vectors
 
 
-def cut(text: str, version: Literal["1", "2"]) -> list[str]:
+def cut(text: str, version: Version) -> list[str]:
     """Return a text's words as released: nltk's ``word_tokenize``, whose sentences are told by sentencex here.
 
     Version 2 moves the n of *n't* to the word before it.
@@ -194,5 +197,9 @@ def cut(text: str, version: Literal["1", "2"]) -> list[str]:
     from sentencex import segment
 
     tokenizer = NLTKWordTokenizer()
-    words: list[str] = [word for sentence in segment("en", text) for word in tokenizer.tokenize(sentence)]
-    return " ".join(words).replace(" n't ", "n 't ").split() if version == "2" else words
+    words: list[str] = []
+    for sentence in segment("en", text):
+        words += tokenizer.tokenize(sentence)
+    if version == "2":
+        words = " ".join(words).replace(" n't ", "n 't ").split()
+    return words

@@ -44,19 +44,24 @@ class InferSent:
         import torch
 
         try:
-            found = torch.load(path, map_location="cpu", weights_only=True)
+            state = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:
             # What the library says recommends to run what the file holds.
             raise EncoderError(f"{path}: cannot be read as weights of torch ({type(error).__name__})") from None
-        state = found if isinstance(found, dict) else {}
-        wanted = [name + side for side in ("", "_reverse") for name in NAMES]
-        if missing := [name for name in wanted if not hasattr(state.get(PREFIX + name), "shape")]:
-            raise EncoderError(f"{path}: no weights of InferSent: {PREFIX}{missing[0]} is not in it")
-        own = {name: state[PREFIX + name].float() for name in wanted}
-        hidden, dim = own["weight_hh_l0"].shape[-1], own["weight_ih_l0"].shape[-1]
+        if not isinstance(state, dict):
+            state = {}
+        weights = {}
+        for side in ("", "_reverse"):
+            for name in NAMES:
+                tensor: Any = state.get(PREFIX + name + side)
+                if not hasattr(tensor, "shape"):
+                    raise EncoderError(f"{path}: no weights of InferSent: {PREFIX}{name}{side} is not in it")
+                weights[name + side] = tensor.float()
+        hidden = weights["weight_hh_l0"].shape[-1]
+        dim = weights["weight_ih_l0"].shape[-1]
         lstm = torch.nn.LSTM(dim, hidden, bidirectional=True)
         try:
-            lstm.load_state_dict(own)
+            lstm.load_state_dict(weights)
         except RuntimeError:
             raise EncoderError(f"{path}: its weights do not fit each other; is it the file as released?") from None
         return cls(lstm.eval().to(device), int(dim))
@@ -77,6 +82,8 @@ class InferSent:
         from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
         with torch.inference_mode():
-            packed = pack_sequence([torch.from_numpy(s).to(self.device) for s in sentences], enforce_sorted=False)
+            tensors = [torch.from_numpy(sentence).to(self.device) for sentence in sentences]
+            packed = pack_sequence(tensors, enforce_sorted=False)
+            # Padding never wins the maximum.
             outputs, _ = pad_packed_sequence(self.lstm(packed)[0], padding_value=-torch.inf)
             return np.asarray(outputs.amax(dim=0).cpu().numpy(), dtype=np.float32)

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.objects.packages import load, require
 from embassay.encoders.probe import PROBES, unit_steps
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -29,7 +31,7 @@ FILES = (".pt", ".spm", ".cvocab")
 
 
 def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -> LaserEncoder:
-    """Check what was asked for; the model is loaded, and perhaps downloaded, when the first text is encoded.
+    """Check the options; the model is loaded, and perhaps downloaded, when the first text is encoded.
 
     Parameters
     ----------
@@ -49,13 +51,14 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     if target not in ("laser2", "laser3"):
         raise SpecError(f"{place}: write laser:laser2 or laser:laser3")
     if (target == "laser3") != bool(lang):
-        raise SpecError(f"{place}: " + ("reads all its languages; leave lang out" if lang else "say lang=wol_Latn …"))
+        problem = "reads all its languages; leave lang out" if lang else "say lang=wol_Latn …"
+        raise SpecError(f"{place}: {problem}")
     require(PACKAGE, PACKAGE, place)
     return LaserEncoder(target, runtime, lang, folder)
 
 
 @dataclass(frozen=True, eq=False)
-class LaserEncoder:
+class LaserEncoder(LoadedEncoder):
     """A model of the package; loaded when it is first needed."""
 
     target: str
@@ -71,8 +74,7 @@ class LaserEncoder:
     @property
     def card(self) -> Card:
         """What is known without loading it."""
-        given = {"lang": self.lang, "folder": self.folder}
-        return Card(",".join([f"laser:{self.target}", *(f"{k}={v}" for k, v in given.items() if v)]))
+        return Card(spec_of(f"laser:{self.target}", {"lang": self.lang, "folder": self.folder}))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -87,17 +89,14 @@ class LaserEncoder:
             version = importlib.metadata.version(PACKAGE)
         except importlib.metadata.PackageNotFoundError:
             version = ""
-        told = ["laser", self.target, self.lang, version]
+        parts = ["laser", self.target, self.lang, version]
         if self.folder and not self._files:
-            _ = self._pipeline  # the package downloads them into the folder
+            # The package downloads them into the folder.
+            _ = self.model
         if files := self._files:
-            return content_hash([*told, files])
-        key = content_hash(["laser probe", *told, self.folder])
-        return content_hash([*told, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
-
-    def fit(self, texts: Sequence[str]) -> LaserEncoder:
-        """Return itself: nothing is learnt."""
-        return self
+            return content_hash([*parts, files])
+        key = content_hash(["laser probe", *parts, self.folder])
+        return content_hash([*parts, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, 1024) float32, whatever the role.
@@ -109,11 +108,13 @@ class LaserEncoder:
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        return np.asarray(self._pipeline.encode_sentences(list(texts)), dtype=np.float32)
+        return np.asarray(self.model.encode_sentences(list(texts)), dtype=np.float32)
 
-    def release(self) -> None:
-        """Let go of the model; the next text loads it again."""
-        vars(self).pop("_pipeline", None)
+    def load(self) -> Any:
+        """Load the package's pipeline."""
+        return load(PACKAGE).LaserEncoderPipeline(
+            lang=self.lang or None, model_dir=self.folder or None, laser=self.target
+        )
 
     @property
     def _files(self) -> dict[str, str]:
@@ -122,14 +123,3 @@ class LaserEncoder:
         if not self.folder or not place.is_dir():
             return {}
         return {path.name: self.runtime.sha256(path) for path in sorted(place.iterdir()) if path.suffix in FILES}
-
-    @cached_property
-    def _pipeline(self) -> Any:
-        try:
-            return load(PACKAGE).LaserEncoderPipeline(
-                lang=self.lang or None, model_dir=self.folder or None, laser=self.target
-            )
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"it cannot be loaded: {type(error).__name__}: {error}") from error

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.neural.shared import check_place, quiet, reason, there
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
@@ -28,7 +30,7 @@ from embassay.encoders.objects.mteb_registry import (
     written,
 )
 from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
@@ -65,26 +67,29 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     for name, value in (("dim", dim), ("batch", batch)):
         if value is not None and value < 1:
             raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
-    check_place(device or runtime.device, "auto", ())
+    device = device or runtime.device
+    check_place(device, "auto", ())
     meta = _meta(target)
     if meta.loader is None:
         raise SpecError(f"{place}: mteb keeps its scores and cannot load it")
     if kinds := set(meta.model_type or ()) & set(MANY):
         raise SpecError(f"{place}: {min(kinds)}; it gives no single vector for a text")
-    if "text" not in (meta.modalities or ("text",)):
+    if meta.modalities and "text" not in meta.modalities:
         raise SpecError(f"{place}: it reads {' and '.join(sorted(meta.modalities))} only, no texts")
     _check_dim(place, dim, meta.embed_dim)
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may bring its own code; if you trust it, add --trust-remote-code LABEL")
-    # The narrowest that models are loaded in: one that does not fit so fits in no way.
-    size = None if "API" in meta.framework else meta.n_parameters
-    if lacking := lack(size, "bfloat16", (device or runtime.device).partition(",")[0]):
-        raise SpecError(f"{place}: {lacking}")
-    return MtebEncoder(target, meta, runtime, device or runtime.device, dim, batch)
+    runs_here = "API" not in meta.framework
+    if runs_here:
+        # The narrowest type that models are loaded in: one that does not fit so fits in no way.
+        shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
+        if shortage:
+            raise SpecError(f"{place}: {shortage}")
+    return MtebEncoder(target, meta, runtime, device, dim, batch)
 
 
 @dataclass(frozen=True, eq=False)
-class MtebEncoder:
+class MtebEncoder(LoadedEncoder):
     """A model of the registry that is loaded when it is first needed.
 
     Attributes
@@ -104,11 +109,12 @@ class MtebEncoder:
     def card(self) -> Card:
         """What the registry says of it."""
         tokens = self.meta.max_tokens
+        has_limit = tokens and np.isfinite(tokens)
         return Card(
-            f"mteb:{self.name}" + (f",dim={self.dim}" if self.dim else ""),
+            spec_of(f"mteb:{self.name}", {"dim": self.dim}),
             revision=self.meta.revision or "",
             parameters=self.meta.n_parameters,
-            max_tokens=int(tokens) if tokens and np.isfinite(tokens) else None,
+            max_tokens=int(tokens) if has_limit else None,
             prompts=known_prompts(self.meta),
             warnings=odd_prompts(self.meta),
             similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
@@ -123,21 +129,20 @@ class MtebEncoder:
         EncoderError
             If there is no commit that says what it is, and the model cannot be asked.
         """
-        told = self._told
-        if re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") and "API" not in self.meta.framework:
-            return content_hash(told)
+        parts = self.fingerprint_parts
+        is_service = "API" in self.meta.framework
+        has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
+        if has_commit and not is_service:
+            return content_hash(parts)
         rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
-        key, step = content_hash(["mteb probe", *told]), STEP if "API" in self.meta.framework else FINE
-        return content_hash([*told, unit_steps(self.runtime.remembered, key, rows, step)])
+        key = content_hash(["mteb probe", *parts])
+        step = STEP if is_service else FINE
+        return content_hash([*parts, unit_steps(self.runtime.remembered, key, rows, step)])
 
     @property
     def route(self) -> Mapping[str, Any]:
         """How it runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
-
-    def fit(self, texts: Sequence[str]) -> MtebEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt.
@@ -147,35 +152,34 @@ class MtebEncoder:
         EncoderError
             If the model cannot be loaded.
         """
-        return encode(self._model, texts, role, self.batch) if texts else np.zeros((0, 1), dtype=np.float32)
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        return encode(self.model, texts, role, self.batch)
 
-    def release(self) -> None:
-        """Let go of the loaded model; the next text loads it again."""
-        vars(self).pop("_model", None)
+    def load(self) -> Any:
+        """Load the model as the registry says."""
+        device = there(self.device.partition(",")[0])
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.meta.load_model(device=device, embed_dim=self.dim)
+
+    def explain(self, error: Exception) -> str:
+        """Return the first line of what mteb says."""
+        return reason(error)
 
     @property
-    def _told(self) -> list[Any]:
-        """What the registry says that its vectors depend on, and what it is told of texts."""
-        how = written({**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs})
+    def fingerprint_parts(self) -> list[Any]:
+        """What the registry says that its vectors depend on, and the instructions that stand before texts."""
+        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")
-        told = ["mteb", self.name, self.meta.revision, version, loader_name(self.meta), how, self.dim]
-        return [*told, SAME, ANSWERS]
-
-    @cached_property
-    def _model(self) -> Any:
-        try:
-            with quiet(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return self.meta.load_model(device=there(self.device.partition(",")[0]), embed_dim=self.dim)
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
+        return ["mteb", *model, SAME, ANSWERS]
 
 
 def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:
     """Refuse a number of dimensions that the registry does not have."""
     choices = [known] if isinstance(known, int) else list(known or ())
+    # Of a few models the registry has no dimensions.
     if dim and choices and dim not in choices:
         raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 

@@ -47,21 +47,27 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
         columns |= {"title": [""] * len(texts), "body": columns["text"]}
     rows = model.encode(
         DataLoader(Dataset.from_dict(columns), batch_size=batch),
-        task_metadata=task or _task(role),
+        task_metadata=task or task_of(role),
         hf_split="test",
         hf_subset="default",
         prompt_type=None if role == "text" else PromptType(role),
         batch_size=batch,
         show_progress_bar=False,
     )
-    rows = rows.detach().cpu().float() if hasattr(rows, "detach") else rows
+    if hasattr(rows, "detach"):
+        rows = rows.detach().cpu().float()  # a tensor of torch
     return np.asarray(rows, dtype=np.float32)
 
 
 def prompts_of(own: Mapping[str, str]) -> dict[str, str]:
     """Return the prompt of each role that has one among a model's own."""
-    found = {role: next((own[name] for name in names if own.get(name)), "") for role, names in PROMPTS.items()}
-    return {role: prompt for role, prompt in found.items() if prompt}
+    prompts = {}
+    for role, names in PROMPTS.items():
+        for name in names:
+            if own.get(name):
+                prompts[str(role)] = own[name]
+                break
+    return prompts
 
 
 def instruction(settings: Mapping[str, Any], role: Role) -> str:
@@ -77,10 +83,12 @@ def instruction(settings: Mapping[str, Any], role: Role) -> str:
 
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
+    # Its constructor would load the weights.
     bare: Any = object.__new__(InstructSentenceTransformerModel)
-    known = ("instruction_template", "prompts_dict", "prompt_priority")
-    vars(bare).update({name: settings[name] for name in known if settings.get(name) is not None})
-    return str(bare.get_task_instruction(_task(role), None if role == "text" else PromptType(role)))
+    for name in ("instruction_template", "prompts_dict", "prompt_priority"):
+        if settings.get(name) is not None:
+            setattr(bare, name, settings[name])
+    return str(bare.get_task_instruction(task_of(role), None if role == "text" else PromptType(role)))
 
 
 def similarity_of(meta: Any) -> str:
@@ -90,7 +98,7 @@ def similarity_of(meta: Any) -> str:
 
 
 @cache
-def _task(role: Role) -> Any:
+def task_of(role: Role) -> Any:
     """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
     from mteb.abstasks.task_metadata import TaskMetadata
 

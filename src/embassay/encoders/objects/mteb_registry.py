@@ -46,7 +46,8 @@ def loader_name(meta: Any) -> str:
 def known_prompts(meta: Any) -> dict[str, str]:
     """Return what stands before the texts of each role that has something, where it can be told."""
     if loader_name(meta) == INSTRUCTED:
-        return {role: told for role in ROLES if (told := instruction(meta.loader_kwargs, role))}
+        instructions = {role: instruction(meta.loader_kwargs, role) for role in ROLES}
+        return {role: text for role, text in instructions.items() if text}
     return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
 
 
@@ -68,18 +69,22 @@ def odd_prompts(meta: Any) -> tuple[str, ...]:
 def written(value: Any) -> Any:
     """Return a setting in a form that is the same in every process: functions and classes by their place."""
     if isinstance(value, partial):
-        return ["partial", *map(written, (value.func, value.args, value.keywords))]
+        return ["partial", written(value.func), written(value.args), written(value.keywords)]
     if isinstance(value, Mapping):
-        return {str(name): written(part) for name, part in sorted(value.items(), key=lambda item: str(item[0]))}
+        by_name = {str(name): written(part) for name, part in value.items()}
+        return dict(sorted(by_name.items()))
     if isinstance(value, (list, tuple)):
         return [written(part) for part in value]
-    return _place(value) if callable(value) else repr(value)
+    if callable(value):
+        return _place(value)
+    return repr(value)
 
 
 def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
     """Say whether the loader is told to run a repository's code, itself or what it hands settings on to."""
-    inner = (value for value in settings.values() if isinstance(value, Mapping))
-    return bool(settings.get(TRUST)) or any(map(_asks_for_trust, inner))
+    if settings.get(TRUST):
+        return True
+    return any(_asks_for_trust(value) for value in settings.values() if isinstance(value, Mapping))
 
 
 def _place(thing: Any) -> str:

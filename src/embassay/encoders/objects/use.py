@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.addresses import hidden, without_secrets
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.objects.packages import load, require
 from embassay.errors import EncoderError, SourceError
 from embassay.samples.base import Role
@@ -27,7 +28,7 @@ PACKAGE = "tensorflow_hub"
 
 
 def create(target: str, runtime: Runtime) -> UseEncoder:
-    """Check what was asked for; the model is loaded, and perhaps downloaded, when the first text is encoded.
+    """Check the target; the model is loaded, and perhaps downloaded, when the first text is encoded.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class UseEncoder:
+class UseEncoder(LoadedEncoder):
     """A saved model; loaded when it is first needed."""
 
     target: str = field(repr=False)
@@ -58,7 +59,8 @@ class UseEncoder:
     def name(self) -> str:
         """The last parts of the address, or the folder's name."""
         parts = without_secrets(self.target).rstrip("/").split("/")
-        return "/".join(parts[-2:]) if parts[-1].isdigit() else parts[-1]
+        ends_in_version = parts[-1].isdigit()
+        return "/".join(parts[-2:]) if ends_in_version else parts[-1]
 
     @property
     def card(self) -> Card:
@@ -78,10 +80,6 @@ class UseEncoder:
         named = {path.relative_to(self._folder).as_posix(): self.runtime.sha256(path) for path in files}
         return content_hash(["use", named])
 
-    def fit(self, texts: Sequence[str]) -> UseEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, 512) float32, whatever the role.
 
@@ -90,21 +88,19 @@ class UseEncoder:
         EncoderError
             If the model cannot be loaded, or takes no texts.
         """
-        return np.asarray(self._model(list(texts)), dtype=np.float32) if texts else np.zeros((0, 1), dtype=np.float32)
-
-    def release(self) -> None:
-        """Let go of the model; the next text loads it again."""
-        vars(self).pop("_model", None)
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        return np.asarray(self.model(list(texts)), dtype=np.float32)
 
     @cached_property
     def _folder(self) -> Path:
         if "://" not in self.target:
             return source_path(self.target)
-        return Path(_of_package("resolve", self.target))
+        return Path(_call_package("resolve", self.target))
 
-    @cached_property
-    def _model(self) -> Any:
-        model = _of_package("load", str(self._folder))
+    def load(self) -> Any:
+        """Load the saved model."""
+        model = _call_package("load", str(self._folder))
         if not callable(model):
             raise EncoderError(
                 f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1, or is "
@@ -113,11 +109,12 @@ class UseEncoder:
         return model
 
 
-def _of_package(function: str, target: str) -> Any:
+def _call_package(function: str, target: str) -> Any:
+    """Call a function of the package; what it says is shown without the secrets of an address."""
     try:
         return getattr(load(PACKAGE), function)(target)
     except EncoderError:
         raise
     except Exception as error:
-        said = hidden(str(error), target)
-        raise EncoderError(f"{without_secrets(target)} cannot be loaded: {type(error).__name__}: {said}") from error
+        message = hidden(str(error), target)
+        raise EncoderError(f"{without_secrets(target)} cannot be loaded: {type(error).__name__}: {message}") from error

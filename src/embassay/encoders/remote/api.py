@@ -27,7 +27,7 @@ from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
 
 EXTRA = "api"
-REQUIRES = ("httpx2",)
+REQUIRES = ("httpx2", "tenacity")
 TARGET = "MODEL"
 MOST = 2048
 """Texts that a request may hold."""
@@ -91,9 +91,16 @@ def create(
         raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
-    how: dict[str, Any] = {"timeout": timeout, "concurrency": concurrency, "price": price, "budget": budget}
-    how |= {"tell": lambda line: runtime.tell(f"api:{target}: {line}")}
-    endpoint = open_endpoint(place, base_url, key_env, retries=RETRIES, **how)
+    endpoint = open_endpoint(
+        place,
+        base_url,
+        key_env,
+        timeout=timeout,
+        concurrency=concurrency,
+        retries=RETRIES,
+        spending=Spending(price, budget),
+        tell=lambda line: runtime.tell(f"api:{target}: {line}"),
+    )
     prompts: dict[Role, str] = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
     return ApiEncoder(Service(endpoint, target, dim, batch, tokens), runtime, prompts, similarity, max_length)
 
@@ -117,18 +124,26 @@ class ApiEncoder:
     @property
     def card(self) -> Card:
         """What is known without asking the service."""
-        shown = self._address.shown
-        given: dict[str, Any] = {"dim": self.service.dim, "max_length": self.max_length}
-        given |= {"base_url": "" if shown == OPENAI else shown}
-        given |= {f"{role}_prompt": prompt for role, prompt in self.prompts.items()}
-        given |= {"similarity": self.similarity.removeprefix("cosine")}
-        options = [f"{name}={value}" for name, value in sorted(given.items()) if value]
-        odd = self.prompts.get("query") and not self.prompts.get("text")
+        address = self._address.shown
+        options: dict[str, Any] = {
+            "base_url": "" if address == OPENAI else address,
+            "dim": self.service.dim,
+            "document_prompt": self.prompts.get("document"),
+            "max_length": self.max_length,
+            "query_prompt": self.prompts.get("query"),
+            "similarity": "" if self.similarity == "cosine" else self.similarity,
+            "text_prompt": self.prompts.get("text"),
+        }
+        spec = [f"api:{self.name}"]
+        spec += [f"{name}={value}" for name, value in options.items() if value]
+        warnings: tuple[str, ...] = ()
+        if self.prompts.get("query") and not self.prompts.get("text"):
+            warnings = ("it has a prompt for queries but none for plain texts: plain texts get none",)
         return Card(
-            ",".join([f"api:{self.name}", *options]),
+            ",".join(spec),
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
-            warnings=("it has a prompt for queries but none for plain texts: plain texts get none",) if odd else (),
+            warnings=warnings,
             similarity=self.similarity,
             remote=True,
             price=self._spending.price,
@@ -163,7 +178,9 @@ class ApiEncoder:
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> Rows:
         """Return (n, d) float32, each text with its role's prompt."""
-        return in_order(self.batches(texts, role)) if texts else np.zeros((0, self.service.dim or 1), np.float32)
+        if not texts:
+            return np.zeros((0, self.service.dim or 1), np.float32)
+        return in_order(self.batches(texts, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
         """Yield (places in ``texts``, their vectors) as answers come, so that each is kept once it is paid for."""
@@ -196,7 +213,7 @@ class ApiEncoder:
             "concurrency": self.service.endpoint.concurrency,
             "requests": spent.requests,
             "retries": spent.retries,
-            "split_requests": self.service.tally.splits,
+            "split_requests": self.service.splits,
             "tokens": spent.tokens,
             "cost": spent.cost,
             **self.seen,

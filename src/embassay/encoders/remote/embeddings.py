@@ -6,8 +6,6 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -15,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.endpoint import Endpoint
-from embassay.endpoint.limits import vectors_limit
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 
@@ -23,9 +20,13 @@ TOO_LARGE = re.compile(
     r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|longer than|limit", re.I
 )
 Rows = NDArray[np.float32]
+ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
+"""Bytes that an answer may have at most besides its vectors, a vector besides its numbers, and a number of it."""
+MOST_DIMENSIONS, FEWEST_DIMENSIONS, MOST_NUMBERS = 1 << 16, 1 << 13, 1 << 20
+"""Room for an answer before the dimensions are known: for a million numbers, but at most 65,536 and at least 8,192
+dimensions."""
 
 
-@dataclass(frozen=True)
 class Service:
     """A model of a service.
 
@@ -35,90 +36,92 @@ class Service:
         The dimensions to ask for; the model's own where None.
     batch, tokens
         The most texts and about the most tokens of a request.
+    splits
+        How many requests were too large and had to be split.
     """
 
-    endpoint: Endpoint
-    model: str
-    dim: int | None = None
-    batch: int = 128
-    tokens: int = 8000
-
-    @cached_property
-    def tally(self) -> Tally:
-        """What was learnt on the way."""
-        return Tally()
+    def __init__(self, endpoint: Endpoint, model: str, dim: int | None = None, batch: int = 128, tokens: int = 8000):
+        self.endpoint = endpoint
+        self.model = model
+        self.dim = dim
+        self.batch = batch
+        self.tokens = tokens
+        self.splits = 0
+        self._first_width: int | None = None
+        self._lock = Lock()
 
     def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, Rows]]:
         """Yield (places in ``inputs``, their vectors) as answers come."""
-        places = packed(inputs, self.batch, self.tokens)
-        for number, rows in self.endpoint.each(lambda part: self._ask([inputs[i] for i in part]), places):
-            yield places[number], rows
+        requests = packed(inputs, self.batch, self.tokens)
+
+        def ask(places: range) -> Rows:
+            return self._ask(inputs[places.start : places.stop])
+
+        for number, rows in self.endpoint.each(ask, requests):
+            yield requests[number], rows
 
     def _ask(self, inputs: Sequence[str]) -> Rows:
         """Ask for the vectors of some texts; half by half where they are too many for one request."""
         payload: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
-        payload |= {"dimensions": self.dim} if self.dim else {}
+        if self.dim:
+            payload["dimensions"] = self.dim
+        tokens = sum(guess(text) for text in inputs)
+        longest = longest_answer(len(inputs), self.dim or self._first_width)
         try:
-            limit = vectors_limit(len(inputs), self.dim or self.tally.width)
-            answer = self.endpoint.post("/embeddings", payload, tokens=sum(map(guess, inputs)), limit=limit)
+            answer = self.endpoint.post("/embeddings", payload, tokens=tokens, longest=longest)
         except EndpointError as error:
             if len(inputs) == 1 or not is_too_large(error.status, error.said):
                 raise
-            self.tally.split()
+            with self._lock:
+                self.splits += 1
             half = len(inputs) // 2
             return np.concatenate([self._ask(inputs[:half]), self._ask(inputs[half:])])
         try:
-            return self._checked(vectors(answer, len(inputs)))
+            rows = vectors(answer, len(inputs))
+            self._check_width(rows.shape[1])
         except ValueError as error:
             raise self.endpoint.error(str(error), 200) from None
-
-    def _checked(self, rows: Rows) -> Rows:
-        width, first = rows.shape[1], self.tally.width_of(rows)
-        if self.dim and width != self.dim:
-            raise ValueError(f"vectors of {width} dimensions; dim={self.dim} was asked for")
-        if width != first:
-            raise ValueError(f"vectors of {width} dimensions, before of {first}")
         return rows
 
-
-class Tally:
-    """How long the vectors are, and how many requests had to be split; several threads may ask."""
-
-    def __init__(self) -> None:
-        self.splits, self._lock = 0, Lock()
-        self.width: int | None = None
-
-    def split(self) -> None:
-        """Count a request that was split."""
+    def _check_width(self, width: int) -> None:
+        """Refuse vectors of another length than was asked for, or than the first ones had."""
         with self._lock:
-            self.splits += 1
+            self._first_width = self._first_width or width
+        if self.dim and width != self.dim:
+            raise ValueError(f"vectors of {width} dimensions; dim={self.dim} was asked for")
+        if width != self._first_width:
+            raise ValueError(f"vectors of {width} dimensions, before of {self._first_width}")
 
-    def width_of(self, rows: Rows) -> int:
-        """Return the number of dimensions of the first vectors that were seen."""
-        with self._lock:
-            self.width = self.width or rows.shape[1]
-            return self.width
+
+def longest_answer(texts: int, dimensions: int | None) -> int:
+    """Return the most bytes of an answer with a vector for each text; dimensions are None before the first answer."""
+    if dimensions is None:
+        dimensions = min(max(MOST_NUMBERS // texts, FEWEST_DIMENSIONS), MOST_DIMENSIONS)
+    return ANSWER_BYTES + texts * (ENTRY_BYTES + dimensions * NUMBER_BYTES)
 
 
 def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
-    """Cut texts into requests of at most so many texts and about so many tokens; one long text stands alone."""
-    return list(_packed(list(map(guess, texts)), most, tokens))
-
-
-def _packed(sizes: Sequence[int], most: int, tokens: int) -> Iterator[range]:
+    """Cut texts into requests of at most ``most`` texts and about ``tokens`` tokens; one long text stands alone."""
+    requests = []
     start = total = 0
-    for place, size in enumerate(sizes):
-        if place > start and (place - start == most or total + size > tokens):
-            yield range(start, place)
-            start, total = place, 0
+    for place, text in enumerate(texts):
+        size = guess(text)
+        is_full = place - start == most or total + size > tokens
+        if place > start and is_full:
+            requests.append(range(start, place))
+            start = place
+            total = 0
         total += size
-    if sizes:
-        yield range(start, len(sizes))
+    if texts:
+        requests.append(range(start, len(texts)))
+    return requests
 
 
 def is_too_large(status: int | None, said: str) -> bool:
     """Say whether a service refused a request for its size, so that half of it may do."""
-    return status == 413 or (status in (400, 422) and TOO_LARGE.search(said) is not None)
+    if status == 413:
+        return True
+    return status in (400, 422) and TOO_LARGE.search(said) is not None
 
 
 def vectors(answer: Any, number: int) -> Rows:
@@ -135,11 +138,12 @@ def vectors(answer: Any, number: int) -> Rows:
     if len(data) != number:
         raise ValueError(f"{len(data)} vectors for {number} texts")
     rows = [_row(entry.get("embedding")) for entry in _in_order(data)]
-    lengths = sorted({len(row) for row in rows})
-    if lengths[0] == 0 or len(lengths) > 1:
-        between = " and " if len(lengths) <= 2 else " to "
-        told = between.join(map(str, sorted({lengths[0], lengths[-1]})))
-        raise ValueError(f"vectors of {told} dimensions in one answer")
+    shortest = min(len(row) for row in rows)
+    longest = max(len(row) for row in rows)
+    if shortest == 0:
+        raise ValueError("vectors of 0 dimensions in one answer")
+    if shortest != longest:
+        raise ValueError(f"vectors of {shortest} and {longest} dimensions in one answer")
     with np.errstate(over="ignore"):
         matrix = np.array(rows).astype(np.float32)
     if not np.isfinite(matrix).all():
@@ -152,7 +156,8 @@ def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not any("index" in entry for entry in data):
         return data
     places = [entry.get("index") for entry in data]
-    if any(type(place) is not int for place in places) or set(places) != set(range(len(data))):
+    all_whole = all(type(place) is int for place in places)
+    if not all_whole or set(places) != set(range(len(data))):
         raise ValueError(f"the 'index' of its vectors is not each of 0 to {len(data) - 1} once")
     return sorted(data, key=lambda entry: int(entry["index"]))
 

@@ -12,9 +12,10 @@ import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from embassay.encoders.lexical.counts import TOKENS
-from embassay.encoders.static.trees import Nesting, Shape
+from embassay.encoders.static.trees import Tree, binarised
 from embassay.errors import EncoderError
 
 PROGRAM, LANGUAGE = "link-parser", "en"
@@ -36,6 +37,7 @@ LONGEST_WORDS, LONGEST_BYTES = 60, 2000
 BLOCK = 200
 """Sentences for each start of the program, which takes some tenths of a second."""
 PROCESSES = 4
+_OPENING, _CLOSING = re.compile(r"\[[A-Z]+"), re.compile(r"[A-Z]+\]")
 _END = "width set to 100000"
 _LEADING = re.compile(r"[^\w\"'(\[$€£]+")
 """What a sentence may not begin with: the program takes some signs for commands."""
@@ -59,12 +61,12 @@ def version() -> str:
         text=True,
         errors="replace",
     )
-    found = re.search(r"link-grammar-([\w.]+)", answer.stdout + answer.stderr)
-    return found[1] if found else "unknown"
+    version = re.search(r"link-grammar-([\w.]+)", answer.stdout + answer.stderr)
+    return version[1] if version else "unknown"
 
 
-def parse(texts: Sequence[str]) -> list[Shape | None]:
-    """Return the shape of each text over its words (lower-cased, cut by ``TOKENS``).
+def parse(texts: Sequence[str]) -> list[Tree | None]:
+    """Return the tree of each text over its words (lower-cased, cut by ``TOKENS``).
 
     None where there is no complete linkage, where the text is too long or has fewer than two words, or where the
     program's words are not those of the text.
@@ -74,27 +76,42 @@ def parse(texts: Sequence[str]) -> list[Shape | None]:
     EncoderError
         If the program fails.
     """
-    asked = {text: line for text in dict.fromkeys(texts) if (line := _askable(text))}
-    blocks = [list(asked)[start : start + BLOCK] for start in range(0, len(asked), BLOCK)]
+    lines = {}
+    for text in texts:
+        line = _line(text)
+        if line:
+            lines[text] = line
+    unique = list(lines)
+    blocks = [unique[start : start + BLOCK] for start in range(0, len(unique), BLOCK)]
+
+    def parse_block(block: Sequence[str]) -> list[str]:
+        return _answers([lines[text] for text in block])
+
+    trees: dict[str, Tree | None] = {}
     with ThreadPoolExecutor(PROCESSES) as pool:
-        answers = pool.map(lambda block: _answers([asked[text] for text in block]), blocks)
-        found = {
-            text: _shape(text, answer) if answer else None
-            for block, own in zip(blocks, answers, strict=True)
-            for text, answer in zip(block, own, strict=True)
-        }
-    return [found.get(text) for text in texts]
+        for block, answers in zip(blocks, pool.map(parse_block, blocks), strict=True):
+            for text, answer in zip(block, answers, strict=True):
+                trees[text] = tree_of(text, answer)
+    return [trees.get(text) for text in texts]
 
 
-def _askable(text: str) -> str:
+def _line(text: str) -> str:
     """Return the line to send, empty for none; it has as many characters as the text, less those it begins with."""
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = _printable(text)
     line = line[_start(line) :]
-    short = 1 < len(re.findall(TOKENS, text.lower())) <= LONGEST_WORDS
-    return line if short and line.strip() and len(line.encode("utf-8", "replace")) <= LONGEST_BYTES else ""
+    words = len(re.findall(TOKENS, text.lower()))
+    too_long = words > LONGEST_WORDS or len(line.encode("utf-8", "replace")) > LONGEST_BYTES
+    if words < 2 or too_long or not line.strip():
+        return ""
+    return line
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _start(line: str) -> int:
+    """Return the place of the first character that may be sent."""
     leading = _LEADING.match(line)
     return leading.end() if leading else 0
 
@@ -110,57 +127,67 @@ def _answers(lines: Sequence[str]) -> list[str]:
         capture_output=True,
         check=False,
     )
-    found, last = [], ""
+    answers = []
+    constituents = ""
     for line in answer.stdout.decode("utf-8", "replace").split("\n"):
         if line.startswith("["):
-            last = line
+            constituents = line
         elif line == _END:
-            found.append(last)
-            last = ""
-    if answer.returncode or len(found) != len(lines):
-        reason = (answer.stderr.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
+            answers.append(constituents)
+            constituents = ""
+    if answer.returncode or len(answers) != len(lines):
+        reason = answer.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
         raise EncoderError(f"{PROGRAM} failed ({reason}); trees=right needs no parser")
-    return found
+    return answers
 
 
-def _shape(text: str, answer: str) -> Shape | None:
-    """Return the shape over the text's own words that the program's brackets give; None where its words differ."""
+def tree_of(text: str, answer: str) -> Tree | None:
+    """Return the tree over the text's own words that the program's brackets give; None where its words differ.
+
+    A word of the program may be several of ours (``3.5`` is three): they become a bracket of their own.
+    """
     parts = answer.split()
-    leaves = [part for part in parts if not re.fullmatch(r"\[[A-Z]+|[A-Z]+\]", part)]
-    starts = _starts(text, leaves)
-    if starts is None:
+    program_words = [part for part in parts if not _OPENING.fullmatch(part) and not _CLOSING.fullmatch(part)]
+    starts = _starts(text, program_words)
+    if not starts:
         return None
-    owners = [max(bisect_right(starts, word.start()) - 1, 0) for word in re.finditer(TOKENS, text.lower())]
-    counts = [0] * len(leaves)
-    for owner in owners:
-        counts[owner] += 1
-    nesting, own = Nesting(), iter(counts)
+    words_of: list[list[str]] = [[] for _ in program_words]
+    for word in re.finditer(TOKENS, text.lower()):
+        owner = max(bisect_right(starts, word.start()) - 1, 0)
+        words_of[owner].append(word[0])
+
+    remaining = iter(words_of)
+    outermost: list[Any] = []
+    open_brackets = [outermost]
     for part in parts:
-        if re.fullmatch(r"\[[A-Z]+", part):
-            nesting.open()
-        elif re.fullmatch(r"[A-Z]+\]", part):
-            nesting.close()
+        if _OPENING.fullmatch(part):
+            bracket: list[Any] = []
+            open_brackets[-1].append(bracket)
+            open_brackets.append(bracket)
+        elif _CLOSING.fullmatch(part):
+            open_brackets.pop()
         else:
-            nesting.open()
-            for _ in range(next(own)):
-                nesting.leaf()
-            nesting.close()
-    return nesting.shape()
+            open_brackets[-1].append(next(remaining))
+    return binarised(outermost)
 
 
-def _starts(text: str, leaves: Sequence[str]) -> list[int] | None:
+def _starts(text: str, program_words: Sequence[str]) -> list[int] | None:
     """Return where each of the program's words begins in the text; None where one is not found in its turn."""
+    # The program writes square brackets, which are its own, as braces.
     lower = text.lower().translate({ord("["): "{", ord("]"): "}"})
-    place, starts = _start("".join(c if c.isprintable() else " " for c in text)), []
-    for leaf in leaves:
+    place = _start(_printable(text))
+    starts = []
+    for program_word in program_words:
         while place < len(lower) and lower[place].isspace():
             place += 1
-        word = next((w for w in _readings(leaf.lower()) if lower.startswith(w, place)), None)
-        if word is None:
+        for reading in _readings(program_word.lower()):
+            if lower.startswith(reading, place):
+                break
+        else:
             return None
         starts.append(place)
-        place += len(word)
-    return starts if starts else None
+        place += len(reading)
+    return starts
 
 
 def _readings(leaf: str) -> Iterator[str]:

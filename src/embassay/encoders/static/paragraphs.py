@@ -1,8 +1,8 @@
 """Paragraph vectors, PV-DM and PV-DBOW, out of a folder written by ``embassay train paragraphs``.
 
 Le & Mikolov (2014), "Distributed representations of sentences and documents"; baselines of White et al. (2015),
-section 3.2.2. The vector of a new text is inferred: the text's vector learns to tell its words, all else staying as it
-is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
+section 3.2.2. The vector of a new text is inferred: the text's vector learns to predict its words, all else staying
+as it is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.tokens import Cut, cutter
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.encoders.tokens import Cut, count_unknown, cutter
+from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
@@ -51,51 +53,47 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
     folder = TrainedFolder.of(source_path(target), "paragraphs")
     cut = cutter(folder.tokens, f"encoder 'paragraphs:{target}'")
-    return ParagraphsEncoder(target, folder, runtime, cut, seed, Inference())
+    return ParagraphsEncoder(target, folder, runtime, cut, seed)
 
 
-@dataclass
-class Inference:
-    """What has been inferred so far: each text, and whether it came to rest; and the model, while it is in memory."""
+@dataclass(frozen=True, eq=False)
+class ParagraphsEncoder(LoadedEncoder):
+    """Infers a vector for each text by itself.
 
-    resting: dict[str, bool] = field(default_factory=dict)
-    model: ParagraphModel | None = None
-
-
-@dataclass(frozen=True)
-class ParagraphsEncoder:
-    """Infers a vector for each text by itself."""
+    Attributes
+    ----------
+    converged
+        Whether the inference of each text so far did.
+    """
 
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
     cut: Cut = field(repr=False)
     seed: int
-    inference: Inference = field(repr=False, compare=False)
+    converged: dict[str, bool] = field(default_factory=dict, repr=False)
+
+    def load(self) -> ParagraphModel:
+        """Read the folder."""
+        return ParagraphModel.of(self.folder)
 
     @property
     def card(self) -> Card:
         """What the folder's record says."""
-        return Card(f"paragraphs:{self.name}" + (f",seed={self.seed}" if self.seed else ""))
+        return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of how inference goes, and of the seed."""
-        names = ("paragraphs.json", *self.folder.files)
-        files = {name: self.runtime.sha256(self.folder.path / name) for name in names}
-        return content_hash(["paragraphs", files, EPOCHS, MOVED, self.seed])
+        return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
 
     @property
     def route(self) -> Mapping[str, Any]:
         """What inference took, for ``run.json``: texts, and the share that was still moving after 200 epochs."""
-        resting = self.inference.resting.values()
-        if not resting:
+        if not self.converged:
             return {}
-        return {"inferred": len(resting), "epochs": EPOCHS, "stopped_by_limit": 1 - sum(resting) / len(resting)}
-
-    def fit(self, texts: Sequence[str]) -> ParagraphsEncoder:
-        """Return itself: nothing is learnt."""
-        return self
+        texts = len(self.converged)
+        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - sum(self.converged.values()) / texts}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -105,31 +103,16 @@ class ParagraphsEncoder:
         EncoderError
             If a file of the folder is damaged.
         """
-        try:
-            model = self._model
-            matrix = np.zeros((len(texts), model.whole("dim")), dtype=np.float32)
-            for place, text in enumerate(texts):
-                matrix[place], self.inference.resting[text] = model.infer(self._words(text), text, self.seed)
-        except SourceError as error:
-            raise EncoderError(str(error)) from None
+        model = self.model
+        matrix = np.zeros((len(texts), model.gensim.vector_size), dtype=np.float32)
+        for place, text in enumerate(texts):
+            matrix[place], self.converged[text] = model.infer(self._words(text), text, self.seed)
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
-        counts = self._model.counts
-        found = [(sum(word in counts for word in words), len(words)) for words in map(self._words, texts)]
-        tokens = sum(total for _, total in found)
-        return tokens - sum(known for known, _ in found), tokens, sum(not known for known, _ in found)
-
-    def release(self) -> None:
-        """Let go of the model; the next text builds it again."""
-        self.inference.model = None
-
-    @property
-    def _model(self) -> ParagraphModel:
-        if self.inference.model is None:
-            self.inference.model = ParagraphModel(self.folder)
-        return self.inference.model
+        counts = self.model.counts
+        return count_unknown(map(self._words, texts), lambda word: word in counts)
 
     def _words(self, text: str) -> list[str]:
         return self.cut(text.lower() if self.folder.lower else text)

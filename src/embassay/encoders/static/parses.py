@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
-from embassay.encoders.static.trees import Shape, Tree, balanced, right
-from embassay.errors import SpecError, UnknownNameError
+from embassay.encoders.static.trees import Tree, balanced, right
+from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 
 Source = Literal["brackets", "link-parser", "right", "balanced"]
 """Each text is a bracketed parse; the program of that name; right-branching; split in the middle."""
@@ -45,12 +46,14 @@ def check_source(name: str, place: str) -> Source:
 
     Raises
     ------
-    SpecError, UnknownNameError
-        If its program is not installed, or there is none of that name.
+    SpecError, MissingExtraError, UnknownNameError
+        If its program or nltk is not installed, or there is none of that name.
     """
-    source = next((source for source in SOURCES if source == name), None)
-    if source is None:
+    if name not in SOURCES:
         raise UnknownNameError("source of trees", name, SOURCES)
+    source: Source = name
+    if source == "brackets" and importlib.util.find_spec("nltk") is None:
+        raise MissingExtraError(f"{place}, trees=brackets,", "words")
     if source == "link-parser" and not link_parser.installed():
         raise SpecError(
             f"{place}: the program {link_parser.PROGRAM} is not installed: {link_parser.INSTALL}; "
@@ -89,14 +92,18 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
     """
     if source == "brackets":
         return Parsed(tuple(_bracketed(text, place) for place, text in enumerate(texts)))
-    found = words(texts, source)
+    all_words = words(texts, source)
     if source != "link-parser":
-        shape: Callable[[int], Shape] = right if source == "right" else balanced
-        return Parsed(tuple(Tree(own, shape(len(own))) for own in found))
-    shapes = link_parser.parse(texts)
-    trees = tuple(Tree(own, known or right(len(own))) for own, known in zip(found, shapes, strict=True))
-    failed = [known is None for own, known in zip(found, shapes, strict=True) if len(own) > 1]
-    return Parsed(trees, len(failed), sum(failed))
+        shape_of_length = right if source == "right" else balanced
+        return Parsed(tuple(Tree(text_words, shape_of_length(len(text_words))) for text_words in all_words))
+    trees = []
+    asked = fell_back = 0
+    for text_words, tree in zip(all_words, link_parser.parse(texts), strict=True):
+        trees.append(tree or Tree(text_words, right(len(text_words))))
+        if len(text_words) > 1:
+            asked += 1
+            fell_back += tree is None
+    return Parsed(tuple(trees), asked, fell_back)
 
 
 def _bracketed(text: str, place: int) -> Tree:

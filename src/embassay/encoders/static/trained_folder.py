@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,11 +51,11 @@ class TrainedFolder:
             raise SourceError(f"damaged ({error}); train again with --overwrite", file) from None
         if not isinstance(record, dict) or record.get("kind") != kind or record.get("format") != FORMAT:
             raise SourceError(f"no record of a model of the kind {kind!r} in format {FORMAT}", file)
-        found = cls(path, kind, record)
-        for name in found.files:
+        folder = cls(path, kind, record)
+        for name in folder.files:
             if not (path / name).is_file():
                 raise SourceError(f"the model's file {name} is missing; train again with --overwrite", path)
-        return found
+        return folder
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -65,8 +65,8 @@ class TrainedFolder:
     @property
     def settings(self) -> Mapping[str, Any]:
         """What it was trained with, by the option's name."""
-        found: Mapping[str, Any] = self.get("settings", dict)
-        return found
+        settings: Mapping[str, Any] = self.get("settings", dict)
+        return settings
 
     @property
     def tokens(self) -> Cutting:
@@ -77,10 +77,12 @@ class TrainedFolder:
         SourceError
             If that is unknown.
         """
-        found = self.settings.get("tokens")
-        if found not in ("words", "treebank"):
-            raise SourceError(f"is {found!r}, neither words nor treebank", self._file, field="tokens")
-        return "treebank" if found == "treebank" else "words"
+        tokens = self.settings.get("tokens")
+        if tokens == "words":
+            return "words"
+        if tokens == "treebank":
+            return "treebank"
+        raise self.wrong(f"is {tokens!r}, neither words nor treebank", "tokens")
 
     @property
     def lower(self) -> bool:
@@ -97,11 +99,45 @@ class TrainedFolder:
         """
         value = self.record.get(name)
         if not isinstance(value, kind):
-            raise SourceError(f"is {value!r}, no {kind.__name__}", self._file, field=name)
+            raise self.wrong(f"is {value!r}, no {kind.__name__}", name)
         return value
 
-    def array(self, name: str, shape: tuple[int | None, ...]) -> NDArray[np.float32]:
-        """Return a float32 array out of a ``.npy`` file; None in the shape stands for any number.
+    def whole(self, name: str) -> int:
+        """Return a setting that is a whole number, 1 or more.
+
+        Raises
+        ------
+        SourceError
+            If it is not.
+        """
+        value = self.settings.get(name)
+        if type(value) is not int or value < 1:
+            raise self.wrong(f"is {value!r}, no whole number of 1 or more", name)
+        return value
+
+    def vocabulary(self) -> list[str]:
+        """Return the words that were learnt.
+
+        Raises
+        ------
+        SourceError
+            If one stands there twice or is no text.
+        """
+        words: list[str] = self.get("vocabulary", list)
+        if not all(isinstance(word, str) for word in words) or len(set(words)) != len(words):
+            raise self.wrong("has a word twice, or one that is no text", "vocabulary")
+        return words
+
+    def hashes(self, sha256: Callable[[Path], str]) -> dict[str, str]:
+        """Return the hash of each file of the model, the record included."""
+        return {name: sha256(self.path / name) for name in (self._file.name, *self.files)}
+
+    def wrong(self, problem: str, field: str) -> SourceError:
+        """Return an error about an entry of the record."""
+        return SourceError(problem, self._file, field=field)
+
+    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Return a float32 array out of a ``.npy`` file.
 
         Raises
         ------
@@ -111,14 +147,12 @@ class TrainedFolder:
         path = self.path / name
         try:
             with path.open("rb") as file:
-                found: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+                array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise SourceError(f"damaged ({error}); train again with --overwrite", path) from None
-        fits = found.ndim == len(shape) and all(w in (None, n) for n, w in zip(found.shape, shape, strict=True))
-        if found.dtype != np.float32 or not fits or not np.isfinite(found).all():
-            wanted = tuple("any" if n is None else n for n in shape)
-            raise SourceError(f"{found.dtype} {found.shape}, not finite float32 {wanted}; train again", path)
-        return found
+        if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
+            raise SourceError(f"{array.dtype} {array.shape}, not finite float32 {shape}; train again", path)
+        return array
 
     @property
     def _file(self) -> Path:

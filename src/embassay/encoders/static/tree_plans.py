@@ -1,4 +1,4 @@
-"""The order in which many trees are worked off at once, from the words up and from every inner node down.
+"""The order in which many trees are computed at once, from the words up and from every inner node down.
 
 Nodes of one height are computed together, and so are all vectors that lie the same number of steps below the node that
 they are unfolded from: the number of calls is that of the heights, whatever the number of texts.
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How many trees are evaluated together, from the words up and from every inner node down.
+    """How several trees are evaluated together, from the words up and from every inner node down.
 
     Attributes
     ----------
@@ -78,76 +78,98 @@ class Plan:
     def of(shapes: Sequence[Shape], unfold: bool = True) -> Plan:
         """Lay out the trees of n texts; without ``unfold`` there are no steps down."""
         words = np.array([shape.leaves for shape in shapes], dtype=np.int64)
-        total, heights = int(words.sum()), _joined([shape.heights for shape in shapes])
-        by_height = np.argsort(heights, kind="stable")
-        first_word, first_inner = _starts(words), _starts(np.maximum(words - 1, 0))
-        parents = _joined([_parents(shape) for shape in shapes])
-        order = np.argsort(parents, kind="stable")
-        # Rows of the leaves followed by the inner nodes, for words and inner nodes in the order of the texts.
-        row = np.concatenate([_inverse(order), total + _inverse(by_height)])
-        parts = [
-            np.where(s.children < s.leaves, s.children + w, s.children - s.leaves + total + i)
-            for s, w, i in zip(shapes, first_word.tolist(), first_inner.tolist(), strict=True)
-        ]
-        children = row[_joined(parts).reshape(-1, 2)][by_height]
-        last = np.where(words > 1, total + first_inner + words - 2, first_word)
+        inner = np.maximum(words - 1, 0)
+        total_words = int(words.sum())
+        heights = _joined([shape.heights for shape in shapes])
+        parent_heights = _joined([_parent_heights(shape) for shape in shapes])
+        word_order = np.argsort(parent_heights, kind="stable")
+        inner_order = np.argsort(heights, kind="stable")
+
+        # Nodes are numbered through all texts: the words first, then the inner nodes.
+        first_word = np.cumsum(words) - words
+        first_inner = total_words + np.cumsum(inner) - inner
+        parts = []
+        for shape, word_offset, inner_offset in zip(shapes, first_word, first_inner, strict=True):
+            is_word = shape.children < shape.leaves
+            parts.append(shape.children + np.where(is_word, word_offset, inner_offset - shape.leaves))
+        children = _joined(parts).reshape(-1, 2)
+        # The last node of a text is its root; a text of one word has no inner node.
+        root = np.where(words > 1, first_inner + words - 2, first_word)
+
+        # From here on nodes stand in the order in which they are computed.
+        row = np.concatenate([_inverse(word_order), total_words + _inverse(inner_order)])
+        ordered_children = row[children][inner_order]
         roots = np.full(len(shapes), -1, dtype=np.int64)
-        roots[words > 0] = row[last[words > 0]]
-        depth = int(heights.max(initial=0))
-        sizes = np.bincount(parents, minlength=depth + 1)
+        roots[words > 0] = row[root[words > 0]]
+        highest = int(heights.max(initial=0))
+        words_by_height = np.bincount(parent_heights, minlength=highest + 1)
+        inner_by_height = np.bincount(heights, minlength=highest + 1)
         return Plan(
-            order,
-            tuple(sizes.tolist()),
-            tuple(_levels(children, sizes, np.bincount(heights, minlength=depth + 1))),
-            tuple(_steps(children, total)) if unfold else (),
-            roots,
+            order=word_order,
+            sizes=tuple(words_by_height.tolist()),
+            levels=tuple(_levels(ordered_children, words_by_height, inner_by_height)),
+            steps=tuple(_steps(ordered_children, total_words)) if unfold else (),
+            roots=roots,
         )
 
 
-def _parents(shape: Shape) -> Indices:
+def _parent_heights(shape: Shape) -> Indices:
     """Return the height of each word's parent; 0 where it has none."""
     above = np.zeros(max(2 * shape.leaves - 1, 0), dtype=np.int64)
     above[shape.children] = shape.heights[:, None]
     return above[: shape.leaves]
 
 
-def _levels(children: Indices, sizes: Indices, inner: Indices) -> list[Level]:
-    """Return the levels, from the words up; ``children`` are rows of leaves and inner nodes, by height."""
-    total = int(sizes.sum())
-    place = np.zeros(total + len(children), dtype=np.int64)
-    words, nodes = np.cumsum(sizes), np.cumsum(inner)
-    waits = np.zeros(total + len(children), dtype=bool)
-    waits[children.reshape(-1)] = True
-    waiting, found = np.zeros(0, dtype=np.int64), []
-    for height in range(1, len(sizes)):
-        pool = np.concatenate([np.arange(words[height - 1], words[height]), waiting])
-        place[pool] = np.arange(len(pool))
-        own = np.arange(nodes[height - 1], nodes[height])
-        used = children[own].reshape(-1)
-        both = np.concatenate([total + own, pool])
-        waits[used] = False
-        kept = np.flatnonzero(waits[both])
-        found.append(Level(place[used], kept))
-        waiting = both[kept]
-    return found
+def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indices) -> list[Level]:
+    """Return the levels, from the words up.
+
+    Parameters
+    ----------
+    children
+        (m, 2) rows of the leaves followed by the inner nodes, both in the plan's order.
+    words_by_height
+        How many words have a parent of each height; of height 0, how many have none.
+    inner_by_height
+        How many inner nodes have each height.
+    """
+    total_words = int(words_by_height.sum())
+    total = total_words + len(children)
+    word_ends = np.cumsum(words_by_height)
+    inner_ends = np.cumsum(inner_by_height)
+    is_child = np.zeros(total, dtype=bool)
+    is_child[children.reshape(-1)] = True
+    place_in_pool = np.zeros(total, dtype=np.int64)
+    waiting = np.zeros(0, dtype=np.int64)
+    levels = []
+    for height in range(1, len(words_by_height)):
+        new_words = np.arange(word_ends[height - 1], word_ends[height])
+        pool = np.concatenate([new_words, waiting])
+        place_in_pool[pool] = np.arange(len(pool))
+        new_inner = np.arange(inner_ends[height - 1], inner_ends[height])
+        merged = children[new_inner].reshape(-1)
+        # Each node is merged once: afterwards it need not wait any more.
+        is_child[merged] = False
+        candidates = np.concatenate([total_words + new_inner, pool])
+        kept = np.flatnonzero(is_child[candidates])
+        levels.append(Level(place_in_pool[merged], kept))
+        waiting = candidates[kept]
+    return levels
 
 
-def _steps(children: Indices, total: int) -> list[Step]:
-    nodes, found = np.arange(len(children)), []
+def _steps(children: Indices, total_words: int) -> list[Step]:
+    """Return the steps down from all inner nodes; ``children`` as of :func:`_levels`."""
+    steps = []
+    nodes = np.arange(len(children))
     while len(nodes):
         below = children[nodes].reshape(-1)
-        word = below < total
-        found.append(Step(np.flatnonzero(word), below[word], np.flatnonzero(~word)))
-        nodes = below[~word] - total
-    return found
+        is_word = below < total_words
+        steps.append(Step(np.flatnonzero(is_word), below[is_word], np.flatnonzero(~is_word)))
+        nodes = below[~is_word] - total_words
+    return steps
 
 
 def _joined(arrays: Sequence[Indices]) -> Indices:
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
-
-
-def _starts(sizes: Indices) -> Indices:
-    return np.cumsum(sizes) - sizes
 
 
 def _inverse(order: Indices) -> Indices:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
+Nested: TypeAlias = "Sequence[Nested | str]"
+"""Words in lists in lists; an ``nltk.Tree`` is one."""
 SHAPES = 256
 """Shapes that are kept because another text of the same length will have the same."""
 
@@ -50,15 +53,19 @@ def shape_of(leaves: int, merges: Sequence[tuple[int, int]]) -> Shape:
     heights = [0] * leaves
     for left, right in merges:
         heights.append(1 + max(heights[left], heights[right]))
+    inner_heights = np.array(heights[leaves:], dtype=np.int64)
     children = np.array(merges, dtype=np.int64).reshape(-1, 2)
-    return Shape(leaves, children, np.array(heights[leaves:], dtype=np.int64))
+    return Shape(leaves, children, inner_heights)
 
 
 @lru_cache(SHAPES)
 def right(leaves: int) -> Shape:
     """Return the right-branching shape: (a (b (c d)))."""
-    merges = [(leaves - 2, leaves - 1)] if leaves > 1 else []
-    merges += [(word, leaves + place) for place, word in enumerate(range(leaves - 3, -1, -1))]
+    merges = []
+    last = leaves - 1
+    for word in range(leaves - 2, -1, -1):
+        merges.append((word, last))
+        last = leaves + len(merges) - 1
     return shape_of(leaves, merges)
 
 
@@ -79,52 +86,38 @@ def balanced(leaves: int) -> Shape:
     return shape_of(leaves, merges)
 
 
-class Nesting:
-    """Builds a shape from brackets as they open and close.
+def binarised(nested: Nested) -> Tree:
+    """Return the binary tree of nested lists of words.
 
-    A bracket of more than two parts is binarised to the right, (a b c) to (a (b c)); one of a single part is that
-    part, and one of none is left out.
+    A list of more than two parts is binarised to the right, [a, b, c] to (a (b c)); one of a single part is that part,
+    and one of none is left out.
+
+    Raises
+    ------
+    RecursionError
+        If it is nested too deeply for Python.
     """
+    words: list[str] = []
+    merges: list[tuple[int, int]] = []
 
-    def __init__(self) -> None:
-        """Begin with an outermost bracket that is open."""
-        self._open: list[list[int]] = [[]]
-        self._merges: list[tuple[int, int]] = []
-        self.leaves = 0
+    def node_of(part: Nested | str) -> int | None:
+        """Return the number of a part's node; an inner node is −1, −2 … until the number of words is known."""
+        if isinstance(part, str):
+            words.append(part)
+            return len(words) - 1
+        nodes = [node for node in map(node_of, part) if node is not None]
+        if not nodes:
+            return None
+        merged = nodes.pop()
+        while nodes:
+            merges.append((nodes.pop(), merged))
+            merged = -len(merges)
+        return merged
 
-    @property
-    def depth(self) -> int:
-        """The number of brackets that are open, the outermost not counted."""
-        return len(self._open) - 1
-
-    def open(self) -> None:
-        """Open a bracket."""
-        self._open.append([])
-
-    def leaf(self) -> None:
-        """Put in the next word."""
-        self._open[-1].append(self.leaves)
-        self.leaves += 1
-
-    def close(self) -> None:
-        """Close the bracket that was opened last."""
-        parts = self._open.pop()
-        if parts:
-            self._open[-1].append(self._merged(parts))
-
-    def shape(self) -> Shape:
-        """Return the shape of all that was put in; brackets that are still open are closed."""
-        while self.depth:
-            self.close()
-        if self._open[0]:
-            self._open[0] = [self._merged(self._open[0])]
-        # An inner node is −1, −2 … until the number of words is known.
-        numbered = [tuple(n if n >= 0 else self.leaves - 1 - n for n in merge) for merge in self._merges]
-        return shape_of(self.leaves, [(left, right) for left, right in numbered])
-
-    def _merged(self, parts: Sequence[int]) -> int:
-        node = parts[-1]
-        for part in reversed(parts[:-1]):
-            self._merges.append((part, node))
-            node = -len(self._merges)
-        return node
+    node_of(nested)
+    leaves = len(words)
+    numbered = []
+    for pair in merges:
+        first, second = (node if node >= 0 else leaves - 1 - node for node in pair)
+        numbered.append((first, second))
+    return Tree(tuple(words), shape_of(leaves, numbered))

@@ -45,24 +45,30 @@ def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     """Return the (m, d) vectors of all inner nodes, in the plan's order, from (L, d) words in the plan's order."""
     import torch
 
-    words = leaves.split(plan.sizes)
-    waiting, found = leaves[:0], [leaves[:0]]
-    for level, own in zip(plan.levels, words[1:], strict=True):
-        pool = torch.cat([own, waiting])
+    words_by_height = leaves.split(plan.sizes)
+    nothing = leaves[:0]
+    waiting = nothing
+    vectors = [nothing]
+    # Words without a parent come first, and are in no level.
+    for level, words in zip(plan.levels, words_by_height[1:], strict=True):
+        pool = torch.cat([words, waiting])
         pairs = _rows(pool, level.children).view(-1, 2 * leaves.shape[1])
-        new = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
+        merged = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
         if matrices.normalize:
-            new = torch.nn.functional.normalize(new)
-        waiting = _rows(torch.cat([new, pool]), level.waiting)
-        found.append(new)
-    return torch.cat(found)
+            merged = torch.nn.functional.normalize(merged)
+        waiting = _rows(torch.cat([merged, pool]), level.waiting)
+        vectors.append(merged)
+    return torch.cat(vectors)
 
 
 def roots(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     """Return the (n, d) vector of each text: its root, its word where it has only one, zero where it has none."""
     import torch
 
-    nodes = torch.cat([leaves, encode(plan, leaves, matrices), leaves.new_zeros((1, leaves.shape[1]))])
+    inner = encode(plan, leaves, matrices)
+    # The last row is that of texts without words, whose index is −1.
+    zero = leaves.new_zeros((1, leaves.shape[1]))
+    nodes = torch.cat([leaves, inner, zero])
     return nodes[torch.from_numpy(plan.roots)]
 
 
@@ -76,11 +82,13 @@ def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     """
     import torch
 
-    above, loss = encode(plan, leaves, matrices), leaves.new_zeros(())
+    above = encode(plan, leaves, matrices)
+    loss = leaves.new_zeros(())
     for step in plan.steps:
-        both = torch.tanh(torch.nn.functional.linear(above, matrices.unfold, matrices.unfold_bias))
-        below = both.view(-1, leaves.shape[1])
-        loss = loss + (_rows(below, step.words) - _rows(leaves, step.targets)).square().sum()
+        pairs = torch.tanh(torch.nn.functional.linear(above, matrices.unfold, matrices.unfold_bias))
+        below = pairs.view(-1, leaves.shape[1])
+        errors = _rows(below, step.words) - _rows(leaves, step.targets)
+        loss = loss + errors.square().sum()
         above = _rows(below, step.inner)
     return loss
 

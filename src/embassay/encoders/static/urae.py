@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
 from embassay.encoders.static.link_parser import INSTALL
 from embassay.encoders.static.parses import Source, check_source, parse
@@ -23,7 +25,8 @@ from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.encoders.tokens import count_unknown
+from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
@@ -59,29 +62,30 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
-    given = None if trees is None else check_source(trees, f"{place}, option 'trees'")
-    if (trained := folder.settings.get("trees")) not in parses.SOURCES:
-        raise SourceError(
-            f"is {trained!r}, not one of {', '.join(parses.SOURCES)}", folder.path / "urae.json", field="trees"
-        )
-    return UraeEncoder(target, folder, runtime, given or _default(trained), given, Work())
+    if trees is not None:
+        trees = check_source(trees, f"{place}, option 'trees'")
+    trained = folder.settings.get("trees")
+    if trained not in parses.SOURCES:
+        raise folder.wrong(f"is {trained!r}, not one of {', '.join(parses.SOURCES)}", "trees")
+    return UraeEncoder(target, folder, runtime, trees or _default(trained), trees, Work())
 
 
 def _default(trained: Source) -> Source:
-    """Return the source of trees to use where none is asked for."""
+    """Return the source of trees to use where no option says it."""
+    if trained == "brackets":
+        return "right"
     try:
-        return "right" if trained == "brackets" else check_source(trained, "")
+        return check_source(trained, "")
     except SpecError:
         return "right"
 
 
 @dataclass
 class Work:
-    """What has been done so far: texts that a parser was asked for, those it could not parse, the model in memory."""
+    """How many texts a parser was asked for so far, and those of them that it could not parse."""
 
     parsed: int = 0
     fell_back: int = 0
-    model: Model | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,74 +115,83 @@ class Model:
         """
         import torch
 
-        vocabulary, dim = folder.get("vocabulary", list), folder.settings.get("dim")
-        row = {word: place for place, word in enumerate(vocabulary, start=1) if isinstance(word, str)}
-        if len(row) != len(vocabulary):
-            raise SourceError("has a word twice, or one that is no text", folder.path / "urae.json", field="vocabulary")
-        if type(dim) is not int or dim < 1:
-            raise SourceError(f"is {dim!r}, no whole number of 1 or more", folder.path / "urae.json", field="dim")
-        shapes = {"fold": (dim, 2 * dim), "fold_bias": (dim,), "unfold": (2 * dim, dim), "unfold_bias": (2 * dim,)}
-        arrays = {name: torch.from_numpy(folder.array(f"{name}.npy", shape)) for name, shape in shapes.items()}
+        vocabulary = folder.vocabulary()
+        dim = folder.whole("dim")
+        row = {word: place for place, word in enumerate(vocabulary, start=1)}
+
+        def tensor(name: str, *shape: int) -> Any:
+            return torch.from_numpy(folder.array(name, shape))
+
+        matrices = Matrices(
+            fold=tensor("fold.npy", dim, 2 * dim),
+            fold_bias=tensor("fold_bias.npy", dim),
+            unfold=tensor("unfold.npy", 2 * dim, dim),
+            unfold_bias=tensor("unfold_bias.npy", 2 * dim),
+            normalize=bool(folder.settings.get("normalize")),
+        )
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
-        return cls(row, words, Matrices(**arrays, normalize=bool(folder.settings.get("normalize"))))
+        return cls(row, words, matrices)
 
     def encode(self, trees: Sequence[Tree]) -> NDArray[np.float32]:
         """Return the (n, d) roots of the trees."""
         import torch
 
         plan = Plan.of([tree.shape for tree in trees], unfold=False)
-        rows = np.array([self.row.get(word, UNKNOWN) for tree in trees for word in tree.words], dtype=np.int64)
+        rows = []
+        for tree in trees:
+            rows += [self.row.get(word, UNKNOWN) for word in tree.words]
+        ordered_rows = np.array(rows, dtype=np.int64)[plan.order]
+        leaves = torch.from_numpy(self.words[ordered_rows])
         with torch.inference_mode():
-            found: NDArray[np.float32] = roots(
-                plan, torch.from_numpy(self.words[rows[plan.order]]), self.matrices
-            ).numpy()
-        return found
+            vectors: NDArray[np.float32] = roots(plan, leaves, self.matrices).numpy()
+        return vectors
 
 
-@dataclass(frozen=True)
-class UraeEncoder:
+@dataclass(frozen=True, eq=False)
+class UraeEncoder(LoadedEncoder):
     """Folds each text along its tree.
 
     Attributes
     ----------
     trees
         Where trees come from.
-    given
-        The same, where it was asked for; None where it follows from the folder.
+    requested
+        The same, where an option says it; None where it follows from the folder.
     """
 
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
     trees: Source
-    given: Source | None
+    requested: Source | None
     work: Work = field(repr=False, compare=False)
+
+    def load(self) -> Model:
+        """Read the folder's arrays."""
+        return Model.of(self.folder)
 
     @property
     def card(self) -> Card:
         """What the folder's record says."""
         trained = self.folder.settings["trees"]
-        differs = trained != self.trees and self.given is None
-        why = "texts have no brackets" if trained == "brackets" else f"it is not installed here ({INSTALL})"
-        warning = f"it was trained on trees of {trained} and is used with right-branching ones: {why}"
-        return Card(f"urae:{self.name}" + (f",trees={self.given}" if self.given else ""), warnings=(warning,) * differs)
+        warnings = []
+        if self.requested is None and trained != self.trees:
+            why = "texts have no brackets" if trained == "brackets" else f"it is not installed here ({INSTALL})"
+            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {why}")
+        return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}), warnings=tuple(warnings))
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of where trees come from, the parser's version included."""
-        names = ("urae.json", *self.folder.files)
-        files = {name: self.runtime.sha256(self.folder.path / name) for name in names}
-        return content_hash(["urae", files, parses.identity(self.trees)])
+        return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
 
     @property
     def route(self) -> Mapping[str, Any]:
         """Where trees came from, for ``run.json``, and of a parser how many texts it was given and could not parse."""
-        parser = {"parsed": self.work.parsed, "fell_back": self.work.fell_back} if self.work.parsed else {}
-        return {"trees": parses.identity(self.trees), "device": "cpu", **parser}
-
-    def fit(self, texts: Sequence[str]) -> UraeEncoder:
-        """Return itself: nothing is learnt."""
-        return self
+        route: dict[str, Any] = {"trees": parses.identity(self.trees), "device": "cpu"}
+        if self.work.parsed:
+            route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
+        return route
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; an empty text is a zero row.
@@ -188,7 +201,7 @@ class UraeEncoder:
         EncoderError
             If a file of the folder is damaged, the parser fails, or a text should be a bracketed parse and is none.
         """
-        model = self._model
+        model = self.model
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), BLOCK):
             block = slice(start, start + BLOCK)
@@ -197,36 +210,21 @@ class UraeEncoder:
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
-        row = self._model.row
+        row = self.model.row
         try:
             words = parses.words(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
-        known = [sum(word in row for word in own) for own in words]
-        tokens = sum(map(len, words))
-        return tokens - sum(known), tokens, sum(not number for number in known)
-
-    def release(self) -> None:
-        """Let go of the arrays; the next text reads them again."""
-        self.work.model = None
-
-    @property
-    def _model(self) -> Model:
-        if self.work.model is None:
-            try:
-                self.work.model = Model.of(self.folder)
-            except SourceError as error:
-                raise EncoderError(str(error)) from None
-        return self.work.model
+        return count_unknown(words, lambda word: word in row)
 
     def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
         try:
-            found = parse(texts, self.trees)
+            parsed = parse(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
-        self.work.parsed += found.asked
-        self.work.fell_back += found.fell_back
-        return found.trees
+        self.work.parsed += parsed.asked
+        self.work.fell_back += parsed.fell_back
+        return parsed.trees
 
 
 def _no_parse(error: ValueError, texts: Sequence[str]) -> EncoderError:

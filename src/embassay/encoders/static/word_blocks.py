@@ -27,9 +27,20 @@ class Block:
     matrix: NDArray[np.float32]
     trailing: int = 0
 
+    def take(self, places: Sequence[int]) -> Block:
+        """Return some of the words."""
+        return Block([self.words[place] for place in places], self.matrix[places], self.trailing)
 
-def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, number: int) -> Iterator[Block]:
-    """Yield blocks of a text file whose first line has this number.
+
+def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, size: int = BLOCK) -> Iterator[Block]:
+    """Yield blocks of a text file.
+
+    Parameters
+    ----------
+    first_line
+        The number of the next line of the file.
+    size
+        Bytes that are read at a time.
 
     Raises
     ------
@@ -37,22 +48,19 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, number: int) -> I
         For a line with too few numbers, or a number that is none or not finite.
     """
     rest = b""
-    while True:
-        content = file.read(BLOCK)
-        text = rest + content
-        # The last line waits, with what follows it: it may be cut, or be the last of all.
-        end = text.rfind(b"\n", 0, len(text.rstrip())) if content else len(text.rstrip())
-        lines, rest = text[: max(end, 0)].split(b"\n"), text[max(end, 0) + 1 :]
-        if end > 0:
-            yield _parsed(path, lines, dim, number)
-            number += len(lines)
-        elif content:
-            rest = text
-        if not content:
-            return
+    while content := file.read(size):
+        *lines, rest = (rest + content).split(b"\n")
+        # Blank lines are an error, but at the end of the file: they wait for what follows.
+        while lines and not lines[-1].strip():
+            rest = lines.pop() + b"\n" + rest
+        if lines:
+            yield _parsed(path, lines, dim, first_line)
+            first_line += len(lines)
+    if rest.strip():
+        yield _parsed(path, rest.rstrip().split(b"\n"), dim, first_line)
 
 
-def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) -> Iterator[Block]:
+def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, size: int = BLOCK) -> Iterator[Block]:
     """Yield blocks of a binary file: each word, a blank, its numbers as little-endian float32, perhaps a newline.
 
     Raises
@@ -60,23 +68,29 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) 
     SourceError
         If it ends before the last word that was promised, or a number is not finite.
     """
-    width, rest, done = 4 * dim, b"", 0
+    width = 4 * dim
+    rest = b""
+    done = 0
     while done < promised:
-        content = file.read(BLOCK)
-        words, rows, rest = _records(rest + content, width, promised - done)
-        if not content or (not words and len(rest) > LONGEST_WORD + width):
+        content = file.read(size)
+        words, numbers, rest = _records(rest + content, width, promised - done)
+        is_no_word = not words and len(rest) > LONGEST_WORD + width
+        if not content or is_no_word:
             raise SourceError(
                 f"word {done + 1:,} of the {promised:,} that its header promises is not whole: incomplete, or not "
                 f"word2vec binary of {dim} dimensions",
                 path,
             )
-        matrix = np.frombuffer(rows, dtype="<f4").reshape(-1, dim).astype(np.float32)
-        wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-        if len(wrong):
-            shown = words[wrong[0]].decode(errors="replace")
-            raise SourceError(f"word {done + wrong[0] + 1:,} ({shown!r}) has a number that is not finite", path)
+        matrix = np.frombuffer(numbers, dtype="<f4").reshape(-1, dim).astype(np.float32)
+        not_finite = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        if len(not_finite):
+            place = not_finite[0]
+            shown = words[place].decode(errors="replace")
+            raise SourceError(f"word {done + place + 1:,} ({shown!r}) has a number that is not finite", path)
         done += len(words)
-        trailing = len((rest + file.read()).strip(b"\n")) if done == promised else 0
+        trailing = 0
+        if done == promised:
+            trailing = len((rest + file.read()).strip(b"\n"))
         yield Block(words, matrix, trailing)
 
 
@@ -92,69 +106,75 @@ def count_numbers(line: bytes) -> int:
 
 def _records(content: bytes, width: int, most: int) -> tuple[list[bytes], bytes, bytes]:
     """Return the whole words of a binary block, their numbers' bytes, and what is left."""
-    words, rows, place = list[bytes](), list[bytes](), 0
+    words: list[bytes] = []
+    numbers: list[bytes] = []
+    place = 0
     while len(words) < most:
         blank = content.find(b" ", place)
-        if blank < 0 or blank + 1 + width > len(content):
+        end = blank + 1 + width
+        if blank < 0 or end > len(content):
             break
         words.append(content[place:blank].lstrip(b"\n"))
-        place = blank + 1 + width
-        rows.append(content[blank + 1 : place])
-    return words, b"".join(rows), content[place:]
+        numbers.append(content[blank + 1 : end])
+        place = end
+    return words, b"".join(numbers), content[place:]
 
 
-def _parsed(path: Path, lines: Sequence[bytes], dim: int, number: int) -> Block:
+def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Block:
     """Split lines into words and numbers, and read the numbers of all at once."""
-    words, numbers = [], []
-    for place, line in enumerate(lines, start=number):
+    words = []
+    numbers = []
+    for number, line in enumerate(lines, start=first_line):
         line = line.rstrip(b" \r")
         blanks = line.count(b" ")
-        if blanks == dim:
-            word, _, rest = line.partition(b" ")
-        elif blanks > dim:
-            word, *parts = line.rsplit(b" ", dim)
-            rest = b" ".join(parts)
-        else:
-            found = f"a word and {blanks} numbers" if line else "nothing"
-            raise SourceError(f"has {found}, the others a word and {dim}; mend or remove it", path, place)
+        if blanks < dim:
+            content = f"a word and {blanks} numbers" if line else "nothing"
+            raise SourceError(f"has {content}, the others a word and {dim}; mend or remove it", path, number)
+        # A word may hold blanks: the last fields are the numbers.
+        word = line.partition(b" ")[0] if blanks == dim else line.rsplit(b" ", dim)[0]
         words.append(word)
-        numbers.append(rest)
-    return Block(words, _matrix(path, numbers, dim, number))
+        numbers.append(line[len(word) + 1 :])
+    return Block(words, _matrix(path, numbers, dim, first_line))
 
 
-def _matrix(path: Path, numbers: Sequence[bytes], dim: int, number: int) -> NDArray[np.float32]:
+def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> NDArray[np.float32]:
     """Read (n, dim) numbers; where the fast reader fails, one by one, to find the line that is wrong."""
     import polars
 
     schema = {str(column): polars.Float32 for column in range(dim)}
+    content = io.BytesIO(b"\n".join(lines))
     try:
-        frame = polars.read_csv(
-            io.BytesIO(b"\n".join(numbers)), separator=" ", has_header=False, quote_char=None, schema=schema
-        )
-        matrix = frame.to_numpy(order="c")
+        frame = polars.read_csv(content, separator=" ", has_header=False, quote_char=None, schema=schema)
     except polars.exceptions.PolarsError:
-        return _one_by_one(path, numbers, number)
-    if matrix.shape != (len(numbers), dim) or not np.isfinite(matrix).all():
-        return _one_by_one(path, numbers, number)
+        return _one_by_one(path, lines, first_line)
+    matrix = frame.to_numpy(order="c")
+    if matrix.shape != (len(lines), dim) or not np.isfinite(matrix).all():
+        return _one_by_one(path, lines, first_line)
     return matrix
 
 
-def _one_by_one(path: Path, numbers: Sequence[bytes], number: int) -> NDArray[np.float32]:
+def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[np.float32]:
     rows = []
-    for line, text in enumerate(numbers, start=number):
-        row = [_number(part) for part in text.split(b" ")]
-        if None in row:
-            field = row.index(None)
-            shown = text.split(b" ")[field][:40].decode(errors="replace")
-            raise SourceError(f"{shown!r} is no finite number; mend or remove the line", path, line, f"{field + 1}")
+    for line, text in enumerate(lines, start=first_line):
+        row = []
+        for field, part in enumerate(text.split(b" "), start=1):
+            number = _number(part)
+            if number is None:
+                shown = part[:40].decode(errors="replace")
+                raise SourceError(f"{shown!r} is no finite number; mend or remove the line", path, line, f"{field}")
+            row.append(number)
         rows.append(row)
     return np.array(rows, dtype=np.float32)
 
 
 def _number(text: bytes) -> float | None:
     """Return a finite number within float32's range, None for anything else."""
+    # Python reads 1_0 as 10.
+    if b"_" in text:
+        return None
     try:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and abs(value) <= LARGEST and b"_" not in text else None
+    is_float32 = math.isfinite(value) and abs(value) <= LARGEST
+    return value if is_float32 else None

@@ -1,7 +1,7 @@
 """Files of word vectors: GloVe text without a header, word2vec text with one, word2vec binary; each also gzipped.
 
-The form is told from the content. A word may hold blanks (GloVe's 840B has ``. . .``): the last d fields of a line are
-its numbers. What is odd and harmless is read and noted with its place; what makes a vector wrong is refused.
+The form is recognised from the content. A word may hold blanks (GloVe's 840B has ``. . .``): the last d fields of a
+line are its numbers. What is odd and harmless is read and noted with its place; what makes a vector wrong is refused.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Literal
@@ -20,13 +20,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.static.word_blocks import Block, binary_blocks, count_numbers, text_blocks
+from embassay.encoders.static.word_blocks import BLOCK, Block, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.store.paths import check_readable
 
 PEEK = 1 << 20
 SAMPLE = 100
-"""Lines by which the number of dimensions is told where no header says it."""
+"""Lines that the number of dimensions is taken from where no header says it."""
 SHOWN = 5
 """Places that a note names."""
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,6})[ \t\r]*")
@@ -74,7 +74,7 @@ class WordVectors:
 
 
 def recognise(path: Path) -> Form:
-    """Tell how a file is written by its first mebibyte.
+    """Recognise how a file is written, by its first mebibyte.
 
     Raises
     ------
@@ -85,18 +85,21 @@ def recognise(path: Path) -> Form:
         head = file.read(PEEK)
     if not head.strip():
         raise SourceError("the file is empty", path)
-    bom = len(BOM) if head.startswith(BOM) else 0
-    first, newline, rest = head[bom:].partition(b"\n")
+    start = len(BOM) if head.startswith(BOM) else 0
+    first, newline, rest = head[start:].partition(b"\n")
     if not newline and len(head) == PEEK:
         raise SourceError("the first line has no end within a mebibyte; no file of word vectors", path, 1)
     if header := HEADER.fullmatch(first):
-        return _with_header(path, int(header[1]), int(header[2]), rest, bom + len(first) + 1)
-    lines = head[bom:].split(b"\n")[: SAMPLE + 1]
-    whole = lines[:-1] if len(head) == PEEK or len(lines) > SAMPLE else [line for line in lines if line.strip()]
-    return Form("glove", _dimensions(path, whole), None, bom)
+        return _with_header(path, int(header[1]), int(header[2]), rest, start + len(first) + 1)
+    *lines, last = head[start:].split(b"\n")
+    # The last line may be cut.
+    if len(head) < PEEK:
+        lines.append(last)
+    filled = [line for line in lines[:SAMPLE] if line.strip()]
+    return Form("glove", _dimensions(path, filled), None, start)
 
 
-def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
+def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int = BLOCK) -> WordVectors:
     """Read words and vectors, the first ``limit`` only where that is not 0.
 
     The memory is about that of the matrix and the words.
@@ -105,6 +108,8 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
     ----------
     always
         Words that are read wherever they stand.
+    block_size
+        Bytes that are read at a time.
 
     Raises
     ------
@@ -113,103 +118,103 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
         the number of the word in a binary file.
     """
     form = recognise(path)
-    gathered = _Gathered(form)
+    reader = _Reader(form)
+    wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
         file.seek(form.start)
-        for block in _blocks(path, file, form):
-            room = max(0, limit - len(gathered)) if limit else None
-            gathered.add(block, room)
-            if limit and len(gathered) >= limit:
-                gathered.add(_those(block, {word.encode() for word in always if word not in gathered.row}, room), None)
-                if gathered.row.keys() >= set(always):
-                    break
-    complete = not limit or len(gathered) < limit
-    if complete and form.promised is not None and len(gathered) < form.promised:
+        if form.kind == "word2vec binary":
+            blocks = binary_blocks(path, file, form.dim, form.promised or 0, block_size)
+        else:
+            first_line = 1 if form.promised is None else 2
+            blocks = text_blocks(path, file, form.dim, first_line, block_size)
+        for block in blocks:
+            size = len(block.words)
+            room = max(limit - reader.count, 0) if limit else size
+            if room < size:
+                later = [place for place in range(room, size) if block.words[place] in wanted]
+                block = block.take([*range(room), *later])
+            reader.add(block)
+            if limit and reader.count >= limit and reader.row.keys() >= set(always):
+                break
+    is_whole_file = not limit or reader.count < limit
+    if is_whole_file and form.promised is not None and reader.count < form.promised:
         raise SourceError(
-            f"its header promises {form.promised:,} words and {len(gathered):,} are there; the file is incomplete", path
+            f"its header promises {form.promised:,} words and {reader.count:,} are there; the file is incomplete", path
         )
-    return gathered.vectors()
+    return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 
-@dataclass
-class _Gathered:
-    """What has been read so far."""
+class _Reader:
+    """What has been read so far, and the places (from 0) of what was odd."""
 
-    form: Form
-    row: dict[str, int] = field(default_factory=dict)
-    parts: list[NDArray[np.float32]] = field(default_factory=list)
-    count: int = 0
-    trailing: int = 0
-    odd: dict[str, list[int]] = field(default_factory=lambda: {"blank": [], "again": [], "bytes": []})
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.row: dict[str, int] = {}
+        self.count = 0
+        self._parts: list[NDArray[np.float32]] = []
+        self._with_blanks: list[int] = []
+        self._repeated: list[int] = []
+        self._wrong_bytes: list[int] = []
+        self._trailing = 0
 
-    def __len__(self) -> int:
-        return self.count
-
-    def add(self, block: Block, room: int | None) -> None:
-        """Take a block's words and vectors, as many as there is room for."""
-        words, matrix = block.words[:room], block.matrix[:room]
-        self.trailing += block.trailing
-        for place, word in enumerate(self._decoded(words), start=self.count):
-            if self.row.setdefault(word, place) != place:
-                self.odd["again"].append(place)
+    def add(self, block: Block) -> None:
+        """Take a block's words and vectors."""
+        for place, content in enumerate(block.words, start=self.count):
+            word = content.decode(errors="replace")
+            if "\ufffd" in word and word.encode() != content:
+                self._wrong_bytes.append(place)
             if " " in word:
-                self.odd["blank"].append(place)
-        self.parts.append(matrix)
-        self.count += len(words)
+                self._with_blanks.append(place)
+            if self.row.setdefault(word, place) != place:
+                self._repeated.append(place)
+        self._parts.append(block.matrix)
+        self.count += len(block.words)
+        self._trailing += block.trailing
 
-    def vectors(self) -> WordVectors:
-        """Put the parts into one matrix, letting go of each."""
+    def matrix(self) -> NDArray[np.float32]:
+        """Put the parts into one matrix, letting go of each: the memory is not needed twice."""
         matrix = np.empty((self.count, self.form.dim), dtype=np.float32)
-        place = 0
-        self.parts.reverse()
-        while self.parts:
-            part = self.parts.pop()
-            matrix[place : place + len(part)] = part
-            place += len(part)
-        return WordVectors(self.row, matrix, tuple(self._notes()))
+        end = self.count
+        while self._parts:
+            part = self._parts.pop()
+            matrix[end - len(part) : end] = part
+            end -= len(part)
+        return matrix
 
-    def _decoded(self, words: Sequence[bytes]) -> list[str]:
-        found = b"\n".join(words).decode(errors="replace").split("\n")
-        if "\ufffd" not in "".join(found) and len(found) == len(words):
-            return found
-        found = [word.decode(errors="replace") for word in words]
-        pairs = enumerate(zip(words, found, strict=True), start=self.count)
-        self.odd["bytes"] += [place for place, (word, text) in pairs if word != text.encode()]
-        return found
-
-    def _notes(self) -> Iterator[str]:
-        said = {
-            "blank": f"with blanks: the last {self.form.dim} fields were taken as the numbers",
-            "again": "given again: the first vector was taken",
-            "bytes": "not in UTF-8: the wrong bytes were replaced by U+FFFD",
-        }
-        for name, what in said.items():
-            if places := self.odd[name]:
-                yield f"{len(places):,} word{_s(places)} {what} ({self._shown(places)})"
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence for each thing that was odd."""
+        with_blanks = f"with blanks: the last {self.form.dim} fields were taken as the numbers"
+        yield from self._note(self._with_blanks, with_blanks)
+        yield from self._note(self._repeated, "given again: the first vector was taken")
+        yield from self._note(self._wrong_bytes, "not in UTF-8: the wrong bytes were replaced by U+FFFD")
         if self.form.promised is not None and self.count > self.form.promised:
             yield f"the header promises {self.form.promised:,} words: all {self.count:,} were read"
-        if self.trailing:
-            yield f"{self.trailing:,} bytes after the last word were left out"
+        if self._trailing:
+            yield f"{self._trailing:,} bytes after the last word were left out"
 
-    def _shown(self, places: Sequence[int]) -> str:
+    def _note(self, places: Sequence[int], what: str) -> Iterator[str]:
+        """Yield what is odd about some words, with the lines of the first ones, or their numbers in a binary file."""
+        if not places:
+            return
         unit = "word" if self.form.kind == "word2vec binary" else "line"
         first = 2 if self.form.kind == "word2vec text" else 1
-        numbers = ", ".join(f"{place + first}" for place in places[:SHOWN])
-        return f"{unit}{_s(places)} {numbers}{' …' if len(places) > SHOWN else ''}"
-
-
-def _s(places: Sequence[int]) -> str:
-    return "s" if len(places) > 1 else ""
+        numbers = ", ".join(str(place + first) for place in places[:SHOWN])
+        if len(places) > SHOWN:
+            numbers += " …"
+        plural = "s" if len(places) > 1 else ""
+        yield f"{len(places):,} word{plural} {what} ({unit}{plural} {numbers})"
 
 
 def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> Form:
-    """Tell text from binary by what follows the header."""
+    """Distinguish text from binary by what follows the header."""
     if not promised or not dim:
         raise SourceError(f"its header says {promised} words of {dim} dimensions", path, 1)
     if not rest.strip():
         raise SourceError("has a header and no words; the file is incomplete", path)
-    second = rest.partition(b"\n")[0]
-    if count_numbers(second) < dim and (CONTROL.search(rest[: 1 << 16]) or not _is_utf8(rest[: 1 << 16])):
+    second_line = rest.partition(b"\n")[0]
+    sample = rest[: 1 << 16]
+    is_binary = CONTROL.search(sample) or not _is_utf8(sample)
+    if count_numbers(second_line) < dim and is_binary:
         return Form("word2vec binary", dim, promised, start)
     return Form("word2vec text", dim, promised, start)
 
@@ -218,7 +223,8 @@ def _is_utf8(content: bytes) -> bool:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        return error.end == len(content)  # cut in the middle of a character
+        # The last character may be cut.
+        return error.end == len(content)
     return True
 
 
@@ -235,18 +241,6 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
             1,
         )
     return dim
-
-
-def _those(block: Block, words: Set[bytes], start: int | None) -> Block:
-    """Return what a block has of some words, from a place on."""
-    places = [place for place, word in enumerate(block.words) if place >= (start or 0) and word in words]
-    return Block([block.words[place] for place in places], block.matrix[places])
-
-
-def _blocks(path: Path, file: BufferedIOBase, form: Form) -> Iterator[Block]:
-    if form.kind == "word2vec binary":
-        return binary_blocks(path, file, form.dim, form.promised or 0)
-    return text_blocks(path, file, form.dim, 1 if form.promised is None else 2)
 
 
 def _open(path: Path) -> BufferedIOBase:

@@ -17,9 +17,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.word_files import Form, WordVectors, read, recognise
-from embassay.encoders.tokens import Cut, Cutting, cutter
+from embassay.encoders.tokens import Cut, Cutting, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -72,25 +73,40 @@ def create(
     if limit < 0:
         raise SpecError(f"encoder 'words:{target}', option 'limit': must be 1 or more, or 0 for all; is {limit}")
     path = source_path(target)
-    given = {"pool": pool if pool != "mean" else None, "lower": lower, "tokens": tokens, "limit": limit or None}
+    spec = spec_of(
+        f"words:{target}",
+        {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit},
+    )
     if path.is_dir():
         folder = TrainedFolder.of(path, "words")
         path = path / "words.bin"
         tokens = tokens or folder.tokens
         lower = folder.lower if lower is None else lower
+    tokens = tokens or "words"
     file = WordFile(path, limit, recognise(path))
-    cut = cutter(tokens or "words", f"encoder 'words:{target}'")
-    options = {name: value for name, value in given.items() if value is not None}
-    return WordsEncoder(target, file, runtime, cut, tokens or "words", pool, lower, options)
+    cut = cutter(tokens, f"encoder 'words:{target}'")
+    return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
 
 
 @dataclass(frozen=True)
 class WordFile:
-    """A file of word vectors that is read when it is first needed, the first ``limit`` words where that is not 0."""
+    """A file of word vectors that is read when it is first needed, the first ``limit`` words where that is not 0.
+
+    Attributes
+    ----------
+    notes
+        What was odd about the file; remembered when the words are released.
+    """
 
     path: Path
     limit: int
     form: Form
+    notes: list[str] = field(default_factory=list, compare=False)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the words are in memory."""
+        return "vectors" in vars(self)
 
     @cached_property
     def vectors(self) -> WordVectors:
@@ -102,14 +118,14 @@ class WordFile:
             If the file cannot be read to its end.
         """
         try:
-            found = read(self.path, self.limit)
+            vectors = read(self.path, self.limit)
         except SourceError as error:
             raise EncoderError(str(error)) from None
-        vars(self)["notes"] = found.notes
-        return found
+        self.notes[:] = vectors.notes
+        return vectors
 
     def release(self) -> None:
-        """Let go of the words; what was odd about the file is remembered."""
+        """Let go of the words."""
         vars(self).pop("vectors", None)
 
 
@@ -130,31 +146,32 @@ class WordsEncoder:
     tokens: Cutting = "words"
     pool: Pool = "mean"
     lower: bool | None = None
-    given: Mapping[str, Any] = field(default_factory=dict)
+    spec: str = ""
     learnt: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
         """What is known without reading the file; once it has been read, also what was odd about it."""
-        spec = ",".join([f"words:{self.name}", *(f"{k}={str(v).lower()}" for k, v in self.given.items())])
-        sif = self.pool == "sif"
-        return Card(spec, fitted=sif, cached=not sif, warnings=vars(self.file).get("notes", ()))
+        is_fitted = self.pool == "sif"
+        return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
 
     @property
     def route(self) -> Mapping[str, Any]:
         """What was read, for ``run.json``; nothing before the first text is encoded."""
-        if "vectors" not in vars(self.file):
+        if not self.file.is_read:
             return {}
-        found = self.file.vectors
-        rows, dim = found.matrix.shape
-        return {"form": self.file.form.kind, "words": rows, "dim": dim, "notes": list(found.notes)}
+        rows, dim = self.file.vectors.matrix.shape
+        return {"form": self.file.form.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the file's content, of what changes the vectors, and of the texts that SIF has learnt from."""
         content = self.runtime.sha256(self.file.path)
         settings = [self.pool, self.tokens, self.lower, self.file.limit]
-        return content_hash(["words", content, settings, *([] if self.learnt is None else [self.learnt])])
+        parts = ["words", content, settings]
+        if self.learnt is not None:
+            parts.append(self.learnt)
+        return content_hash(parts)
 
     def fit(self, texts: Sequence[str]) -> WordsEncoder:
         """Return an encoder that knows these texts, for SIF; itself otherwise."""
@@ -168,17 +185,16 @@ class WordsEncoder:
         EncoderError
             If the file cannot be read to its end, or SIF has not learnt from texts yet.
         """
-        if self.pool == "sif":
-            direction = self._sif[1]
-            found = self._pooled(texts)
-            return (found - np.outer(found @ direction, direction)).astype(np.float32)
-        return self._pooled(texts).astype(np.float32)
+        if self.pool != "sif":
+            return self._pooled(texts, None).astype(np.float32)
+        sif = self._sif
+        pooled = self._pooled(texts, sif.weights)
+        along = pooled @ sif.direction
+        return (pooled - np.outer(along, sif.direction)).astype(np.float32)
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
         """Return how many tokens of the texts have no vector, how many there are, and how many texts have no other."""
-        found = [(len(self._rows(words)), len(words)) for words in map(self._words, texts)]
-        tokens = sum(total for _, total in found)
-        return tokens - sum(known for known, _ in found), tokens, sum(not known for known, _ in found)
+        return count_unknown(map(self._words, texts), lambda word: self._row(word) is not None)
 
     def release(self) -> None:
         """Let go of the words; the next text reads them again."""
@@ -187,51 +203,65 @@ class WordsEncoder:
     def _words(self, text: str) -> list[str]:
         return self.cut(text.lower() if self.lower else text)
 
+    def _row(self, word: str) -> int | None:
+        """Return the row of a word, as it is or lower-cased; None where it has none."""
+        rows = self.file.vectors.row
+        row = rows.get(word)
+        if row is None and self.lower is None:
+            row = rows.get(word.lower())
+        return row
+
     def _rows(self, words: Sequence[str]) -> list[int]:
         """Return the rows of the words that have one, in their order."""
-        row = self.file.vectors.row
-        found = [row.get(word) for word in words]
-        if self.lower is None:
-            found = [
-                row.get(word.lower()) if place is None else place for word, place in zip(words, found, strict=True)
-            ]
-        return [place for place in found if place is not None]
+        rows = map(self._row, words)
+        return [row for row in rows if row is not None]
 
-    def _pooled(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return the (n, d) sums or means, weighted for SIF."""
+    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float] | None) -> NDArray[np.float64]:
+        """Return the (n, d) sums or means of the texts' words, weighted by row; zero for a text without any."""
         matrix = self.file.vectors.matrix
-        weights = self._sif[0] if self.pool == "sif" else None
-        return _pool(matrix, [self._rows(self._words(text)) for text in texts], self.pool == "sum", weights)
+        pooled = np.zeros((len(texts), matrix.shape[1]))
+        for place, text in enumerate(texts):
+            rows = self._rows(self._words(text))
+            if not rows:
+                continue
+            if weights is None:
+                pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
+            else:
+                # A word that SIF has not learnt is rare: its weight is 1.
+                row_weights = np.array([weights.get(row, 1.0) for row in rows])
+                pooled[place] = row_weights @ matrix[rows].astype(np.float64)
+            if self.pool != "sum":
+                pooled[place] /= len(rows)
+        return pooled
 
     @cached_property
-    def _sif(self) -> tuple[Mapping[int, float], NDArray[np.float64]]:
-        """The weight of each row that the learnt texts have (1 for any other), and the (d,) direction to take out.
+    def _sif(self) -> Sif:
+        """What SIF has learnt.
 
         p(w) is w's share of all tokens of the learnt texts; the direction is the first right singular vector of their
         (n, d) weighted means, which are not centred.
         """
         if self.learnt is None:
             raise EncoderError("words with pool=sif learns how frequent words are from a corpus: call fit(texts) first")
-        words = [self._words(text) for text in self.learnt]
-        rows = [self._rows(some) for some in words]
-        total = sum(map(len, words))
-        counts = Counter(row for some in rows for row in some)
+        total = 0
+        counts: Counter[int] = Counter()
+        for text in self.learnt:
+            words = self._words(text)
+            total += len(words)
+            counts.update(self._rows(words))
         weights = {row: A / (A + count / total) for row, count in counts.items()}
-        means = _pool(self.file.vectors.matrix, rows, False, weights)
-        sizes, axes = np.linalg.eigh(means.T @ means)
-        return weights, axes[:, -1] * (sizes[-1] > 0)
+        means = self._pooled(self.learnt, weights)
+        eigenvalues, eigenvectors = np.linalg.eigh(means.T @ means)
+        direction = eigenvectors[:, -1]
+        if eigenvalues[-1] <= 0:
+            # All means are zero: nothing to take out.
+            direction = np.zeros_like(direction)
+        return Sif(weights, direction)
 
 
-def _pool(
-    matrix: NDArray[np.float32], rows: Sequence[Sequence[int]], total: bool, weights: Mapping[int, float] | None
-) -> NDArray[np.float64]:
-    """Return the (n, d) sum or mean of rows of a matrix, in float64; zero where there are no rows."""
-    pooled = np.zeros((len(rows), matrix.shape[1]))
-    for place, some in enumerate(rows):
-        if some and weights is None:
-            pooled[place] = matrix[some].sum(axis=0, dtype=np.float64)
-        elif some and weights is not None:
-            pooled[place] = np.array([weights.get(row, 1.0) for row in some]) @ matrix[some].astype(np.float64)
-        if some and not total:
-            pooled[place] /= len(some)
-    return pooled
+@dataclass(frozen=True)
+class Sif:
+    """The weight of each row that the learnt texts have, and the (d,) common direction to take out."""
+
+    weights: Mapping[int, float]
+    direction: NDArray[np.float64]

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from embassay.endpoint import Retries
 from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.attempts import LostError
 from embassay.endpoint.chat import FAILED, Answer, Chat
-from embassay.endpoint.spending import guess
+from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Material, silent
@@ -272,13 +271,9 @@ def create(
         raise SpecError(f"{place}, option 'temperature': must be from 0 to 2, is {temperature}")
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
-    how: dict[str, Any] = {
-        "timeout": timeout,
-        "concurrency": concurrency,
-        "retries": RETRIES,
-        "price": price,
-        "budget": budget,
-    }
     kept = f"answers are kept in {journal}" if journal else ""
-    endpoint = open_endpoint(place, base_url, key_env, kept=kept, **how)
+    spending = Spending(price, budget, kept)
+    endpoint = open_endpoint(
+        place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=RETRIES, spending=spending
+    )
     return ChatGenerator(Chat(endpoint, model, temperature, max_tokens, seed), Journal(journal))
