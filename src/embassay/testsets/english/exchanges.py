@@ -13,7 +13,7 @@ import numpy as np
 
 from embassay.testsets.english.frames import PERSONS, noun_phrase
 from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Tagged, Word, substituted
+from embassay.testsets.english.words import Tagged, Word, substituted, word_at
 
 NAMES = ("Jackie", "Robin", "Casey", "Jamie", "Morgan")
 """Names of any gender, for a placeholder's."""
@@ -37,9 +37,9 @@ Place = tuple[str, str]
 def number(tagged: Tagged, chance: np.random.Generator) -> str | None:
     """Return the sentence with one numeral changed, to another of as many digits; None for a sentence without one."""
     for place, word in enumerate(tagged.words):
-        low, before = word.text.lower(), _text(tagged.words, place - 1)
+        low, before = word.lowercase, word_at(tagged.words, place - 1).lowercase
         after = tagged.words[place + 1 : place + 2]
-        counts = bool(after) and after[0].tag in {"NNS"} and after[0].text.lower() not in {"s", "nd", "cents"}
+        counts = bool(after) and after[0].tag in {"NNS"} and after[0].lowercase not in {"s", "nd", "cents"}
         if not counts or before in {"of", "number", "vs", "-", "/", "#", "or", "and", "to", "the"}:
             continue
         if low in SPELT:
@@ -93,8 +93,8 @@ class Names:
                 kind = self._kind(tuple(word.text for word in words[at:end]))
                 alone = end == len(words) or words[end].tag not in {"NN", "NNS", "CD", "JJ"}
                 whole = at == 0 or words[at - 1].tag not in {"JJ", "NN", "RB"}
-                if kind and whole and (alone or _text(words, end) == "'s"):
-                    yield at, end, (kind, "the" if _text(words, at - 1) == "the" else "")
+                if kind and whole and (alone or word_at(words, end).lowercase == "'s"):
+                    yield at, end, (kind, "the" if word_at(words, at - 1).lowercase == "the" else "")
             at = max(end, at + 1)
 
     def _kind(self, name: tuple[str, ...]) -> str | None:
@@ -142,12 +142,12 @@ def _swappable(words: Sequence[Word], one: int, other: int) -> bool:
         before = words[place - 1].tag if place else ""
         if word.tag == "NNP" and not word.text.isupper() and before not in {"NNP", "DT", "JJ", "NN"}:
             kinds.append("name")
-        elif word.tag in {"NN", "NNS"} and (word.lemma in PERSONS or word.text.lower() in PERSONS):
+        elif word.tag in {"NN", "NNS"} and (word.lemma in PERSONS or word.lowercase in PERSONS):
             kinds.append("person")
         else:
             return False
     plural = [
-        words[place].tag in {"NNS", "NNPS"} or words[place].text.lower() in {"people", "men"} for place in (one, other)
+        words[place].tag in {"NNS", "NNPS"} or words[place].lowercase in {"people", "men"} for place in (one, other)
     ]
     return plural[0] == plural[1] and words[one].lemma != words[other].lemma
 
@@ -159,7 +159,3 @@ def _free(words: Sequence[Word], start: int, second: int, goal: tuple[int, int])
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:
     return tagged.text[tagged.words[start].start : tagged.words[end - 1].end]
-
-
-def _text(words: Sequence[Word], place: int) -> str:
-    return words[place].text.lower() if 0 <= place < len(words) else ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.words import Tagged, Word
+from embassay.testsets.english.words import Tagged, Word, word_at
 
 # --- Noun phrases of a tagged sentence, the end of a clause, and what kind of subject a word is ---
 
@@ -35,7 +35,7 @@ def noun_phrase(words: Sequence[Word], start: int) -> tuple[int, int] | None:
     """
     if start >= len(words):
         return None
-    first = low(words, start)
+    first = word_at(words, start).lowercase
     if (first in OBJECTS and not (first == "her" and _is_modifier(words, start + 1))) or first in SELVES:
         return start, start + 1
     at = start
@@ -56,7 +56,7 @@ def noun_phrase(words: Sequence[Word], start: int) -> tuple[int, int] | None:
 
 def subject_marks(words: Sequence[Word], place: int) -> set[str]:
     """Return what kind of subject a word is."""
-    name, start = low(words, place), place
+    name, start = word_at(words, place).lowercase, place
     while start >= 0 and words[start].tag in {*NOUNS, "JJ", "CD", "DT", "PRP$", "POS"}:
         start -= 1
     if place > start >= 0 and words[start].tag in {"IN", "TO"}:
@@ -74,17 +74,12 @@ def subject_marks(words: Sequence[Word], place: int) -> set[str]:
 
 def ends(words: Sequence[Word], place: int) -> bool:
     """Say whether a clause ends before this place."""
-    return place >= len(words) or words[place].tag in _ENDS or low(words, place) in _SUBORDINATORS
+    return place >= len(words) or words[place].tag in _ENDS or word_at(words, place).lowercase in _SUBORDINATORS
 
 
 def is_noun(words: Sequence[Word], place: int) -> bool:
     """Say whether a noun or a pronoun stands at a place."""
     return place >= 0 and words[place].tag in {*NOUNS, "PRP"}
-
-
-def low(words: Sequence[Word], place: int) -> str:
-    """Return the word at a place in lower case; empty outside the sentence."""
-    return words[place].text.lower() if 0 <= place < len(words) else ""
 
 
 def _is_modifier(words: Sequence[Word], place: int) -> bool:
@@ -129,7 +124,7 @@ class Around:
 
 def around_adjective(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of an adjective; None where the rules do not decide."""
-    before, after = low(words, place - 1), low(words, place + 1)
+    before, after = word_at(words, place - 1).lowercase, word_at(words, place + 1).lowercase
     if before in COMPARING or after in {"-", "enough", "as"}:
         return None
     degree = {"deg"} if before in DEGREES else {"nodeg"}
@@ -137,19 +132,23 @@ def around_adjective(words: Sequence[Word], place: int) -> Around | None:
         last = place + 1
         while last + 1 < len(words) and words[last + 1].tag in {"NN", "NNS"}:
             last += 1
-        head = low(words, last)
+        head = word_at(words, last).lowercase
         return Around(frozenset({"at"}), frozenset({before, after, head}), head, frozenset(degree))
     copula = _copula(words, place)
     if copula is None:
         return None
     at, marks = copula
-    near = {before, after, *({"tobe"} if low(words, at) == "be" and low(words, at - 1) == "to" else ())}
+    near = {
+        before,
+        after,
+        *({"tobe"} if word_at(words, at).lowercase == "be" and word_at(words, at - 1).lowercase == "to" else ()),
+    }
     return Around(frozenset(_after_adjective(words, place + 1)), frozenset(near), "", frozenset(degree | marks))
 
 
 def around_verb(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of a verb in a finite group or an infinitive; None where the rules do not decide."""
-    tag, after, auxiliaries = words[place].tag, low(words, place + 1), _auxiliaries(words, place)
+    tag, after, auxiliaries = words[place].tag, word_at(words, place + 1).lowercase, _auxiliaries(words, place)
     lemmas = {word.lemma for word in auxiliaries}
     if tag == "VBN" and "be" in lemmas:
         return _around_passive(words, place, auxiliaries)
@@ -162,9 +161,9 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
         return None
     frames, head, end = _after_verb(words, place + 1)
     subject = subject_marks(words, place - len(auxiliaries) - 1)
-    if tag == "VBG" and ("JJ" in possible(words[place].text.lower()) or "prs" not in subject):
+    if tag == "VBG" and ("JJ" in possible(words[place].lowercase) or "prs" not in subject):
         frames -= {"end"}  # "it is relaxing": an adjective
-    if not frames or low(words, end) in PARTICLES:
+    if not frames or word_at(words, end).lowercase in PARTICLES:
         return None
     marks = {"progressive"} if tag == "VBG" else set()
     if bare and tag == "VB" and place and words[place - 1].tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}:
@@ -173,19 +172,26 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
     marks |= {"imperative"} if tag == "VB" and alone else set()
     if words[end - 1].tag == "NNP" and frames & {"np", "npe"}:
         marks.add("proper")
-    near = {low(words, place - 1), after, head, low(words, end), *(word.lemma for word in auxiliaries), *marks}
+    near = {
+        word_at(words, place - 1).lowercase,
+        after,
+        head,
+        word_at(words, end).lowercase,
+        *(word.lemma for word in auxiliaries),
+        *marks,
+    }
     return Around(frozenset(frames), frozenset(near), head, frozenset(marks | subject))
 
 
 def _around_passive(words: Sequence[Word], place: int, auxiliaries: Sequence[Word]) -> Around | None:
     """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective."""
-    at, after = place - len(auxiliaries) - 1, low(words, place + 1)
-    degree = any(word.tag == "RB" and word.text.lower() in DEGREES for word in auxiliaries)
+    at, after = place - len(auxiliaries) - 1, word_at(words, place + 1).lowercase
+    degree = any(word.tag == "RB" and word.lowercase in DEGREES for word in auxiliaries)
     closed = ends(words, place + 1) or words[place + 1].tag in {"IN", "RB", "CD"}
     if degree or not closed or after in PARTICLES or not is_noun(words, at):
         return None
-    head = low(words, at)
-    near = frozenset({*(word.text.lower() for word in auxiliaries), after, head})
+    head = word_at(words, at).lowercase
+    near = frozenset({*(word.lowercase for word in auxiliaries), after, head})
     return Around(frozenset({"pas"}), near, head, frozenset(subject_marks(words, at)))
 
 
@@ -202,14 +208,23 @@ def has_subject(tagged: Tagged, place: int | None) -> bool:
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     if start == end:
-        return (words[end].tag == "VB" or low(words, end) in {"do", "let"}) and low(words, place + 1) != ","
+        return (words[end].tag == "VB" or word_at(words, end).lowercase in {"do", "let"}) and word_at(
+            words, place + 1
+        ).lowercase != ","
     while start < end and words[start].tag == "IN" and (phrase := noun_phrase(words, start + 1)):
         start = phrase[1]
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     if start >= end:
         return False
-    if words[start].tag in {"PRP", "EX"} or low(words, start) in {"this", "that", "these", "those", "who", "what"}:
+    if words[start].tag in {"PRP", "EX"} or word_at(words, start).lowercase in {
+        "this",
+        "that",
+        "these",
+        "those",
+        "who",
+        "what",
+    }:
         after = start + 1
         if after == end:
             return True
@@ -222,9 +237,9 @@ def has_subject(tagged: Tagged, place: int | None) -> bool:
 
 def _after_adjective(words: Sequence[Word], place: int) -> set[str]:
     """Return the frames that what follows a predicative adjective makes."""
-    if ends(words, place) or (low(words, place) in _LATER and ends(words, place + 1)):
+    if ends(words, place) or (word_at(words, place).lowercase in _LATER and ends(words, place + 1)):
         return {"end"}
-    word, tag = low(words, place), words[place].tag
+    word, tag = word_at(words, place).lowercase, words[place].tag
     if word == "to":
         return {"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else {"to"}
     if word == "that":
@@ -239,10 +254,12 @@ def _after_adjective(words: Sequence[Word], place: int) -> set[str]:
 def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
     """Return the frames that what follows a verb makes, the head of its object, and the index after the object."""
     if ends(words, place) or (
-        words[place].tag == "RB" and low(words, place) not in PARTICLES | _PREPOSITIONS and ends(words, place + 1)
+        words[place].tag == "RB"
+        and word_at(words, place).lowercase not in PARTICLES | _PREPOSITIONS
+        and ends(words, place + 1)
     ):
         return {"end"}, "", place
-    word, tag = low(words, place), words[place].tag
+    word, tag = word_at(words, place).lowercase, words[place].tag
     if word == "to":
         return ({"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else set()), "", place
     if word == "that" and _is_clause(words, place + 1):
@@ -260,16 +277,16 @@ def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
 
 def _after_object(words: Sequence[Word], head: int, end: int) -> tuple[set[str], str, int]:
     """Return the frames of an object, by what follows it."""
-    name, tag = low(words, head), words[end].tag if end < len(words) else "."
-    if name == "lot" and low(words, end + 1) in _TIMES:
+    name, tag = word_at(words, head).lowercase, words[end].tag if end < len(words) else "."
+    if name == "lot" and word_at(words, end + 1).lowercase in _TIMES:
         return set(), name, end
-    if low(words, end) == "ago" or (name in _TIMES and low(words, head - 1) in _WHEN):
+    if word_at(words, end).lowercase == "ago" or (name in _TIMES and word_at(words, head - 1).lowercase in _WHEN):
         return set(), name, end  # "slept last night": no object
-    if ends(words, end) or (low(words, end) in _LATER and ends(words, end + 1)):
+    if ends(words, end) or (word_at(words, end).lowercase in _LATER and ends(words, end + 1)):
         return {"np", "npe"}, name, end
     if tag == "TO" and end + 1 < len(words) and words[end + 1].tag == "VB":
         return {"npto"}, name, end
-    if tag in {"IN", "WDT", "WP", "WRB"} or (tag in {"RB", "RBR"} and low(words, end) not in PARTICLES):
+    if tag in {"IN", "WDT", "WP", "WRB"} or (tag in {"RB", "RBR"} and word_at(words, end).lowercase not in PARTICLES):
         return {"np"}, name, end
     relative = tag == "PRP" and words[head].tag in NOUNS and _is_clause(words, end)
     return ({"np"} if relative else set()), name, end
@@ -282,7 +299,7 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
     subject = words[place]
     phrase = noun_phrase(words, place)
     end = place + 1 if subject.tag in {"PRP", "EX", "DT"} and not phrase else phrase[1] if phrase else 0
-    if end and subject.text.lower() in {"me", "him", "them", "us", *SELVES}:
+    if end and subject.lowercase in {"me", "him", "them", "us", *SELVES}:
         return False
     while end and end < len(words) and words[end].tag in {"RB", "RBR"}:
         end += 1
@@ -292,7 +309,7 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
 def _copula(words: Sequence[Word], place: int) -> tuple[int, set[str]] | None:
     """Return the index of the copula of a predicative adjective and what it and its subject are."""
     at = place - 1
-    while at >= 0 and (words[at].tag == "RB" or low(words, at) in {"that", "this"}):
+    while at >= 0 and (words[at].tag == "RB" or word_at(words, at).lowercase in {"that", "this"}):
         at -= 1
     if at < 0:
         return None
@@ -300,8 +317,8 @@ def _copula(words: Sequence[Word], place: int) -> tuple[int, set[str]] | None:
         verbs = _auxiliaries(words, at)
         marks = {"be"} if words[at].lemma == "be" else {"looks"}
         return at, marks | subject_marks(words, at - len(verbs) - 1)
-    if low(words, at) in OBJECTS and at and words[at - 1].lemma == "make":
-        return at - 1, {"make", *({"it"} if low(words, at) == "it" else {"prs", "prs3"})}
+    if word_at(words, at).lowercase in OBJECTS and at and words[at - 1].lemma == "make":
+        return at - 1, {"make", *({"it"} if word_at(words, at).lowercase == "it" else {"prs", "prs3"})}
     return None
 
 
@@ -319,11 +336,11 @@ def _auxiliaries(words: Sequence[Word], place: int) -> list[Word]:
 def _follows_subject(words: Sequence[Word], place: int) -> bool:
     """Say whether what stands before a finite verb can be its subject, or joins it to another verb."""
     before = words[place - 1].tag if place else ""
-    if low(words, place - 1) in {"me", "him", "them", "us", *SELVES}:
+    if word_at(words, place - 1).lowercase in {"me", "him", "them", "us", *SELVES}:
         return False
-    if low(words, place - 1) == "that" and place > 1 and words[place - 2].tag == "PRP":
+    if word_at(words, place - 1).lowercase == "that" and place > 1 and words[place - 2].tag == "PRP":
         return False  # "makes you that worried"
-    return before in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"} or low(words, place - 1) in {
+    return before in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"} or word_at(words, place - 1).lowercase in {
         "this",
         "that",
         "these",

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from embassay.randomness import generator
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.clauses import (
+    AUXILIARIES,
     BE,
-    DO,
     HAVE,
     MODALS,
     SUBORDINATORS,
@@ -23,7 +23,6 @@ from embassay.testsets.english.clauses import (
     groups,
     is_adverb,
     is_finite,
-    lower,
     main_group,
     wordset,
 )
@@ -56,8 +55,12 @@ def apposed(a: Tagged, b: Tagged) -> str | None:
     if simple is None or any(mark in a.text for mark in ",()"):
         return None
     words, copula = a.words, simple.first
-    subject, plural = words[:copula], lower(words[copula]) in {"are", "were"}
-    if lower(words[copula]) not in {"is", "was", "are", "were"} or simple.last != copula or simple.negator is not None:
+    subject, plural = words[:copula], words[copula].lowercase in {"are", "were"}
+    if (
+        words[copula].lowercase not in {"is", "was", "are", "were"}
+        or simple.last != copula
+        or simple.negator is not None
+    ):
         return None
     if not 1 <= len(subject) <= LONGEST_SUBJECT or subject[0].tag.startswith("PRP") or _points(subject[0]):
         return None
@@ -66,8 +69,8 @@ def apposed(a: Tagged, b: Tagged) -> str | None:
     start = _predicate(a, b, subject, plural, complement=True)
     if start is None:
         return None
-    past = lower(words[copula]) in {"was", "were"}
-    if past and b.words[_finite_from(b, start)].tag != "VBD" and lower(b.words[start]) not in {"was", "were", "had"}:
+    past = words[copula].lowercase in {"was", "were"}
+    if past and b.words[_finite_from(b, start)].tag != "VBD" and b.words[start].lowercase not in {"was", "were", "had"}:
         return None
     name = a.text[: subject[-1].end]
     return f"{name}, {_body(a)[words[copula + 1].start :]}, {b.text[b.words[start].start :]}"
@@ -76,7 +79,7 @@ def apposed(a: Tagged, b: Tagged) -> str | None:
 def joined_verbs(a: Tagged, b: Tagged) -> str | None:
     """Return "X did A and did B." for "X did A." and "X (or the pronoun that stands for it) did B."."""
     simple = _simple(a)
-    if simple is None or any(lower(word) in SUBORDINATORS | {"that", ";"} for word in a.words):
+    if simple is None or any(word.lowercase in SUBORDINATORS | {"that", ";"} for word in a.words):
         return None
     subject = a.words[: simple.first]
     while subject and is_adverb(subject[-1]):
@@ -86,25 +89,25 @@ def joined_verbs(a: Tagged, b: Tagged) -> str | None:
     start = _predicate(a, b, subject, _is_plural(subject), complement=False)
     if start is None or _reads_on(a, simple, b.words[_finite_from(b, start)]):
         return None
-    long = len(a.words) > LONGEST_SIMPLE or any(lower(word) in {"and", "or", ","} for word in a.words)
+    long = len(a.words) > LONGEST_SIMPLE or any(word.lowercase in {"and", "or", ","} for word in a.words)
     return f"{_body(a)}{',' if long else ''} and {b.text[b.words[start].start :]}"
 
 
 def relative(a: Tagged, b: Tagged) -> str | None:
     """Return "A, which did B." for "A." and "This did B.", where "this" is what the whole sentence says."""
     words = b.words
-    if len(words) < 3 or lower(words[0]) != "this" or not (is_finite(words, 1) or _is_past(words, 1)):
+    if len(words) < 3 or words[0].lowercase != "this" or not (is_finite(words, 1) or _is_past(words, 1)):
         return None
-    if lower(words[1]) in BE and words[2].tag in {"DT", "NN", "PRP$", "NNP", "CD", "JJ"}:
+    if words[1].lowercase in BE and words[2].tag in {"DT", "NN", "PRP$", "NNP", "CD", "JJ"}:
         return None
-    if any(lower(word) in SUBORDINATORS | {"that", ";"} for word in a.words) or words[1].text[0] == "'":
+    if any(word.lowercase in SUBORDINATORS | {"that", ";"} for word in a.words) or words[1].text[0] == "'":
         return None
     return f"{_body(a)}, which {b.text[words[1].start :]}"
 
 
 def _is_past(words: tuple[Word, ...], place: int) -> bool:
     """Say whether a word that may be a past tense has what an object begins with after it: "led to", "broke the"."""
-    return "VBD" in possible(lower(words[place])) and words[place + 1].tag in {"DT", "TO", "IN", "PRP$", "PRP"}
+    return "VBD" in possible(words[place].lowercase) and words[place + 1].tag in {"DT", "TO", "IN", "PRP$", "PRP"}
 
 
 def _body(tagged: Tagged) -> str:
@@ -120,22 +123,22 @@ def _simple(tagged: Tagged) -> Group | None:
 
 def _points(word: Word) -> bool:
     """Say whether a subject is no name of a thing: "there", "this" …"""
-    return lower(word) in {"there", "this", "that", "these", "those", "here", "what", "one", "some", "many", "both"}
+    return word.lowercase in {"there", "this", "that", "these", "those", "here", "what", "one", "some", "many", "both"}
 
 
 def _is_noun_phrase(words: tuple[Word, ...], plural: bool) -> bool:
     """Say whether what follows a copula names a thing: "a river in Spain", "animals that …"."""
     if len(words) < 3:
         return False
-    if lower(words[0]) in {"a", "an", "the"} or (lower(words[0]) == "one" and lower(words[1]) == "of"):
-        return lower(words[1]) not in {"same", "case", "result", "reason", "lot", "few", "most"} - {"most"}
+    if words[0].lowercase in {"a", "an", "the"} or (words[0].lowercase == "one" and words[1].lowercase == "of"):
+        return words[1].lowercase not in {"same", "case", "result", "reason", "lot", "few", "most"} - {"most"}
     return plural and words[0].tag == "NNS"
 
 
 def _is_plural(subject: tuple[Word, ...]) -> bool:
     """Say whether a subject is more than one: its last noun before a preposition, or several joined by "and"."""
     head = next((place for place, word in enumerate(subject) if word.tag == "IN"), len(subject))
-    if any(lower(word) == "and" for word in subject) or lower(subject[0]) in {"they", "we"}:
+    if any(word.lowercase == "and" for word in subject) or subject[0].lowercase in {"they", "we"}:
         return True
     return head > 0 and subject[head - 1].tag in {"NNS", "NNPS"}
 
@@ -149,10 +152,10 @@ def _predicate(a: Tagged, b: Tagged, subject: tuple[Word, ...], plural: bool, co
         Whether a says what its subject is, so that a pronoun can hardly mean another thing.
     """
     words = b.words
-    same = [lower(word) for word in words[: len(subject)]] == [lower(word) for word in subject]
-    if same and (len(subject) > 1 or lower(words[0]) != "it" or not (_expletive(a) or _expletive(b))):
+    same = [word.lowercase for word in words[: len(subject)]] == [word.lowercase for word in subject]
+    if same and (len(subject) > 1 or words[0].lowercase != "it" or not (_expletive(a) or _expletive(b))):
         start = len(subject)
-    elif _stands_for(lower(words[0]), a, subject, plural, complement) and not _expletive(b):
+    elif _stands_for(words[0].lowercase, a, subject, plural, complement) and not _expletive(b):
         start = 1
     else:
         return None
@@ -183,11 +186,11 @@ def _other_person(a: Tagged, after: int) -> bool:
     """Say whether a sentence names a person, perhaps, after its subject."""
     for place in range(after, len(a.words)):
         word, before = a.words[place], a.words[place - 1]
-        if word.tag.startswith("NNP") and lower(before) not in _PLACES and before.tag != "NNP":
+        if word.tag.startswith("NNP") and before.lowercase not in _PLACES and before.tag != "NNP":
             return True
-        if word.tag == "NN" and (lower(word) in _KINSHIP or lower(word).endswith(_PERSON_ENDINGS)):
+        if word.tag == "NN" and (word.lowercase in _KINSHIP or word.lowercase.endswith(_PERSON_ENDINGS)):
             return True
-        if lower(word) in {"he", "she", "him", "someone", "who"}:
+        if word.lowercase in {"he", "she", "him", "someone", "who"}:
             return True
     return False
 
@@ -195,25 +198,20 @@ def _other_person(a: Tagged, after: int) -> bool:
 def _expletive(tagged: Tagged) -> bool:
     """Say whether "it" at the start may mean nothing: "It is known that …", "It is hard to …", "It rained"."""
     words = tagged.words
-    if lower(words[0]) != "it":
+    if words[0].lowercase != "it":
         return False
     if any(
-        lower(word) in {"rained", "rains", "snowed", "snows", "seems", "seemed", "appears", "appeared"}
+        word.lowercase in {"rained", "rains", "snowed", "snows", "seems", "seemed", "appears", "appeared"}
         for word in words[1:3]
     ):
         return True
-    return any(lower(word) in {"that", "to", "whether", "who", "for"} for word in words[2:7]) and lower(
-        words[1]
-    ) in BE | {
-        *MODALS,
-        *HAVE,
-        *DO,
-    }
+    extraposed = any(word.lowercase in {"that", "to", "whether", "who", "for"} for word in words[2:7])
+    return extraposed and words[1].lowercase in AUXILIARIES
 
 
 def _reads_on(a: Tagged, group: Group, verb: Word) -> bool:
     """Say whether a verb after "and" would be drawn under an auxiliary, a modal or an infinitive of the first."""
-    if lower(verb) in BE | HAVE | MODALS | {"does", "did"} or verb.tag == "VBZ":
+    if verb.lowercase in BE | HAVE | MODALS | {"does", "did"} or verb.tag == "VBZ":
         return False
     infinitive = any(word.tag in {"TO", "MD"} for word in a.words)
     return group.first != group.last or (infinitive and verb.tag in {"VBP", "VB"})
@@ -339,14 +337,14 @@ def _draws_on(a: Tagged, b: Tagged) -> bool:
 def _subordinates(tagged: Tagged, place: int) -> bool:
     """Say whether a clause other than a relative one begins at a word."""
     word = tagged.words[place]
-    if lower(word) == "so" and place and tagged.words[place - 1].text == ",":
+    if word.lowercase == "so" and place and tagged.words[place - 1].text == ",":
         return True
-    return lower(word) in SUBORDINATORS - {"which", "who", "whose", "whom", "as", "after", "before", "once", "since"}
+    return word.lowercase in SUBORDINATORS - {"which", "who", "whose", "whom", "as", "after", "before", "once", "since"}
 
 
 def _aside(b: Tagged) -> bool:
     """Say whether a sentence begins with a participle, or has "however" inside."""
-    early = {lower(word) for word in b.words[1:10]}
+    early = {word.lowercase for word in b.words[1:10]}
     return b.words[0].tag in {"VBN", "VBG", "TO"} or "however" in early or "therefore" in early
 
 
@@ -357,12 +355,12 @@ def _side_by_side(a: Tagged, b: Tagged) -> bool:
         if (
             found is None
             or tagged.words[found.first].tag not in {"VBZ", "VBP"}
-            or lower(tagged.words[found.first]) in MODALS
+            or tagged.words[found.first].lowercase in MODALS
         ):
             return False
-        if tagged.words[0].tag not in {"DT", "NN", "NNS", "NNP", "NNPS", "JJ"} or lower(tagged.words[0]) in {
+        if tagged.words[0].tag not in {"DT", "NN", "NNS", "NNP", "NNPS", "JJ"} or tagged.words[0].lowercase in {
             "this",
             "these",
         }:
             return False
-    return lower(a.words[0]) != lower(b.words[0]) or lower(a.words[1]) != lower(b.words[1])
+    return a.words[0].lowercase != b.words[0].lowercase or a.words[1].lowercase != b.words[1].lowercase

@@ -29,7 +29,7 @@ def in_phrase(words: Sequence[Word], index: int) -> bool:
     """Say whether a word stands in a set phrase."""
     return any(
         _fits(phrase, words, index - place)
-        for name in {words[index].lemma, words[index].text.lower()}
+        for name in {words[index].lemma, words[index].lowercase}
         for phrase, place in _phrases().get(name, ())
     )
 
@@ -38,7 +38,7 @@ def _fits(phrase: Sequence[frozenset[str]], words: Sequence[Word], start: int) -
     """Say whether a phrase stands at a place."""
     there = words[start : start + len(phrase)] if start >= 0 else ()
     return len(there) == len(phrase) and all(
-        part == _ANY or not part.isdisjoint({word.lemma, word.text.lower()})
+        part == _ANY or not part.isdisjoint({word.lemma, word.lowercase})
         for part, word in zip(phrase, there, strict=True)
     )
 
@@ -132,7 +132,7 @@ def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
             part, around = "a", around_adjective(tagged.words, index)
         if around is None:
             continue
-        lemma = word.text.lower() if part == "a" else word.lemma
+        lemma = word.lowercase if part == "a" else word.lemma
         pairs = [(entry.synonym, entry.antonym) for entry in entries().get((part, lemma), ()) if fits(entry, around)]
         way = LISTED
         if not pairs and (part, lemma) not in entries():
@@ -154,14 +154,14 @@ def _alone(tagged: Tagged, index: int) -> bool:
 def _compared(words: Sequence[Word], index: int) -> bool:
     """Say whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
     at = index - 1
-    while at >= 0 and words[at].tag in _WITHIN and words[at].text.lower() not in _BEFORE_CLAUSES:
+    while at >= 0 and words[at].tag in _WITHIN and words[at].lowercase not in _BEFORE_CLAUSES:
         at -= 1
-    if 0 <= at < index - 1 and words[at].text.lower() in _BEFORE_CLAUSES:
+    if 0 <= at < index - 1 and words[at].lowercase in _BEFORE_CLAUSES:
         return True
     if words[index].lemma not in {"think", "believe"} or index < 2 or words[index - 1].tag != "PRP":
         return False
     before = words[index - 2]  # "what I thought it was", "the cook I think he is"
-    return (before.tag.startswith("NN") and before.text.islower()) or before.text.lower() in {"what", "who", "which"}
+    return (before.tag.startswith("NN") and before.text.islower()) or before.lowercase in {"what", "who", "which"}
 
 
 def fits(entry: Entry, around: Around) -> bool:
@@ -196,9 +196,9 @@ def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
 
 def _made(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], way: str) -> Replacement | None:
     """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
-    if {word.lemma for word in words} & set(pair) or {word.text.lower() for word in words} & set(pair):
+    if {word.lemma for word in words} & set(pair) or {word.lowercase for word in words} & set(pair):
         return None
-    tag, low = words[index].tag if part == "v" else "JJ", words[index].text.lower()
+    tag, low = words[index].tag if part == "v" else "JJ", words[index].lowercase
     can = possible(low)
     if part == "v" and (("VB" if tag == "VBP" else tag) not in can or (tag in {"VBP", "VBD"} and {"VB", "VBD"} <= can)):
         return None  # "they hurt it": now or then?
@@ -232,8 +232,7 @@ def _sure(lemma: str, part: str, sense: Sense, tagged: Tagged, index: int, lexic
         return True
     context = {word.lemma for place, word in enumerate(tagged.words) if place != index} - _STOP
     overlap = [
-        len(context & set(re.findall(r"[a-z]+", f"{other.gloss} {other.examples}".lower())))
-        for other in lexicon.senses(lemma, part)
+        len(context & set(re.findall(r"[a-z]+", other.synset.gloss.lower()))) for other in lexicon.senses(lemma, part)
     ]
     return share >= SHARE / 1.5 and overlap[sense.number - 1] > max(
         [0, *overlap[: sense.number - 1], *overlap[sense.number :]]
