@@ -53,8 +53,8 @@ FUSED = [
     # relative clause
     (
         "The river rose by two metres.",
-        "This destroyed the bridge.",
-        "The river rose by two metres, which destroyed the bridge.",
+        "This will destroy the bridge.",
+        "The river rose by two metres, which will destroy the bridge.",
     ),
     # conjunctions
     ("The roof is new.", "The walls were painted last year.", "The roof is new, and the walls were painted last year."),
@@ -133,7 +133,7 @@ def test_the_seed_chooses_among_conjunctions_that_fit_equally_well():
         ("I saw it.", "", "I saw it."),
         ("NATO met.", "", "NATO met."),
         ("LeBrun painted.", "", "LeBrun painted."),
-        ("Governor Hale left.", "", "Governor Hale left."),
+        ("Governor Hale left.", "", None),
         ("Zorvan's plan failed.", "", "Zorvan's plan failed."),
         ("Turkey is large.", "", None),
         ("Turkey is large.", "He eats turkey.", "turkey is large."),

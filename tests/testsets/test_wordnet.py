@@ -15,8 +15,8 @@ def test_senses_come_most_frequent_first_with_their_counts():
     senses = wordnet().senses("happy", "a")
     assert [sense.number for sense in senses] == [1, 2, 3, 4]
     assert senses[0].count == 37  # SemCor's, in cntlist.rev of WordNet 3.0
-    assert senses[2].lemmas == ("glad", "happy")
-    assert "joy" in senses[0].gloss
+    assert senses[2].synset.words == ("glad", "happy")
+    assert "joy" in senses[0].synset.gloss
 
 
 @needs_wordnet

@@ -15,7 +15,8 @@ from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.exchanges import Names, number, role_swap
 from embassay.testsets.english.frames import has_subject
-from embassay.testsets.english.negation import falls_elsewhere, main_verb, negated, unnegated, word_negated
+from embassay.testsets.english.negation import falls_elsewhere, main_verb, negated, word_negated
+from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement
 from embassay.testsets.english.spelling_and_grammar import Checker

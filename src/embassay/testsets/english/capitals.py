@@ -17,23 +17,8 @@ ALWAYS_LOW = wordset(
     "however therefore also later now today still even just perhaps instead according due because neither either "
     "what whatever upon about above below behind beside besides except per via whilst amongst"
 )
-_NAMING = wordset("new great united north south east west northern southern eastern western saint grand royal national")
-"""Adjectives that names begin with."""
-_PEOPLES = wordset(
-    "african american arab arabic argentine asian australian austrian babylonian belgian bolivian brazilian british "
-    "bulgarian byzantine canadian celtic chilean chinese colombian croatian cuban czech danish dutch egyptian english "
-    "ethiopian european finnish flemish french german germanic greek hungarian indian indonesian iranian iraqi irish "
-    "israeli italian japanese jewish kenyan korean latin lebanese mexican mongol mongolian moroccan muslim islamic "
-    "christian catholic protestant lutheran buddhist hindu nigerian nordic norman norwegian ottoman pakistani persian "
-    "peruvian polish portuguese roman romanian russian scottish scandinavian serbian slavic soviet spanish swedish "
-    "swiss syrian thai turkish ukrainian venetian victorian georgian elizabethan vietnamese welsh january february "
-    "april june july september october november december monday tuesday wednesday thursday friday saturday sunday"
-)
-"""Words with a capital that the lexicon has in small letters as well."""
-_TITLES = wordset(
-    "governor mayor president king queen prince princess pope saint sir lord lady general colonel captain professor "
-    "doctor judge senator minister emperor empress duke earl count bishop archbishop father chancellor"
-)
+_PEOPLES = wordset("arabic byzantine croatian french mongol mongolian nigerian polish serbian soviet")
+"""Words with a capital that the lexicon lacks, or has in small letters."""
 _NAMES_TOO = frozenset({"NN", "VB", "VBP", "VBZ", "VBD", "MD", "IN", "UH", "FW"})
 """Tags of common words that are names as well: China, Bill, Mark, May."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -47,21 +32,25 @@ def lowered(sentence: str, other: str = "") -> str | None:
     other
         A text in which the word may stand as well, in small letters or, inside a sentence, with a capital.
     """
-    found = _WORD.match(sentence)
-    if not found:
+    first = _WORD.match(sentence)
+    if not first:
         return sentence
-    word, rest = found.group(), sentence[found.end() :]
+    word, rest = first.group(), sentence[first.end() :]
     stem = re.split("['’]", word)[0]
     low = stem.lower()
-    if word in {"I", "I'm", "I've", "I'd", "I'll"} or sum(letter.isupper() for letter in word) > (word[0].isupper()):
+    has_inner_capital = any(letter.isupper() for letter in word[1:])
+    if stem == "I" or has_inner_capital or not word[0].isupper():
         return sentence
-    small = word[0].lower() + sentence[len(word[:1]) :]
+    small = sentence[0].lower() + sentence[1:]
     if low in ALWAYS_LOW:
         return small
-    if (kept := _spelt_inside(stem, f"{rest} {other[1:]}")) is not None:
-        return sentence if kept else small
-    kept = _is_name(low.partition("-")[0], bool(re.match(r"\s+[A-Z]", rest)), stem != word)
-    return None if kept is None else sentence if kept else small
+    keeps_capital = _spelt_inside(stem, f"{rest} {other[1:]}")
+    if keeps_capital is None:
+        before_capital = re.match(r"\s+[A-Z]", rest) is not None
+        keeps_capital = _is_name(low.partition("-")[0], before_capital, is_possessive=stem != word)
+    if keeps_capital is None:
+        return None
+    return sentence if keeps_capital else small
 
 
 def ready() -> None:
@@ -84,28 +73,24 @@ def _spelt_inside(word: str, text: str) -> bool | None:
 
 
 @cache
-def _is_name(low: str, before_capital: bool, possessive: bool) -> bool | None:
+def _is_name(low: str, before_capital: bool, is_possessive: bool) -> bool | None:
     """Say whether a word of the lexicon is a name; None where it may be one.
 
     Parameters
     ----------
     before_capital
         Whether the next word has a capital.
-    possessive
+    is_possessive
         Whether an 's ends the word: what the lexicon lacks is a name then.
     """
     common, name = lexicon().get(low, ""), lexicon().get(low.capitalize(), "")
-    if common.startswith("NNP"):
+    if common.startswith("NNP") or low in _PEOPLES:
         return True
-    if name and not common:
-        return None if possible(low) else True
-    if low in _PEOPLES or (before_capital and low in _TITLES):
-        return True
+    is_word = bool(possible(low))
     if not common:
-        known = bool(possible(low))
-        return True if not known and (before_capital or possessive) else None if before_capital or not known else False
+        if is_word:
+            return None if name or before_capital else False
+        return True if name or before_capital or is_possessive else None
     if name.startswith("NNP") and common in _NAMES_TOO:
         return None
-    if before_capital and (low in _NAMING or common.startswith("NN")):
-        return None
-    return False
+    return None if before_capital and common.startswith("NN") else False

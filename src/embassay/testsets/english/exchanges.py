@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.testsets.english.frames import PERSONS, noun_phrase
+from embassay.testsets.english.clauses import wordset
+from embassay.testsets.english.noun_phrases import PERSONS, noun_phrase
 from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Tagged, Word, substituted
+from embassay.testsets.english.words import Tagged, Word, substituted, word_at
 
 NAMES = ("Jackie", "Robin", "Casey", "Jamie", "Morgan")
 """Names of any gender, for a placeholder's."""
@@ -22,26 +24,34 @@ PLACES = ("country", "city", "capital", "state", "continent", "island", "river",
 SPELT = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _FIXED = re.compile(r"(?i)24|7|9|11|100|101|180|360|404|420|50|69|1")
 """Numbers that often mean something else than a count."""
-_SYMMETRIC = frozenset(
+_SYMMETRIC = wordset(
     "be become remain seem resemble equal marry date meet fight match have mean include involve contain join divorce "
     "know need want like get cost take total weigh last kiss hug begin start create "
-    "establish found open".split()
+    "establish found open"
 )
 """Verbs that say the same the other way around, or hardly anything."""
-_WITH_ARTICLE = frozenset("republic states kingdom islands emirates netherlands philippines midwest cali".split())
+_WITH_ARTICLE = wordset("republic states kingdom islands emirates netherlands philippines midwest cali")
 """Words of names that need an article, and names that are no place of a kind."""
-Place = tuple[str, str]
-"""The kind of a name, and its part in the sentence: with or without an article."""
+_NOT_A_COUNT = frozenset({"of", "number", "vs", "-", "/", "#", "or", "and", "to", "the"})
+"""Words before a number that is a name, a share or an end of a range."""
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name in a sentence: the indices of its words, and its kind; ``the`` ends the kind of a name with an article."""
+
+    start: int
+    end: int
+    kind: str
 
 
 def number(tagged: Tagged, chance: np.random.Generator) -> str | None:
     """Return the sentence with one numeral changed, to another of as many digits; None for a sentence without one."""
     for place, word in enumerate(tagged.words):
-        low, before = word.text.lower(), _text(tagged.words, place - 1)
-        after = tagged.words[place + 1 : place + 2]
-        counts = bool(after) and after[0].tag in {"NNS"} and after[0].text.lower() not in {"s", "nd", "cents"}
-        if not counts or before in {"of", "number", "vs", "-", "/", "#", "or", "and", "to", "the"}:
+        is_count = word_at(tagged.words, place + 1).tag == "NNS"
+        if not is_count or word_at(tagged.words, place - 1).lowercase in _NOT_A_COUNT:
             continue
+        low = word.lowercase
         if low in SPELT:
             others = [other for other in SPELT if other != low]
             return substituted(tagged, {place: others[int(chance.integers(len(others)))]})
@@ -64,102 +74,88 @@ class Names:
     def __init__(self, sentences: Iterable[Tagged], lexicon: Lexicon, placeholder: str):
         """Collect them."""
         self._lexicon, self._placeholder = lexicon, placeholder
-        known: dict[Place, set[str]] = defaultdict(set)
+        names: dict[str, set[str]] = defaultdict(set)
         for sentence in sentences:
-            for start, end, kind in self._names(sentence):
-                known[kind].add(_phrase(sentence, start, end))
-        self._known = {kind: sorted(names) for kind, names in known.items()}
+            for name in self._names(sentence):
+                names[name.kind].add(_phrase(sentence, name.start, name.end))
+        self._of_kind = {kind: sorted(of_kind) for kind, of_kind in names.items()}
 
     def entity(self, tagged: Tagged, chance: np.random.Generator) -> str | None:
         """Return the sentence with one name replaced by another of the corpus of the same kind; None for none."""
-        for start, end, kind in self._names(tagged):
-            name = _phrase(tagged, start, end)
-            known = NAMES if kind[0] == "placeholder" else self._known.get(kind, [])
-            there = tagged.text.lower()
-            others = [other for other in known if other.lower() not in there]
-            if others and tagged.text.count(name) == 1:
+        for name in self._names(tagged):
+            text = _phrase(tagged, name.start, name.end)
+            same_kind = NAMES if name.kind == "placeholder" else self._of_kind.get(name.kind, [])
+            others = [other for other in same_kind if other.lower() not in tagged.text.lower()]
+            if others and tagged.text.count(text) == 1:
                 other = others[int(chance.integers(len(others)))]
-                return substituted(tagged, {**dict.fromkeys(range(start + 1, end), ""), start: other})
+                rest = dict.fromkeys(range(name.start + 1, name.end), "")
+                return substituted(tagged, {name.start: other, **rest})
         return None
 
-    def _names(self, tagged: Tagged) -> Iterator[tuple[int, int, Place]]:
-        """Yield (start, end, kind) of the names whose kind is certain."""
-        words, at = tagged.words, 0
-        while at < len(words):
-            end = at
-            while end < len(words) and words[end].tag in {"NNP", "NNPS"} and words[end].text[0].isupper():
+    def _names(self, tagged: Tagged) -> Iterator[_Name]:
+        """Yield the names whose kind is certain."""
+        words, start = tagged.words, 0
+        while start < len(words):
+            end = start
+            while word_at(words, end).tag in {"NNP", "NNPS"} and words[end].text[0].isupper():
                 end += 1
-            if end > at:
-                kind = self._kind(tuple(word.text for word in words[at:end]))
-                alone = end == len(words) or words[end].tag not in {"NN", "NNS", "CD", "JJ"}
-                whole = at == 0 or words[at - 1].tag not in {"JJ", "NN", "RB"}
-                if kind and whole and (alone or _text(words, end) == "'s"):
-                    yield at, end, (kind, "the" if _text(words, at - 1) == "the" else "")
-            at = max(end, at + 1)
+            if end > start:
+                before, after = word_at(words, start - 1), word_at(words, end)
+                kind = self._kind(words[start:end])
+                # "Young Texas" and "Texas oil" name something else.
+                if kind and before.tag not in {"JJ", "NN", "RB"} and after.tag not in {"NN", "NNS", "CD", "JJ"}:
+                    yield _Name(start, end, f"{kind} the" if before.lowercase == "the" else kind)
+            start = max(end, start + 1)
 
-    def _kind(self, name: tuple[str, ...]) -> str | None:
-        if name == (self._placeholder,):
+    def _kind(self, words: Sequence[Word]) -> str | None:
+        """Return the kind of a name, where it is the placeholder's or that of a place."""
+        if [word.text for word in words] == [self._placeholder]:
             return "placeholder"
-        if any(word.isupper() or word.lower() in _WITH_ARTICLE for word in name):
+        if any(word.text.isupper() or word.lowercase in _WITH_ARTICLE for word in words):
             return None
-        kind = self._lexicon.kind("_".join(name).lower())
+        kind = self._lexicon.kind("_".join(word.lowercase for word in words))
         return kind if kind and kind.endswith(PLACES) else None
 
 
 def role_swap(tagged: Tagged) -> str | None:
     """Return the sentence with subject and object exchanged: persons or names, of the same number, verb between them.
 
-    None unless the sentence begins with the subject and its object ends the clause.
+    None unless the sentence begins with the subject and its object ends the clause, or a preposition follows.
     """
     words = tagged.words
     subject = noun_phrase(words, 0)
     if subject is None:
         return None
-    verb = subject[1]
-    while verb < len(words) and words[verb].tag in {"RB", "MD"}:
+    verb = subject.end
+    while word_at(words, verb).tag in {"RB", "MD"}:
         verb += 1
-    if verb >= len(words) or words[verb].lemma in _SYMMETRIC or words[verb].tag not in {"VBD", "VBZ", "VBP", "VB"}:
+    if word_at(words, verb).tag not in {"VBD", "VBZ", "VBP", "VB"} or words[verb].lemma in _SYMMETRIC:
         return None
     goal = noun_phrase(words, verb + 1)
-    if goal is None or not _swappable(words, subject[0], goal[0]) or not _free(words, 0, verb + 1, goal):
+    if goal is None or word_at(words, goal.end).tag[:2] in {"PO", "TO", "VB", "NN", "JJ", "PR"}:
         return None
-    if goal[1] < len(words) and (
-        words[goal[1]].tag in {"POS", "TO"} or words[goal[1]].tag[:2] in {"VB", "NN", "JJ", "PR"}
-    ):
+    # A possessive would refer to the other phrase.
+    if any(word.tag in {"PRP$", "POS"} for word in words[: goal.end]):
         return None
-    first, second = _phrase(tagged, 0, subject[1]), _phrase(tagged, verb + 1, goal[1])
-    named = any(word.text[0].isupper() for word in words[1 : subject[1]]) or words[0].tag in {"NNP", "NNPS"}
-    first = first if named else first[0].lower() + first[1:]
-    middle = tagged.text[words[subject[1] - 1].end : words[verb + 1].start]
-    return second[0].upper() + second[1:] + middle + first + tagged.text[words[goal[1] - 1].end :]
+    kinds = {_person_kind(words, subject.head), _person_kind(words, goal.head)}
+    if len(kinds) > 1 or None in kinds:
+        return None
+    first, second = _phrase(tagged, 0, subject.end), _phrase(tagged, verb + 1, goal.end)
+    if words[0].tag not in {"NNP", "NNPS"}:
+        first = first[0].lower() + first[1:]
+    middle = tagged.text[words[subject.end - 1].end : words[verb + 1].start]
+    return second[0].upper() + second[1:] + middle + first + tagged.text[words[goal.end - 1].end :]
 
 
-def _swappable(words: Sequence[Word], one: int, other: int) -> bool:
-    """Say whether two heads can both act and both be acted on, and agree in number."""
-    kinds = []
-    for place in (one, other):
-        word = words[place]
-        before = words[place - 1].tag if place else ""
-        if word.tag == "NNP" and not word.text.isupper() and before not in {"NNP", "DT", "JJ", "NN"}:
-            kinds.append("name")
-        elif word.tag in {"NN", "NNS"} and (word.lemma in PERSONS or word.text.lower() in PERSONS):
-            kinds.append("person")
-        else:
-            return False
-    plural = [
-        words[place].tag in {"NNS", "NNPS"} or words[place].text.lower() in {"people", "men"} for place in (one, other)
-    ]
-    return plural[0] == plural[1] and words[one].lemma != words[other].lemma
-
-
-def _free(words: Sequence[Word], start: int, second: int, goal: tuple[int, int]) -> bool:
-    """Say whether neither phrase has a possessive, which would refer to the other."""
-    return not any(words[p].tag in {"PRP$", "POS"} for p in (*range(start, second), *range(second, goal[1])))
+def _person_kind(words: Sequence[Word], head: int) -> str | None:
+    """Return ``name``, ``person`` or ``persons`` for a noun of somebody who can both act and be acted on."""
+    word, before = words[head], word_at(words, head - 1).tag
+    if word.tag == "NNP":
+        return "name" if not word.text.isupper() and before not in {"NNP", "DT", "JJ", "NN"} else None
+    if word.tag not in {"NN", "NNS"} or (word.lemma not in PERSONS and word.lowercase not in PERSONS):
+        return None
+    return "persons" if word.tag == "NNS" or word.lowercase in {"people", "men"} else "person"
 
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:
     return tagged.text[tagged.words[start].start : tagged.words[end - 1].end]
-
-
-def _text(words: Sequence[Word], place: int) -> str:
-    return words[place].text.lower() if 0 <= place < len(words) else ""

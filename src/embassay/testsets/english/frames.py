@@ -1,9 +1,9 @@
 """What stands around an adjective or a verb: the frame that decides whether a replacement fits there.
 
 A frame is a short name. Of adjectives: ``at`` (before its noun) or, after a copula, what follows: ``end`` (of the
-clause), ``inf``, ``to``, ``that``, ``cl`` (a clause without "that"), or a preposition. Of verbs: ``np`` (an object),
-``npe`` (an object that ends the clause), ``npto`` (an object and an infinitive), ``ger``, ``inf``, ``that``, ``cl``,
-``wh``, ``end``, ``pas`` (passive), or a preposition. ``at_`` is the preposition "at".
+clause), ``inf``, ``to``, ``cl`` (a clause without "that"), ``wh``, or a preposition or ``that``. Of verbs: ``np`` (an
+object), ``npe`` (an object that ends the clause), ``npto`` (an object and an infinitive), ``ger``, ``inf``, ``that``,
+``cl``, ``wh``, ``end``, ``pas`` (passive), or a preposition. ``at_`` is the preposition "at".
 """
 
 from __future__ import annotations
@@ -11,97 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.words import Tagged, Word
-
-# --- Noun phrases of a tagged sentence, the end of a clause, and what kind of subject a word is ---
-
-PERSONS = frozenset(
-    "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
-    "husband parent doctor teacher student player coach boss lady everyone everybody someone somebody anyone nobody "
-    "family team neighbor men women children guys girls boys kids friends parents fans fan driver customer".split()
+from embassay.testsets.english.clauses import wordset
+from embassay.testsets.english.noun_phrases import (
+    NOUNS,
+    OBJECTS,
+    SELVES,
+    NounPhrase,
+    ends_clause,
+    is_noun,
+    noun_phrase,
+    subject_marks,
 )
-_SUBORDINATORS = frozenset("because if when while though although since unless until but before after".split())
-_ENDS = frozenset({".", ",", ":", "CC"})
-NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
-OBJECTS = frozenset("me you him her it them us".split())
-SELVES = frozenset("myself yourself himself herself itself ourselves yourselves themselves".split())
+from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.words import Tagged, Word, word_at
 
-
-def noun_phrase(words: Sequence[Word], start: int) -> tuple[int, int] | None:
-    """Return (index of the head, index after the end) of the plain noun phrase that starts here; None for none.
-
-    A plain one is a pronoun, a name, or determiner, adjectives and nouns, without what follows a noun.
-    """
-    if start >= len(words):
-        return None
-    first = low(words, start)
-    if (first in OBJECTS and not (first == "her" and _is_modifier(words, start + 1))) or first in SELVES:
-        return start, start + 1
-    at = start
-    while at < len(words) and words[at].tag in {"DT", "PRP$", "CD", "JJ", "JJR", "JJS", "PDT"}:
-        at += 1
-    head = at
-    while head < len(words) and words[head].tag in NOUNS:
-        head += 1
-    if head > at:
-        if head < len(words) and words[head].tag == "POS":
-            owned = noun_phrase(words, head + 1)
-            return owned if owned and words[owned[0]].tag in NOUNS else None
-        return head - 1, head
-    if first in {"this", "that", "these", "those"} and at == start + 1 and ends(words, at):
-        return start, start + 1
-    return None
-
-
-def subject_marks(words: Sequence[Word], place: int) -> set[str]:
-    """Return what kind of subject a word is."""
-    name, start = low(words, place), place
-    while start >= 0 and words[start].tag in {*NOUNS, "JJ", "CD", "DT", "PRP$", "POS"}:
-        start -= 1
-    if place > start >= 0 and words[start].tag in {"IN", "TO"}:
-        return set()  # a noun after a preposition: the subject stands before
-    if name in {"i", "you", "we", "who"}:
-        return {"prs"}
-    if name in {"he", "she"} or (place >= 0 and words[place].tag == "NNP") or name in PERSONS:
-        return {"prs", "prs3"}
-    if name == "they":
-        return {"prs", "prs3", "they"}
-    if name in {"it", "that", "this", "which", "what", "something"}:
-        return {"it", name}
-    return {"it", "they"} if place >= 0 and words[place].tag in {"NN", "NNS"} else set()
-
-
-def ends(words: Sequence[Word], place: int) -> bool:
-    """Say whether a clause ends before this place."""
-    return place >= len(words) or words[place].tag in _ENDS or low(words, place) in _SUBORDINATORS
-
-
-def is_noun(words: Sequence[Word], place: int) -> bool:
-    """Say whether a noun or a pronoun stands at a place."""
-    return place >= 0 and words[place].tag in {*NOUNS, "PRP"}
-
-
-def low(words: Sequence[Word], place: int) -> str:
-    """Return the word at a place in lower case; empty outside the sentence."""
-    return words[place].text.lower() if 0 <= place < len(words) else ""
-
-
-def _is_modifier(words: Sequence[Word], place: int) -> bool:
-    return place < len(words) and words[place].tag in {*NOUNS, "JJ", "JJR", "JJS", "CD"}
-
-
-# --- What stands around an adjective or a verb: the frame that decides whether a replacement fits there ---
-
-COPULAS = frozenset({"be", "seem", "look", "feel", "sound", "become", "stay", "remain"})
-DEGREES = frozenset("very so too as how more most less least that this".split())
-COMPARING = frozenset("as more most less least".split())
-_PREPOSITIONS = frozenset("on in at to of for with about by from into over".split())
-PARTICLES = frozenset("up out off down away back over around along apart together through".split())
+COPULAS = wordset("be seem look feel sound become stay remain")
+DEGREES = wordset("very so too as how more most less least that this")
+COMPARING = wordset("as more most less least")
+PARTICLES = wordset("up out off down away back over around along apart together through")
+_LATER = wordset("now today here there anyway though then again yesterday tonight tomorrow right too either")
+"""Words after an adjective that belong to the clause."""
+_TIMES = wordset("night week month year day morning evening afternoon time times summer winter spring fall")
+_WHEN = wordset("last next this that every each all some one any the")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_LATER = frozenset("now today here there anyway though then again yesterday tonight tomorrow right too either".split())
-_TIMES = frozenset("night week month year day morning evening afternoon time times summer winter spring fall".split())
-_WHEN = frozenset("last next this that every each all some one any the".split())
 
 
 @dataclass(frozen=True)
@@ -117,8 +49,8 @@ class Around:
     head
         The noun or pronoun that it belongs to, in lower case; empty for none.
     marks
-        What else a word may ask for: ``be`` or ``make`` (its copula), ``deg`` or ``nodeg``, ``prs``, ``prs3``, ``it``,
-        ``they`` (its subject), ``progressive``, ``imperative``.
+        What else a word may ask for: ``be`` (its copula), ``deg`` or ``nodeg``, ``prs``, ``prs3``, ``it``, ``they``
+        (its subject), ``progressive``, ``imperative``.
     """
 
     frames: frozenset[str]
@@ -127,205 +59,211 @@ class Around:
     marks: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class _Complement:
+    """What follows a verb: the frames it makes, the head of its object (or nothing), the index after the object."""
+
+    frames: frozenset[str]
+    head: str
+    end: int
+
+
 def around_adjective(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of an adjective; None where the rules do not decide."""
-    before, after = low(words, place - 1), low(words, place + 1)
-    if before in COMPARING or after in {"-", "enough", "as"}:
+    before, after = word_at(words, place - 1), word_at(words, place + 1)
+    if before.lowercase in COMPARING or after.lowercase in {"-", "enough", "as"}:
         return None
-    degree = {"deg"} if before in DEGREES else {"nodeg"}
-    if place + 1 < len(words) and words[place + 1].tag in {"NN", "NNS"} and not is_noun(words, place - 1):
+    marks = {"deg" if before.lowercase in DEGREES else "nodeg"}
+    near = {before.lowercase, after.lowercase}
+    if after.tag in {"NN", "NNS"} and not is_noun(before):
         last = place + 1
-        while last + 1 < len(words) and words[last + 1].tag in {"NN", "NNS"}:
+        while word_at(words, last + 1).tag in {"NN", "NNS"}:
             last += 1
-        head = low(words, last)
-        return Around(frozenset({"at"}), frozenset({before, after, head}), head, frozenset(degree))
-    copula = _copula(words, place)
-    if copula is None:
+        head = words[last].lowercase
+        return Around(frozenset({"at"}), frozenset({*near, head}), head, frozenset(marks))
+    at = place - 1
+    while word_at(words, at).tag == "RB":
+        at -= 1
+    copula = word_at(words, at)
+    if copula.lemma not in COPULAS or copula.tag not in {"VB", "VBP", "VBZ", "VBD", "VBN"}:
         return None
-    at, marks = copula
-    near = {before, after, *({"tobe"} if low(words, at) == "be" and low(words, at - 1) == "to" else ())}
-    return Around(frozenset(_after_adjective(words, place + 1)), frozenset(near), "", frozenset(degree | marks))
+    if copula.lemma == "be":
+        marks.add("be")
+    if copula.lowercase == "be" and word_at(words, at - 1).lowercase == "to":
+        near.add("tobe")
+    marks |= subject_marks(words, _group_start(words, at) - 1)
+    return Around(_after_adjective(words, place + 1), frozenset(near), "", frozenset(marks))
 
 
 def around_verb(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of a verb in a finite group or an infinitive; None where the rules do not decide."""
-    tag, after, auxiliaries = words[place].tag, low(words, place + 1), _auxiliaries(words, place)
+    tag, start = words[place].tag, _group_start(words, place)
+    before, after, auxiliaries = word_at(words, start - 1), word_at(words, place + 1), words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
     if tag == "VBN" and "be" in lemmas:
-        return _around_passive(words, place, auxiliaries)
+        return _around_passive(words, place, start)
     if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
         return None
-    bare = all(word.tag == "RB" for word in auxiliaries)
-    if bare and tag in {"VBD", "VBP", "VBZ"} and not _follows_subject(words, place - len(auxiliaries)):
+    if before.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
+        return None  # "makes you that worried"
+    if all(word.tag == "RB" for word in auxiliaries):
+        if tag in {"VBD", "VBP", "VBZ"} and not _may_be_subject(before):
+            return None
+        if tag == "VB" and word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}:
+            return None
+    if after.lowercase in PARTICLES | {"-"}:
         return None
-    if after in PARTICLES | {"-"} or (place + 1 < len(words) and words[place + 1].tag == "RP"):
-        return None
-    frames, head, end = _after_verb(words, place + 1)
-    subject = subject_marks(words, place - len(auxiliaries) - 1)
-    if tag == "VBG" and ("JJ" in possible(words[place].text.lower()) or "prs" not in subject):
+
+    complement = _after_verb(words, place + 1)
+    frames, subject = complement.frames, subject_marks(words, start - 1)
+    if tag == "VBG" and "prs" not in subject:
         frames -= {"end"}  # "it is relaxing": an adjective
-    if not frames or low(words, end) in PARTICLES:
+    last, following = word_at(words, complement.end - 1), word_at(words, complement.end)
+    if not frames or following.lowercase in PARTICLES:
         return None
-    marks = {"progressive"} if tag == "VBG" else set()
-    if bare and tag == "VB" and place and words[place - 1].tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}:
-        return None
-    alone = (bare or lemmas <= {"do", "not"}) and not is_noun(words, place - len(auxiliaries) - 1)
-    marks |= {"imperative"} if tag == "VB" and alone else set()
-    if words[end - 1].tag == "NNP" and frames & {"np", "npe"}:
+    marks = set[str]()
+    if tag == "VBG":
+        marks.add("progressive")
+    if tag == "VB" and not is_noun(before) and all(word.tag == "RB" or word.lemma == "do" for word in auxiliaries):
+        marks.add("imperative")
+    if last.tag == "NNP":
         marks.add("proper")
-    near = {low(words, place - 1), after, head, low(words, end), *(word.lemma for word in auxiliaries), *marks}
-    return Around(frozenset(frames), frozenset(near), head, frozenset(marks | subject))
+    near = {word_at(words, place - 1).lowercase, after.lowercase, complement.head, following.lowercase}
+    return Around(frames, frozenset(near | lemmas | marks), complement.head, frozenset(marks | subject))
 
 
-def _around_passive(words: Sequence[Word], place: int, auxiliaries: Sequence[Word]) -> Around | None:
+def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
     """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective."""
-    at, after = place - len(auxiliaries) - 1, low(words, place + 1)
-    degree = any(word.tag == "RB" and word.text.lower() in DEGREES for word in auxiliaries)
-    closed = ends(words, place + 1) or words[place + 1].tag in {"IN", "RB", "CD"}
-    if degree or not closed or after in PARTICLES or not is_noun(words, at):
+    subject, after = word_at(words, start - 1), word_at(words, place + 1)
+    auxiliaries = {word.lowercase for word in words[start:place]}
+    is_closed = ends_clause(words, place + 1) or after.tag in {"IN", "RB", "CD"}
+    if not is_closed or auxiliaries & DEGREES or not is_noun(subject):
         return None
-    head = low(words, at)
-    near = frozenset({*(word.text.lower() for word in auxiliaries), after, head})
-    return Around(frozenset({"pas"}), near, head, frozenset(subject_marks(words, at)))
+    near = frozenset({*auxiliaries, after.lowercase, subject.lowercase})
+    return Around(frozenset({"pas"}), near, subject.lowercase, frozenset(subject_marks(words, start - 1)))
 
 
-def has_subject(tagged: Tagged, place: int | None) -> bool:
-    """Say whether the group of a verb plainly has its subject before it, or is an imperative; False for no verb.
+def has_subject(tagged: Tagged, place: int) -> bool:
+    """Say whether the group of a verb plainly has its subject before it, or is an imperative.
 
     Plainly is: from the last comma on there is nothing but adverbs, phrases with a preposition, and the subject.
     """
-    if place is None:
-        return False
     words = tagged.words
-    end = place - len(_auxiliaries(words, place))
-    start = next((at + 1 for at in range(end - 1, -1, -1) if words[at].tag in {",", ":", "."}), 0)
-    while start < end and words[start].tag in {"RB", "CC", "UH"}:
-        start += 1
+    end = _group_start(words, place)
+    start = end
+    while start and words[start - 1].tag not in {",", ":", "."}:
+        start -= 1
+    start = _skip(words, start, end)
     if start == end:
-        return (words[end].tag == "VB" or low(words, end) in {"do", "let"}) and low(words, place + 1) != ","
-    while start < end and words[start].tag == "IN" and (phrase := noun_phrase(words, start + 1)):
-        start = phrase[1]
-    while start < end and words[start].tag in {"RB", "CC", "UH"}:
-        start += 1
-    if start >= end:
-        return False
-    if words[start].tag in {"PRP", "EX"} or low(words, start) in {"this", "that", "these", "those", "who", "what"}:
-        after = start + 1
-        if after == end:
+        is_imperative = words[end].tag == "VB" or words[end].lowercase in {"do", "let"}
+        return is_imperative and word_at(words, place + 1).lowercase != ","
+    start = _skip(words, _skip_phrases(words, start), end)
+    first = word_at(words, start)
+    if first.tag in {"PRP", "EX"} or first.lowercase in {"this", "that", "these", "those", "who", "what"}:
+        if start + 1 == end:
             return True
     subject = noun_phrase(words, start)
-    after = subject[1] if subject else end + 1
-    while after < end and words[after].tag == "IN" and (phrase := noun_phrase(words, after + 1)):
-        after = phrase[1]
-    return after == end
+    return subject is not None and _skip_phrases(words, subject.end) == end
 
 
-def _after_adjective(words: Sequence[Word], place: int) -> set[str]:
+def _skip(words: Sequence[Word], start: int, end: int) -> int:
+    """Return the first index from ``start`` on that has no adverb, conjunction or interjection."""
+    while start < end and words[start].tag in {"RB", "CC", "UH"}:
+        start += 1
+    return start
+
+
+def _skip_phrases(words: Sequence[Word], start: int) -> int:
+    """Return the first index from ``start`` on where no phrase with a preposition begins."""
+    while word_at(words, start).tag == "IN":
+        phrase = noun_phrase(words, start + 1)
+        if phrase is None:
+            break
+        start = phrase.end
+    return start
+
+
+def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
     """Return the frames that what follows a predicative adjective makes."""
-    if ends(words, place) or (low(words, place) in _LATER and ends(words, place + 1)):
-        return {"end"}
-    word, tag = low(words, place), words[place].tag
-    if word == "to":
-        return {"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else {"to"}
-    if word == "that":
-        return {"that"} if _is_clause(words, place + 1) else set()
-    if tag in {"WRB", "WP"}:
-        return {word, "wh"}
-    if tag == "IN" or word in {"whether", "online"}:
-        return {"at_" if word == "at" else word}
-    return {"cl"} if _is_clause(words, place) else set()
+    word = word_at(words, place)
+    if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
+        return frozenset({"end"})
+    if word.lowercase == "to":
+        return frozenset({"inf" if word_at(words, place + 1).tag == "VB" else "to"})
+    if word.tag in {"WRB", "WP"}:
+        return frozenset({word.lowercase, "wh"})
+    if word.tag == "IN":
+        return frozenset({_preposition_frame(word)})
+    return frozenset({"cl"}) if _is_clause(words, place) else frozenset()
 
 
-def _after_verb(words: Sequence[Word], place: int) -> tuple[set[str], str, int]:
-    """Return the frames that what follows a verb makes, the head of its object, and the index after the object."""
-    if ends(words, place) or (
-        words[place].tag == "RB" and low(words, place) not in PARTICLES | _PREPOSITIONS and ends(words, place + 1)
-    ):
-        return {"end"}, "", place
-    word, tag = low(words, place), words[place].tag
-    if word == "to":
-        return ({"inf"} if place + 1 < len(words) and words[place + 1].tag == "VB" else set()), "", place
-    if word == "that" and _is_clause(words, place + 1):
-        return {"that"}, "", place
-    if _is_clause(words, place):
-        return {"cl"}, "", place
-    if tag == "VBG" or (word.endswith("ing") and "VBG" in possible(word)):
-        return {"ger"}, "", place
-    if tag in {"WRB", "WP"}:
-        return {"wh"}, "", place
-    if phrase := noun_phrase(words, place):
-        return _after_object(words, *phrase)
-    return ({"at_" if word == "at" else word} if tag == "IN" else set()), "", place
+def _after_verb(words: Sequence[Word], place: int) -> _Complement:
+    """Return what follows a verb."""
+    word = word_at(words, place)
+    phrase = noun_phrase(words, place)
+    if ends_clause(words, place) or (word.tag == "RB" and ends_clause(words, place + 1)):
+        frame = "end"
+    elif word.lowercase == "to":
+        frame = "inf" if word_at(words, place + 1).tag == "VB" else ""
+    elif word.lowercase == "that" and _is_clause(words, place + 1):
+        frame = "that"
+    elif _is_clause(words, place):
+        frame = "cl"
+    elif word.lowercase.endswith("ing") and "VBG" in possible(word.lowercase):
+        frame = "ger"
+    elif word.tag in {"WRB", "WP"}:
+        frame = "wh"
+    elif phrase:
+        return _Complement(_of_object(words, phrase), words[phrase.head].lowercase, phrase.end)
+    else:
+        frame = _preposition_frame(word) if word.tag == "IN" else ""
+    return _Complement(frozenset({frame} - {""}), "", place)
 
 
-def _after_object(words: Sequence[Word], head: int, end: int) -> tuple[set[str], str, int]:
+def _preposition_frame(word: Word) -> str:
+    return "at_" if word.lowercase == "at" else word.lowercase
+
+
+def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
     """Return the frames of an object, by what follows it."""
-    name, tag = low(words, head), words[end].tag if end < len(words) else "."
-    if name == "lot" and low(words, end + 1) in _TIMES:
-        return set(), name, end
-    if low(words, end) == "ago" or (name in _TIMES and low(words, head - 1) in _WHEN):
-        return set(), name, end  # "slept last night": no object
-    if ends(words, end) or (low(words, end) in _LATER and ends(words, end + 1)):
-        return {"np", "npe"}, name, end
-    if tag == "TO" and end + 1 < len(words) and words[end + 1].tag == "VB":
-        return {"npto"}, name, end
-    if tag in {"IN", "WDT", "WP", "WRB"} or (tag in {"RB", "RBR"} and low(words, end) not in PARTICLES):
-        return {"np"}, name, end
-    relative = tag == "PRP" and words[head].tag in NOUNS and _is_clause(words, end)
-    return ({"np"} if relative else set()), name, end
+    after = word_at(words, phrase.end)
+    if words[phrase.head].lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN:
+        return frozenset()  # "slept last night": no object
+    if ends_clause(words, phrase.end):
+        return frozenset({"np", "npe"})
+    if after.tag == "TO" and word_at(words, phrase.end + 1).tag == "VB":
+        return frozenset({"npto"})
+    # "The book I read" is a relative clause without its "that".
+    is_relative = after.tag == "PRP" and words[phrase.head].tag in NOUNS and _is_clause(words, phrase.end)
+    if after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"} or is_relative:
+        return frozenset({"np"})
+    return frozenset()
 
 
 def _is_clause(words: Sequence[Word], place: int) -> bool:
     """Say whether a clause starts here: a subject, adverbs, and a finite verb."""
-    if place >= len(words):
+    phrase, subject = noun_phrase(words, place), word_at(words, place)
+    if subject.lowercase in (OBJECTS | SELVES) - {"you", "it", "her"}:
         return False
-    subject = words[place]
-    phrase = noun_phrase(words, place)
-    end = place + 1 if subject.tag in {"PRP", "EX", "DT"} and not phrase else phrase[1] if phrase else 0
-    if end and subject.text.lower() in {"me", "him", "them", "us", *SELVES}:
+    if phrase:
+        end = phrase.end
+    elif subject.tag in {"PRP", "EX", "DT"}:
+        end = place + 1
+    else:
         return False
-    while end and end < len(words) and words[end].tag in {"RB", "RBR"}:
+    while word_at(words, end).tag in {"RB", "RBR"}:
         end += 1
-    return bool(end) and end < len(words) and words[end].tag in _FINITE
+    return word_at(words, end).tag in _FINITE
 
 
-def _copula(words: Sequence[Word], place: int) -> tuple[int, set[str]] | None:
-    """Return the index of the copula of a predicative adjective and what it and its subject are."""
-    at = place - 1
-    while at >= 0 and (words[at].tag == "RB" or low(words, at) in {"that", "this"}):
-        at -= 1
-    if at < 0:
-        return None
-    if words[at].lemma in COPULAS and words[at].tag in {"VB", "VBP", "VBZ", "VBD", "VBN"}:
-        verbs = _auxiliaries(words, at)
-        marks = {"be"} if words[at].lemma == "be" else {"looks"}
-        return at, marks | subject_marks(words, at - len(verbs) - 1)
-    if low(words, at) in OBJECTS and at and words[at - 1].lemma == "make":
-        return at - 1, {"make", *({"it"} if low(words, at) == "it" else {"prs", "prs3"})}
-    return None
+def _group_start(words: Sequence[Word], place: int) -> int:
+    """Return the index of the first word of a verb's group: auxiliaries, negations, adverbs and "to" before it."""
+    while place and (words[place - 1].tag in {"MD", "RB", "TO"} or words[place - 1].lemma in {"be", "have", "do"}):
+        place -= 1
+    return place
 
 
-def _auxiliaries(words: Sequence[Word], place: int) -> list[Word]:
-    """Return the words right before a verb that belong to its group: auxiliaries, negations, adverbs, "to"."""
-    at = place
-    while at and (
-        words[at - 1].tag in {"MD", "RB", "TO"}
-        or (words[at - 1].lemma in {"be", "have", "do"} and words[at - 1].tag.startswith("VB"))
-    ):
-        at -= 1
-    return list(words[at:place])
-
-
-def _follows_subject(words: Sequence[Word], place: int) -> bool:
-    """Say whether what stands before a finite verb can be its subject, or joins it to another verb."""
-    before = words[place - 1].tag if place else ""
-    if low(words, place - 1) in {"me", "him", "them", "us", *SELVES}:
-        return False
-    if low(words, place - 1) == "that" and place > 1 and words[place - 2].tag == "PRP":
-        return False  # "makes you that worried"
-    return before in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"} or low(words, place - 1) in {
-        "this",
-        "that",
-        "these",
-        "those",
-    }
+def _may_be_subject(word: Word) -> bool:
+    """Say whether a word before a finite verb can be its subject, or joins it to another verb."""
+    is_pronoun = word.lowercase in {"this", "that", "these", "those"}
+    return is_pronoun or word.tag in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"}

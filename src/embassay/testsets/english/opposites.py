@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from embassay.testsets.english.clauses import STOPS, lower, wordset
+from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.tagger import lexicon as known_words
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Word
@@ -113,6 +113,7 @@ class Judged:
     verdict: Verdict
 
 
+@lru_cache(maxsize=50_000)
 def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
     """Return the antonym of a word that is most surely its opposite; None where it has none.
 
@@ -121,41 +122,39 @@ def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
     lemma, part
         A base form and a letter of WordNet: ``a``, ``v`` or ``r``.
     """
-    return _judged(lexicon, lemma, part)
-
-
-@lru_cache(maxsize=50_000)
-def _judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
-    found = dict.fromkeys(opposite.lemma for opposite in lexicon.antonyms(lemma, part))
-    plain = [word for word in found if word.isalpha() and frozenset({lemma, word}) not in REFUSED]
-    listed = [word for word in plain if frozenset({lemma, word}) in SURE.get(part, frozenset())]
-    negating = [word for word in plain if _negates(lemma, word, part)]
-    negating.sort(key=lambda word: -lexicon.count(word, part))
-    if listed or negating:
-        return Judged((listed or negating)[0], "sure")
-    unsure = [word for word in plain if _may_be(lemma, word, part)]
-    return Judged(unsure[0], "doubtful") if unsure else None
+    antonyms = []
+    for opposite in lexicon.antonyms(lemma, part):
+        if opposite.lemma.isalpha() and frozenset({lemma, opposite.lemma}) not in REFUSED:
+            antonyms.append(opposite.lemma)
+    for word in antonyms:
+        if frozenset({lemma, word}) in SURE[part]:
+            return Judged(word, "sure")
+    negating = [word for word in antonyms if _negates(lemma, word, part)]
+    if negating:
+        return Judged(max(negating, key=lambda word: lexicon.count(word, part)), "sure")
+    for word in antonyms:
+        if _may_be(lemma, word, part):
+            return Judged(word, "doubtful")
+    return None
 
 
 def _may_be(first: str, second: str, part: str) -> bool:
     """Say whether people should judge a pair that is not sure."""
     if part == "a":
-        return second in known_words() and not any(word.startswith("non") for word in (first, second))
+        return second in known_words() and not first.startswith("non") and not second.startswith("non")
     return frozenset({first, second}) in DOUBTFUL[part]
 
 
 def _negates(first: str, second: str, part: str) -> bool:
     """Say whether one of two known words is the other with a negating prefix, or ``-less`` for its ``-ful``."""
     short, long = sorted((first, second), key=len)
-    if frozenset({first, second}) in DOUBTFUL.get(part, frozenset()):
+    if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
         return False
-    if part == "v" or not {short, long} <= known_words().keys():
+    if short not in known_words() or long not in known_words():
         return False
-    prefixed = any(long == prefix + short for prefix in PREFIXES)
-    full, bare = (first, second) if first.endswith("ful") else (second, first)
-    suffixed = full.endswith("ful") and bare == f"{full.removesuffix('ful')}less"
-    adverbs = full.endswith("fully") and bare == f"{full.removesuffix('fully')}lessly"
-    return prefixed or suffixed or adverbs
+    if any(long == prefix + short for prefix in PREFIXES):
+        return True
+    return any(word.replace("ful", "less") in (first, second) for word in (first, second) if "ful" in word)
 
 
 # --- What may follow the exchanged word so that its opposite fits as well: *good at chess*, not *good eno ---
@@ -165,9 +164,10 @@ TIMES = wordset(
     "at the moment these days either lately recently"
 ) - {"either"}
 BARE = wordset(
-    "right open closed shut dead alive awake asleep clean dirty expensive cheap simple complex wise true false"
+    "right open closed shut dead alive awake asleep clean dirty expensive cheap simple complex wise true false able "
+    "unable hard likely unlikely"
 )
-"""Adjectives that nothing but a time or a place follows."""
+"""Adjectives that nothing but a time, a place or an infinitive follows."""
 PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
 OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
 NO_PREPOSITION = wordset(
@@ -180,6 +180,8 @@ INFINITIVE = wordset(
     "unimportant reasonable unreasonable realistic unrealistic happy unhappy polite impolite rational irrational "
     "moral immoral ethical unethical acceptable unacceptable appropriate inappropriate healthy unhealthy"
 )
+IDIOMATIC_INFINITIVES = wordset("say go see hear know meet assume bet be")
+"""Infinitives that make an idiom with an adjective: ``good to go``, ``safe to say``."""
 BARRED = wordset(
     "enough than though because since when while until before after unless if so but or and either neither instead "
     "rather just only even all every any some most more less much many as yet anymore ever both not never no that "
@@ -192,10 +194,9 @@ FIXED = frozenset(
 """Adjectives whose meaning changes with the word after them: ``feel bad for``."""
 SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
-TRANSITIVE = frozenset(
-    {"like", "dislike", "trust", "distrust", "mistrust", "obey", "disobey", "accept", "reject", "refuse"}
+TRANSITIVE = wordset(
+    "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow prohibit"
 )
-TRANSITIVE_TOO = frozenset({"include", "exclude", "permit", "forbid", "allow", "prohibit"})
 OBJECTS = {
     **dict.fromkeys(
         ("win", "lose"), wordset("game match race election war battle case final argument fight cup title")
@@ -207,70 +208,64 @@ LONGEST = 8
 """Words after the exchanged word, at most."""
 
 
-def follows(words: tuple[Word, ...], place: int, word: str, *, verb: bool = False, adverb: bool = False) -> str:
-    """Return why what follows a word does not fit its opposite; empty where it does."""
-    rest = words[place + 1 :]
-    while rest and (rest[-1].text in STOPS or not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "[")):
-        rest = rest[:-1]
-    lows = [lower(other) for other in rest]
-    if verb:
-        return _after_verb(rest, lows, word)
-    if not rest or set(lows) <= TIMES:
-        return "" if lows[:1] != ["right"] or lows[1:2] == ["now"] else "other words after it"
-    if adverb:
-        return "other words after it"
-    return _after_adjective(rest, lows, word)
-
-
-def _after_adjective(rest: tuple[Word, ...], lows: list[str], word: str) -> str:
-    if reason := _barred(rest, lows):
-        return reason
-    if word in BARE:
-        return "other words after it"
-    if lows[0] == "to":
-        infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP")
-        idiom = lows[1:2] and lows[1] in ("say", "go", "see", "hear", "know", "meet", "assume", "bet", "be")
-        fits = infinitive and word in INFINITIVE and not idiom
-        return "" if fits else "an infinitive that its opposite does not take"
-    if word in ("able", "unable", "hard", "likely", "unlikely") or (word, lows[0]) in FIXED:
-        return "other words after it"
-    if lows[0] in PREPOSITIONS and word not in NO_PREPOSITION:
-        return ""
-    return "" if lows[0] == "of" and word in OF else "other words after it"
-
-
-def _barred(rest: tuple[Word, ...], lows: list[str]) -> str:
-    """Return what bars everything that may follow: another clause, a quantifier, a second adjective."""
+def unfit_after_adjective(rest: tuple[Word, ...], adjective: str) -> str:
+    """Return why what follows an adjective does not fit its opposite; empty where it does."""
+    rest = _without_end(rest)
+    lows = [word.lowercase for word in rest]
+    if set(lows) <= TIMES:
+        return "other words after it" if lows[:1] == ["right"] and lows[1:2] != ["now"] else ""
     if len(rest) > LONGEST:
         return "too much after it"
-    if rest[0].tag in ("CC", ",") or lows[0] in ("and", "or", "but"):
+    if rest[0].tag in ("CC", ","):
         return "several adjectives or clauses"
-    if BARRED & set(lows) or any(other.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for other in rest[2:]):
+    if BARRED & set(lows) or any(word.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for word in rest[2:]):
         return "another clause, a comparison or a quantifier after it"
-    return ""
+    if lows[0] == "to":
+        has_infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP") and lows[1] not in IDIOMATIC_INFINITIVES
+        fits = has_infinitive and adjective in INFINITIVE
+        return "" if fits else "an infinitive that its opposite does not take"
+    if adjective in BARE or (adjective, lows[0]) in FIXED:
+        return "other words after it"
+    if lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION:
+        return ""
+    return "" if lows[0] == "of" and adjective in OF else "other words after it"
 
 
-def _after_verb(rest: tuple[Word, ...], lows: list[str], word: str) -> str:
-    barred = BARRED - ({"that"} if word in ("agree", "disagree") else set())
-    if len(rest) > LONGEST or barred & set(lows) or any(other.tag in (",", ":", "CC") for other in rest):
+def unfit_after_adverb(rest: tuple[Word, ...]) -> str:
+    """Return why what follows an adverb does not fit its opposite; empty where it does."""
+    rest = _without_end(rest)
+    return "" if {word.lowercase for word in rest} <= TIMES - {"right"} else "other words after it"
+
+
+def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
+    """Return why what follows a verb does not fit its opposite; empty where it does."""
+    rest = _without_end(rest)
+    lows = [word.lowercase for word in rest]
+    first, first_tag = (lows[0], rest[0].tag) if rest else ("", "")
+    barred = BARRED - {"that"} if verb in ("agree", "disagree") else BARRED
+    if len(rest) > LONGEST or barred & set(lows) or any(word.tag in (",", ":", "CC") for word in rest):
         return "another clause, a comparison or a quantifier after it"
-    if word in ("agree", "disagree"):
-        return "" if not lows or lows[0] in ("with", "on", "that") else "other words after it"
-    if word in ("approve", "disapprove"):
-        return "" if lows[:1] == ["of"] else "other words after it"
-    if word in ("succeed", "remember", "forget"):
-        fits = (word == "succeed" and not lows) or (
-            word != "succeed" and bool(lows) and rest[0].tag in (*OBJECT_FIRST, "TO")
-        )
-        return "" if fits else "other words after it"
-    if word in OBJECTS:
-        alone = not lows and word in ("win", "lose", "fail")
-        return (
-            ""
-            if alone or (len(lows) in (1, 2) and lows[-1] in OBJECTS[word])
-            else "an object that its opposite does not take"
-        )
-    if word in TRANSITIVE | TRANSITIVE_TOO and lows[:1] != ["me"]:
-        clause = word in ("like", "dislike") and lows[:1] and lows[0] in SUBJECTIVE
-        return "" if rest and rest[0].tag in OBJECT_FIRST and not clause else "other words after it"
-    return "other words after it"
+    if verb in ("agree", "disagree"):
+        fits = first in ("", "with", "on", "that")
+    elif verb in ("approve", "disapprove"):
+        fits = first == "of"
+    elif verb == "succeed":
+        fits = not rest
+    elif verb in ("remember", "forget"):
+        fits = first_tag in (*OBJECT_FIRST, "TO")
+    elif verb in OBJECTS:
+        if rest or verb == "pass":
+            fits = len(rest) <= 2 and lows[-1:] != [] and lows[-1] in OBJECTS[verb]
+            return "" if fits else "an object that its opposite does not take"
+        fits = True
+    else:
+        # "I like he …" is a clause; "let me like" has no object of "like".
+        fits = verb in TRANSITIVE and first_tag in OBJECT_FIRST and first not in SUBJECTIVE | {"me"}
+    return "" if fits else "other words after it"
+
+
+def _without_end(rest: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return words without the marks at their end."""
+    while rest and not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "["):
+        rest = rest[:-1]
+    return rest

@@ -18,12 +18,12 @@ from embassay.testsets.english.replacements import Replacement, entries
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.tagger import lexicon, possible
 from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Tagged, Word, inflected, substituted, tag
+from embassay.testsets.english.words import Tagged, inflected, substituted, tag
 
 TRIES = 12
 """Words that are tried before an original is given up."""
-SEEN = 3
-"""How often a word must have been seen in a frame, at least."""
+FEWEST = 3
+"""How often a word must occur in a frame, at least."""
 COMPLEMENTS = {
     "ger": "love hate enjoy avoid finish start stop keep quit consider miss regret mention suggest recall imagine risk",
     "inf": "want try need decide hope plan agree refuse learn manage fail forget offer promise expect choose deserve "
@@ -36,13 +36,15 @@ LINKING = frozenset(
     "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
 )
 """Verbs that do not end a clause, or seldom."""
+INTRANSITIVE = 2
+"""WordNet's verb frame "somebody ----s"."""
 TRANSITIVE = frozenset({8, 9, 11})
-"""WordNet's verb frames with an object: "somebody ----s something"; 2 is "somebody ----s"."""
+"""WordNet's verb frames with an object: "somebody ----s something"."""
 Guess = Callable[[str, str], Iterable[str]]
 """Returns the words that a masked language model would put between two texts, the likeliest first."""
 SHARE = 0.2
-"""What share of its occurrences a word must have in a frame, at least: "says" is seen before an object, seldom."""
-_PLAIN = frozenset(
+"""What share of its occurrences a word must have in a frame, at least: "says" seldom has an object."""
+UNUSABLE = frozenset(
     "be have do go get let ca wo own only same other such last next first second third few many much several various "
     "say tell ask put spend find become seem remain bring send give show call make mean remind convince inform assure "
     "capable google outright sheer further utter upper net hyper haired exact little individual golden colored minimum "
@@ -97,42 +99,49 @@ NEAR = (
 
 
 class Vocabulary:
-    """The adjectives and verbs of a corpus by the frames that they were seen in."""
+    """The adjectives and verbs of a corpus by the frames in which they occur."""
 
     def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
         """Count them."""
         self._wordnet = wordnet
-        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._all = Counter[tuple[str, str]]()
+        self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._in_any_frame = Counter[tuple[str, str]]()
         self._lemmas: dict[tuple[str, str], str] = {}
         for sentence in sentences:
             for index, word in enumerate(sentence.words):
-                key = (word.text.lower(), word.tag)
+                key = (word.lowercase, word.tag)
                 for frame in frames_of(sentence, index):
-                    self._seen[word.tag, frame][key[0]] += 1
-                    self._all[key] += 1
+                    self._in_frame[word.tag, frame][word.lowercase] += 1
+                    self._in_any_frame[key] += 1
                     self._lemmas[key] = word.lemma
 
     def like(self, tagged: Tagged, index: int, chance: np.random.Generator) -> Iterator[str]:
         """Yield words of the tag and frame of a word, in random order, those about as frequent first."""
         word = tagged.words[index]
         for frame in frames_of(tagged, index):
-            counts = self._seen[word.tag, frame]
-            own = max(SEEN, counts[word.text.lower()])
-            names = sorted(name for name, count in counts.items() if self._usable(name, word, count, frame[2:]))
-            near = [name for name in names if own / 4 <= counts[name] <= own * 4]
-            far = [name for name in names if name not in set(near)]
-            for group in (near, far, _spare(word.tag, frame)):
-                yield from (group[place] for place in chance.permutation(len(group)).tolist())
+            counts = self._in_frame[word.tag, frame]
+            usual = max(FEWEST, counts[word.lowercase])
+            about_as_frequent, others = [], []
+            for name in sorted(counts):
+                if not self._is_usable(name, word.tag, frame):
+                    continue
+                near = usual / 4 <= counts[name] <= usual * 4
+                (about_as_frequent if near else others).append(name)
+            for names in (about_as_frequent, others, _of_frame(word.tag, frame)):
+                for place in chance.permutation(len(names)).tolist():
+                    yield names[place]
 
-    def _usable(self, name: str, word: Word, count: int, frame: str) -> bool:
-        """Say whether a word that was seen so often in a frame is at home there, and is mostly what its tag says."""
-        often = count >= SEEN and count >= SHARE * self._all[name, word.tag]
-        plain = name.isalpha() and self._lemmas[name, word.tag] not in _PLAIN and name not in _kin()["good"]
-        lemma = self._lemmas[name, word.tag]
-        if word.tag != "JJ" and not self._takes(lemma, frame):
+    def _is_usable(self, name: str, tag: str, frame: str) -> bool:
+        """Say whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
+        count, lemma = self._in_frame[tag, frame][name], self._lemmas[name, tag]
+        if count < FEWEST or count < SHARE * self._in_any_frame[name, tag]:
             return False
-        return often and plain and word.tag in _tags(name) and lexicon().get(name, word.tag)[:2] == word.tag[:2]
+        if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
+            return False
+        if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
+            return False
+        can_have_tag = tag in possible(name) or (tag == "VBP" and "VB" in possible(name))
+        return can_have_tag and lexicon().get(name, tag)[:2] == tag[:2]
 
     def _takes(self, lemma: str, frame: str) -> bool:
         """Say whether a verb is one that may stand in a frame."""
@@ -140,80 +149,90 @@ class Vocabulary:
             return lemma in COMPLEMENTS[frame].split()
         frames = self._wordnet.verb_frames(lemma)
         if frame == "end":
-            return 2 in frames and lemma not in LINKING
+            return INTRANSITIVE in frames and lemma not in LINKING
         return not frames.isdisjoint(TRANSITIVE)
 
 
 @lru_cache(maxsize=1_000)
-def _spare(tag: str, frame: str) -> tuple[str, ...]:
+def _of_frame(tag: str, frame: str) -> tuple[str, ...]:
     """Return words for a frame that the corpus has none for: of the list of replacements, or of the complements."""
-    part, _, name = frame.partition("-")
-    name = name.rpartition("-")[2]
+    part, name = frame.split("-")[0], frame.split("-")[-1]
+    lemmas = set[str]()
     if part == "v" and name in COMPLEMENTS:
-        lemmas = set(COMPLEMENTS[name].split())
+        lemmas.update(COMPLEMENTS[name].split())
     else:
-        known = [entry for of_word in entries().values() for entry in of_word if entry.part == part and not entry.only]
-        lemmas = {entry.word for entry in known if name in entry.frames}
-    forms = (lemma if tag == "JJ" else inflected(lemma, tag) for lemma in sorted(lemmas - _kin()["good"]))
-    return tuple(form for form in forms if form)
+        for (entry_part, word), listed in entries().items():
+            if entry_part == part and any(name in entry.frames and not entry.only for entry in listed):
+                lemmas.add(word)
+    forms = []
+    for lemma in sorted(lemmas - _listed_kin()["good"]):
+        form = lemma if tag == "JJ" else inflected(lemma, tag)
+        if form:
+            forms.append(form)
+    return tuple(forms)
 
 
 def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
-    """Return the frames of an adjective or a verb, each with the part of speech and the kind of noun before it."""
-    found = tagged.words[index].tag
-    if found == "JJ":
+    """Return the frames of an adjective or a verb, each with its part of speech; an adjective's with its subject."""
+    tag = tagged.words[index].tag
+    if tag == "JJ":
         around = around_adjective(tagged.words, index)
-        kind = "a-" + "-".join(sorted(around.marks & {"prs", "it"})) if around else ""
-    elif found.startswith("VB"):
-        around = around_verb(tagged.words, index)
-        kind = "v-"
+        prefix = "a-" + "-".join(sorted(around.marks & {"prs", "it"})) if around else ""
+    elif tag.startswith("VB"):
+        around, prefix = around_verb(tagged.words, index), "v-"
     else:
         return ()
-    return tuple(sorted(kind + frame for frame in around.frames)) if around else ()
+    return tuple(sorted(prefix + frame for frame in around.frames)) if around else ()
 
 
 def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: Lexicon) -> Iterator[str]:
     """Yield the sentence with those words that mean something else and keep the tag of the word they replace."""
-    word, tried = tagged.words[chosen.index], 0
-    taken = related(word.lemma, wordnet) | related(word.text.lower(), wordnet)
-    taken |= {name for lemma in chosen.lemmas for name in related(lemma, wordnet)}
-    there = {other.text.lower() for other in tagged.words} | {other.lemma for other in tagged.words}
+    word = tagged.words[chosen.index]
+    near_in_meaning = set[str]()
+    for lemma in (word.lemma, word.lowercase, *chosen.lemmas):
+        near_in_meaning |= related(lemma, wordnet)
+    in_sentence = {other.lowercase for other in tagged.words} | {other.lemma for other in tagged.words}
+    frames, tries = frames_of(tagged, chosen.index), 0
     for name in words:
-        if tried >= TRIES:
-            return
-        if name in there or not name.isalpha() or is_profane(name) or _lemmas(name) & taken:
+        if name in in_sentence or not name.isalpha() or is_profane(name) or _lemmas(name) & near_in_meaning:
             continue
-        tried += 1
-        text = substituted(tagged, {chosen.index: name})
-        again = tag(text)
-        same = len(again.words) == len(tagged.words) and again.words[chosen.index].tag == word.tag
-        if same and frames_of(again, chosen.index) == frames_of(tagged, chosen.index):
-            yield text
+        if tries == TRIES:
+            return
+        tries += 1
+        candidate = tag(substituted(tagged, {chosen.index: name}))
+        if len(candidate.words) != len(tagged.words) or candidate.words[chosen.index].tag != word.tag:
+            continue
+        if frames_of(candidate, chosen.index) == frames:
+            yield candidate.text
 
 
 @lru_cache(maxsize=20_000)
 def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
-    """Return what a random word for a lemma must not be: words near it in WordNet, two steps, or in our list."""
-    found = set(wordnet.related(lemma))
+    """Return what a random word for a lemma must not be: words near it in WordNet, two steps, or in our lists."""
+    names = set(wordnet.related(lemma))
     for part in ("a", "v"):
         for sense in wordnet.senses(lemma, part)[:3]:
-            for near in (*sense.lemmas, *(wordnet.similar(lemma, part, sense.number) if part == "a" else ())):
-                found |= {*wordnet.synonyms(near, part), *(other.lemma for other in wordnet.antonyms(near, part))}
-    return frozenset(found | _kin().get(lemma, frozenset()))
+            for near in (*sense.synset.words, *wordnet.similar(sense)):
+                names.update(wordnet.synonyms(near, part))
+                names.update(opposite.lemma for opposite in wordnet.antonyms(near, part))
+    return frozenset(names | _listed_kin().get(lemma, frozenset()))
 
 
 @cache
-def _kin() -> dict[str, frozenset[str]]:
-    """Return the words that our list connects, over synonyms and antonyms, however far."""
-    group: dict[str, set[str]] = {}
-    for entry in (entry for of_word in entries().values() for entry in of_word):
-        joined = set().union(*(group.get(word, {word}) for word in (entry.word, entry.synonym, entry.antonym)))
-        group |= dict.fromkeys(joined, joined)
-    found = {word: frozenset(words) for word, words in group.items()}
+def _listed_kin() -> dict[str, frozenset[str]]:
+    """Return the words that our lists connect with a word, over synonyms and antonyms, however far."""
+    groups: dict[str, set[str]] = {}
+    for listed in entries().values():
+        for entry in listed:
+            words = (entry.word, entry.synonym, entry.antonym)
+            joined = set().union(*(groups.get(word, {word}) for word in words))
+            for word in joined:
+                groups[word] = joined
+    kin = {word: frozenset(group) for word, group in groups.items()}
     for line in NEAR:
         for word in line.split():
-            found[word] = found.get(word, frozenset()) | frozenset(line.split())
-    return found
+            kin[word] = kin.get(word, frozenset()) | frozenset(line.split())
+    return kin
 
 
 @lru_cache(maxsize=50_000)
@@ -221,11 +240,5 @@ def _lemmas(name: str) -> frozenset[str]:
     """Return all base forms that a word may have, and itself."""
     import lemminflect
 
-    return frozenset({name, *(lemma for lemmas in lemminflect.getAllLemmas(name).values() for lemma in lemmas)})
-
-
-@lru_cache(maxsize=50_000)
-def _tags(name: str) -> frozenset[str]:
-    """Return the tags that a word can have; only those of its first part of speech where it is mostly that."""
-    can = possible(name)
-    return can | {"VBP"} if "VB" in can else can
+    lemmas_by_part = lemminflect.getAllLemmas(name).values()
+    return frozenset({name}.union(*lemmas_by_part))

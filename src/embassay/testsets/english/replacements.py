@@ -10,78 +10,56 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.wordnet import Lexicon, Sense
-from embassay.testsets.english.words import Tagged, Word, inflected
+from embassay.testsets.english.words import Tagged, Word, inflected, word_at
 
-# --- Set phrases: runs of words in which none is exchanged, since the whole means something else than its ---
-
-_ANY = frozenset({"*"})
-
-
-def in_phrase(words: Sequence[Word], index: int) -> bool:
-    """Say whether a word stands in a set phrase."""
-    return any(
-        _fits(phrase, words, index - place)
-        for name in {words[index].lemma, words[index].text.lower()}
-        for phrase, place in _phrases().get(name, ())
-    )
-
-
-def _fits(phrase: Sequence[frozenset[str]], words: Sequence[Word], start: int) -> bool:
-    """Say whether a phrase stands at a place."""
-    there = words[start : start + len(phrase)] if start >= 0 else ()
-    return len(there) == len(phrase) and all(
-        part == _ANY or not part.isdisjoint({word.lemma, word.text.lower()})
-        for part, word in zip(phrase, there, strict=True)
-    )
-
-
-@cache
-def _phrases() -> dict[str, list[tuple[tuple[frozenset[str], ...], int]]]:
-    """Return the phrases that a word may stand in, and its place there, by the word."""
-    found: dict[str, list[tuple[tuple[frozenset[str], ...], int]]] = defaultdict(list)
-    for line in files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines():
-        phrase = tuple(frozenset(part.split("/")) for part in line.split())
-        for place, part in enumerate(phrase):
-            for name in part - _ANY:
-                found[name].append((phrase, place))
-    return dict(found)
-
-
-# --- Which synonym and which antonym of a word fit in its sentence ---
-
-_PARTS = {"adjective": "a", "verb": "v"}
-_SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 LISTED = "list of replacements"
 SHARE = 0.75
-"""What share of a word's uses the sense must have for WordNet to decide (each sense counted once more than met)."""
-MET = 2
-"""How often a synonym from WordNet must have been met in SemCor, at least."""
-BLOCKED = frozenset(
-    "let make help get set minimum maximum minimal maximal first last other same many few much past sleep".split()
+"""What share of a word's uses the sense must have for WordNet to decide (with add-one smoothing)."""
+SHARE_IN_CONTEXT = 0.5
+"""What share is enough where words of the sentence stand in the gloss of the sense."""
+FEWEST = 2
+"""How often a synonym from WordNet must occur in SemCor, at least."""
+BLOCKED = wordset(
+    "let make help get set minimum maximum minimal maximal first last other same many few much past sleep"
 )
 """Words that WordNet does not decide on: verbs of causing, words that count."""
+_PARTS = {"adjective": "a", "verb": "v"}
+_SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "de")
-_STOP = frozenset(
-    "a an the of or and to in on for with by as at from be is are being not that which it one's having".split()
+_STOP_WORDS = wordset(
+    "a an the of or and to in on for with by as at from be is are being not that which it one's having"
 )
-
-
-_BEFORE_CLAUSES = frozenset("than as way until till before after once lest".split())
-"""Words before a clause that a "not" does not go into well."""
-_WITHIN = frozenset({"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"})
+_EMPTIED = wordset("than as way until till before after once lest")
+"""Words before a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
+_WITHIN_CLAUSE = frozenset(
+    {"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"}
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list: a word, what may replace it, and where."""
+    """A line of the list: a word, what may replace it, and where.
+
+    Attributes
+    ----------
+    part
+        ``a`` for an adjective, ``v`` for a verb.
+    frames
+        The frames in which it may be replaced, and what its copula and subject must be (:class:`Around`).
+    only
+        The nouns before which an adjective may be replaced; empty for all.
+    never
+        Words near it, or marks, that bar the replacement.
+    """
 
     part: str
     word: str
@@ -120,137 +98,172 @@ class Replacement:
 
 def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
     """Return every way to replace one adjective or verb of a sentence, those of the list before those of WordNet."""
-    found: list[Replacement] = []
+    listed, of_wordnet = [], []
     for index, word in enumerate(tagged.words):
-        part = {"JJ": "a", "VB": "v"}.get(word.tag[:2])
-        if part is None or word.tag in {"JJR", "JJS"} or word.lemma in {"be", "have", "do"}:
+        if word.tag != "JJ" and not word.tag.startswith("VB"):
             continue
-        if not _alone(tagged, index) or in_phrase(tagged.words, index) or _compared(tagged.words, index):
+        if not _is_alone(tagged, index) or in_phrase(tagged.words, index) or _is_emptied(tagged.words, index):
             continue
-        around = (around_adjective if part == "a" else around_verb)(tagged.words, index)
-        if around is None and word.tag in {"VBN", "VBG"}:
+        part, around = "v", None
+        if word.tag != "JJ":
+            around = around_verb(tagged.words, index)
+        if around is None and word.tag in {"JJ", "VBN", "VBG"}:
             part, around = "a", around_adjective(tagged.words, index)
         if around is None:
             continue
-        lemma = word.text.lower() if part == "a" else word.lemma
-        pairs = [(entry.synonym, entry.antonym) for entry in entries().get((part, lemma), ()) if fits(entry, around)]
-        way = LISTED
-        if not pairs and (part, lemma) not in entries():
-            pairs, way = list(_of_wordnet(tagged, index, lemma, part, around, lexicon)), "WordNet"
-        found += [made for pair in pairs[:1] if (made := _made(tagged.words, index, part, pair, way))]
-    return tuple(sorted(found, key=lambda replacement: replacement.way != LISTED))
+        lemma = word.lowercase if part == "a" else word.lemma
+        if (part, lemma) in entries():
+            for entry in entries()[part, lemma]:
+                if fits(entry, around):
+                    listed.append(_inflected(tagged.words, index, part, (entry.synonym, entry.antonym), LISTED))
+                    break
+        elif not around.frames.isdisjoint({"at", "end"} if part == "a" else {"np", "npe"}):
+            pair = _of_wordnet(tagged, index, lemma, part, lexicon)
+            if pair:
+                of_wordnet.append(_inflected(tagged.words, index, part, pair, "WordNet"))
+    return tuple(replacement for replacement in listed + of_wordnet if replacement)
 
 
-def _alone(tagged: Tagged, index: int) -> bool:
+def _is_alone(tagged: Tagged, index: int) -> bool:
     """Say whether a word is no name, stands once in its sentence, and is not joined to another by a mark."""
-    word, text = tagged.words[index], tagged.text
-    if word.text[0].isupper() and index and tagged.words[index - 1].tag != ".":
+    word = tagged.words[index]
+    if word.text[0].isupper() and word_at(tagged.words, index - 1).tag not in {"", "."}:
         return False
     if sum(other.lemma == word.lemma for other in tagged.words) > 1:
         return False
-    return text[word.start - 1 : word.start] not in {"/", "-", "'"} and text[word.end : word.end + 1] not in {"/", "-"}
+    around = tagged.text[word.start - 1 : word.start] + tagged.text[word.end : word.end + 1]
+    return "/" not in around and "-" not in around
 
 
-def _compared(words: Sequence[Word], index: int) -> bool:
+def _is_emptied(words: Sequence[Word], index: int) -> bool:
     """Say whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
     at = index - 1
-    while at >= 0 and words[at].tag in _WITHIN and words[at].text.lower() not in _BEFORE_CLAUSES:
+    while word_at(words, at).tag in _WITHIN_CLAUSE and words[at].lowercase not in _EMPTIED:
         at -= 1
-    if 0 <= at < index - 1 and words[at].text.lower() in _BEFORE_CLAUSES:
+    if at < index - 1 and word_at(words, at).lowercase in _EMPTIED:
         return True
-    if words[index].lemma not in {"think", "believe"} or index < 2 or words[index - 1].tag != "PRP":
-        return False
-    before = words[index - 2]  # "what I thought it was", "the cook I think he is"
-    return (before.tag.startswith("NN") and before.text.islower()) or before.text.lower() in {"what", "who", "which"}
+    # "What I thought it was", "the cook I think he is".
+    before = word_at(words, index - 2)
+    is_relative = before.tag.startswith("NN") or before.lowercase in {"what", "who", "which"}
+    return words[index].lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP" and is_relative
 
 
-def fits(entry: Entry, around: Around) -> bool:
-    """Say whether what stands around a word is what a line of the list asks for."""
-    if around.frames.isdisjoint(entry.frames) or not around.near.isdisjoint(entry.never):
-        return False
-    if entry.only and "at" in around.frames | {"at"} and around.head not in entry.only:
-        return False
-    if around.marks & entry.never:
-        return False
-    if "at" in around.frames:
-        return not ({"deg", "nodeg"} & entry.frames) - around.marks
-    subjects = entry.frames & _SUBJECTS
-    if subjects and subjects.isdisjoint(around.marks):
-        return False
-    if "make" in around.marks and "be" in entry.frames and "make" not in entry.frames:
-        return False
-    return not ({"be", "deg", "nodeg"} & entry.frames) - around.marks - ({"be"} if "make" in around.marks else set())
+def _inflected(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], way: str) -> Replacement | None:
+    """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
+    if any(word.lemma in pair for word in words):
+        return None
+    tag = words[index].tag if part == "v" else "JJ"
+    can = possible(words[index].lowercase)
+    if tag in {"VBP", "VBD"} and {"VB", "VBD"} <= can:
+        return None  # "they hurt it": now or then?
+    synonym, antonym = inflected(pair[0], tag), inflected(pair[1], tag)
+    if synonym is None or antonym is None:
+        return None
+    return Replacement(index, part, synonym, antonym, pair, way)
+
+
+# --- The list of replacements, and set phrases in which nothing is replaced ---
 
 
 @cache
 def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
     """Return the list, by part of speech and word."""
     text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
-    found: dict[tuple[str, str], list[Entry]] = {}
+    lines: dict[tuple[str, str], tuple[Entry, ...]] = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-        part, sets = _PARTS[row["part"]], [frozenset(row[name].split()) for name in ("frames", "only", "never")]
-        entry = Entry(part, row["word"], row["synonym"], row["antonym"], *sets)
-        found.setdefault((part, row["word"]), []).append(entry)
-    return {key: tuple(entries) for key, entries in found.items()}
+        part, word = _PARTS[row["part"]], row["word"]
+        conditions = [wordset(row[name]) for name in ("frames", "only", "never")]
+        entry = Entry(part, word, row["synonym"], row["antonym"], *conditions)
+        lines[part, word] = (*lines.get((part, word), ()), entry)
+    return lines
 
 
-def _made(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], way: str) -> Replacement | None:
-    """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
-    if {word.lemma for word in words} & set(pair) or {word.text.lower() for word in words} & set(pair):
+def fits(entry: Entry, around: Around) -> bool:
+    """Say whether what stands around a word is what a line of the list asks for."""
+    if around.frames.isdisjoint(entry.frames) or not entry.never.isdisjoint(around.near | around.marks):
+        return False
+    if entry.only and around.head not in entry.only:
+        return False
+    asked_marks = {"deg", "nodeg"} & entry.frames
+    if "at" not in around.frames:
+        asked_marks |= {"be"} & entry.frames
+        subjects = entry.frames & _SUBJECTS
+        if subjects and subjects.isdisjoint(around.marks):
+            return False
+    return asked_marks <= around.marks
+
+
+def in_phrase(words: Sequence[Word], index: int) -> bool:
+    """Say whether a word stands in a set phrase: the whole means something else than its words."""
+    for name in (words[index].lemma, words[index].lowercase):
+        for phrase, place in _phrases().get(name, ()):
+            if _stands_at(phrase, words, index - place):
+                return True
+    return False
+
+
+def _stands_at(phrase: Sequence[frozenset[str]], words: Sequence[Word], start: int) -> bool:
+    """Say whether a phrase stands at a place; ``*`` is any word."""
+    for place, alternatives in enumerate(phrase, start):
+        word = word_at(words, place)
+        if not word.text or ("*" not in alternatives and not {word.lemma, word.lowercase} & alternatives):
+            return False
+    return True
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[tuple[frozenset[str], ...], int]]]:
+    """Return the phrases that a word may stand in, and its place there, by the word."""
+    phrases: dict[str, list[tuple[tuple[frozenset[str], ...], int]]] = defaultdict(list)
+    for line in files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines():
+        phrase = tuple(frozenset(part.split("/")) for part in line.split())
+        for place, alternatives in enumerate(phrase):
+            for word in alternatives:
+                phrases[word].append((phrase, place))
+    return phrases
+
+
+# --- What WordNet has for a word that the list lacks ---
+
+
+def _of_wordnet(tagged: Tagged, index: int, lemma: str, part: str, lexicon: Lexicon) -> tuple[str, str] | None:
+    """Return the synonym and antonym that WordNet has for a word whose sense is beyond doubt."""
+    if lemma in BLOCKED:
         return None
-    tag, low = words[index].tag if part == "v" else "JJ", words[index].text.lower()
-    can = possible(low)
-    if part == "v" and (("VB" if tag == "VBP" else tag) not in can or (tag in {"VBP", "VBD"} and {"VB", "VBD"} <= can)):
-        return None  # "they hurt it": now or then?
-    forms = [inflected(lemma, tag) for lemma in pair]
-    if not forms[0] or not forms[1]:
-        return None
-    return Replacement(index, part, forms[0], forms[1], pair, way)
-
-
-def _of_wordnet(
-    tagged: Tagged, index: int, lemma: str, part: str, around: Around, lexicon: Lexicon
-) -> Iterator[tuple[str, str]]:
-    """Yield the synonym and antonym that WordNet has for a word whose sense is beyond doubt."""
-    plain = {"at", "end"} if part == "a" else {"np", "npe"}
-    if around.frames.isdisjoint(plain) or lemma in BLOCKED:
-        return
     for opposite in lexicon.antonyms(lemma, part):
-        sense = opposite.sense
-        if not _sure(lemma, part, sense, tagged, index, lexicon) or not _opposed(lemma, opposite.lemma, part, lexicon):
+        sense, antonym = opposite.sense, opposite.lemma
+        is_attested = lexicon.count(antonym, part) >= FEWEST or _differ_by_prefix(lemma, antonym)
+        if not antonym.isalpha() or not is_attested or not _has_sense(lemma, part, sense, tagged, index, lexicon):
             continue
         for synonym in lexicon.synonyms(lemma, part, sense.number):
-            if synonym.isalpha() and _main(synonym, part, sense, lexicon) and not _opposed_form(lemma, synonym):
-                yield synonym, opposite.lemma
-                return
+            if synonym.isalpha() and _is_main_sense(synonym, part, sense, lexicon):
+                return synonym, antonym
+    return None
 
 
-def _sure(lemma: str, part: str, sense: Sense, tagged: Tagged, index: int, lexicon: Lexicon) -> bool:
-    """Say whether a word is used in a sense: by its share of all uses, or a lesser one and words of its gloss."""
+def _has_sense(lemma: str, part: str, sense: Sense, tagged: Tagged, index: int, lexicon: Lexicon) -> bool:
+    """Say whether a word is used in a sense: by its share of all uses, or a lesser one and words of its gloss.
+
+    The gloss decides as in Lesk (1986), where it shares more words with the sentence than those of the other senses.
+    """
     share = lexicon.share(lemma, part, sense.number)
-    if share >= SHARE:
-        return True
-    context = {word.lemma for place, word in enumerate(tagged.words) if place != index} - _STOP
-    overlap = [
-        len(context & set(re.findall(r"[a-z]+", f"{other.gloss} {other.examples}".lower())))
-        for other in lexicon.senses(lemma, part)
-    ]
-    return share >= SHARE / 1.5 and overlap[sense.number - 1] > max(
-        [0, *overlap[: sense.number - 1], *overlap[sense.number :]]
-    )
+    if share < SHARE_IN_CONTEXT or share >= SHARE:
+        return share >= SHARE
+    context = {word.lemma for place, word in enumerate(tagged.words) if place != index} - _STOP_WORDS
+    shared_words = {}
+    for other in lexicon.senses(lemma, part):
+        gloss = set(re.findall(r"[a-z]+", other.synset.gloss.lower()))
+        shared_words[other.number] = len(gloss & context)
+    others = [count for number, count in shared_words.items() if number != sense.number]
+    return shared_words[sense.number] > max(others, default=0)
 
 
-def _main(lemma: str, part: str, sense: Sense, lexicon: Lexicon) -> bool:
-    """Say whether a synonym is well attested and means first of all what the set means."""
-    first = lexicon.senses(lemma, part)[:1]
-    return bool(first) and first[0].synset == sense.synset and first[0].count >= MET
+def _is_main_sense(lemma: str, part: str, sense: Sense, lexicon: Lexicon) -> bool:
+    """Say whether a synonym is well attested and means first of all what the synset means."""
+    first = lexicon.senses(lemma, part)[0]
+    return first.synset == sense.synset and first.count >= FEWEST
 
 
-def _opposed(lemma: str, other: str, part: str, lexicon: Lexicon) -> bool:
-    """Say whether an antonym is one word that is well attested, or the word itself with a prefix."""
-    return other.isalpha() and (_opposed_form(lemma, other) or lexicon.count(other, part) >= MET)
-
-
-def _opposed_form(lemma: str, other: str) -> bool:
-    longer, shorter = sorted((lemma, other), key=len, reverse=True)
+def _differ_by_prefix(lemma: str, antonym: str) -> bool:
+    longer, shorter = sorted((lemma, antonym), key=len, reverse=True)
     return any(longer == prefix + shorter for prefix in _PREFIXES)

@@ -1,7 +1,7 @@
-"""WordNet 3.0 (Miller 1995; Fellbaum 1998) as the files of its database, read where they are asked for.
+"""WordNet 3.0 (Miller 1995; Fellbaum 1998), read from the files of its database.
 
-The format is ``wndb(5)`` of WordNet's manual. Senses of a word are ordered by how often they were met in the tagged
-texts of SemCor, the most frequent first; ``cntlist.rev`` has the counts. Debian's package and nltk's download both do.
+The format is ``wndb(5)`` of WordNet's manual. Senses of a word are ordered by how often they occur in the tagged texts
+of SemCor, the most frequent first; ``cntlist.rev`` has the counts. Debian's package and nltk's download both work.
 """
 
 from __future__ import annotations
@@ -18,9 +18,54 @@ from embassay.errors import InputError
 
 PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
 """Parts of speech and the ending of their files' names."""
-_KINDS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
-_NEAR = {"!", "&", "^", "*", ">", "+", "\\", "<", "@", "~", "$"}
+_PART_OF_NUMBER = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
+"""The part of speech that the number in a sense key stands for; 5 is an adjective satellite."""
+_ANTONYM, _SIMILAR, _INSTANCE = "!", "&", "@i"
+_RELATED = {_ANTONYM, _SIMILAR, "^", "*", ">", "+", "\\", "<", "@", "~", "$"}
 """Pointers to words that are near in meaning or opposite: what a random word must not be."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A relation of a synset, or of one of its words, to another synset or one of its words.
+
+    Attributes
+    ----------
+    symbol
+        The kind of relation, as in ``wninput(5)``: ``!`` for an antonym.
+    part, offset
+        The other synset.
+    source, target
+        The place of the word in this synset and in the other, from 1; 0 for the whole synset.
+    """
+
+    symbol: str
+    part: str
+    offset: int
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Synset:
+    """A set of synonyms.
+
+    Attributes
+    ----------
+    words
+        In lower case; the parts of a compound are joined by underscores.
+    pointers
+        Its relations to other synsets.
+    frames
+        The numbers of the sentence frames of verbs, 1 to 35, and the place of the word that has it (0 for all).
+    gloss
+        Definition and examples.
+    """
+
+    words: tuple[str, ...]
+    pointers: tuple[Pointer, ...]
+    frames: tuple[tuple[int, int], ...]
+    gloss: str
 
 
 @dataclass(frozen=True)
@@ -32,23 +77,14 @@ class Sense:
     number
         Its rank among the word's senses, from 1, the most frequent first.
     count
-        How often it was met in SemCor; 0 for never.
+        How often it occurs in SemCor.
     synset
-        The key of its set of synonyms: part of speech and offset.
-    lemmas
-        The words of the set, in lower case, the word itself among them; several words are joined by underscores.
-    gloss
-        Its definition, without the examples.
-    examples
-        The examples of the gloss, as one text.
+        The synset of the sense; the word itself is in it.
     """
 
     number: int
     count: int
-    synset: str
-    lemmas: tuple[str, ...]
-    gloss: str
-    examples: str
+    synset: Synset
 
 
 @dataclass(frozen=True)
@@ -63,11 +99,99 @@ class Lexicon:
     """The words of WordNet."""
 
     def __init__(self, place: Path):
-        """Open the database in a folder, or in a zip file as nltk downloads it; files are read as they are needed."""
+        """Open the database in a folder, or in a zip file as nltk downloads it; files are read when they are needed."""
         self._place = place
+        # One lexicon lives as long as the process, so its caches are never freed.
         self._index = cache(self._read_index)
+        self._counts = cache(self._read_counts)
         self._data = cache(self._read)
+        self._synset = lru_cache(maxsize=50_000)(self._read_synset)
         self.senses = lru_cache(maxsize=50_000)(self._senses)
+        self.related = lru_cache(maxsize=20_000)(self._related)
+        self.verb_frames = lru_cache(maxsize=20_000)(self._verb_frames)
+
+    def count(self, lemma: str, part: str) -> int:
+        """Return how often a word occurs in SemCor, in all its senses."""
+        return sum(sense.count for sense in self.senses(lemma, part))
+
+    def share(self, lemma: str, part: str, number: int) -> float:
+        """Return the share of a sense in a word's occurrences, 0 to 1, with add-one smoothing."""
+        smoothed = {sense.number: sense.count + 1 for sense in self.senses(lemma, part)}
+        return smoothed[number] / sum(smoothed.values())
+
+    def synonyms(self, lemma: str, part: str, number: int | None = None) -> tuple[str, ...]:
+        """Return the other words of a sense's synset, or of those of all senses, the most frequent first."""
+        words = dict[str, None]()
+        for sense in self.senses(lemma, part):
+            if number is None or sense.number == number:
+                words |= dict.fromkeys(sense.synset.words)
+        words.pop(lemma, None)
+        return tuple(sorted(words, key=lambda word: self.count(word, part), reverse=True))
+
+    def antonyms(self, lemma: str, part: str) -> tuple[Opposite, ...]:
+        """Return the direct antonyms of a word, in the order of its senses."""
+        opposites = []
+        for sense in self.senses(lemma, part):
+            for pointer in sense.synset.pointers:
+                # A pointer of one word is no pointer of its synonyms: "little" is an antonym of "big", not of "large".
+                of_word = pointer.source == 0 or sense.synset.words[pointer.source - 1] == lemma
+                if pointer.symbol == _ANTONYM and of_word:
+                    opposites += [Opposite(word, sense) for word in self._targets(pointer)]
+        return tuple(opposites)
+
+    def similar(self, sense: Sense) -> tuple[str, ...]:
+        """Return the words of the synsets that WordNet calls similar to an adjective's sense."""
+        return tuple(dict.fromkeys(self._pointed(sense.synset, {_SIMILAR})))
+
+    def kind(self, name: str) -> str | None:
+        """Return what a name in lower case is one of (``city``, ``country`` …); None where that is not certain.
+
+        It is certain where all senses of the name are instances of the same synset.
+        """
+        kinds = set[Synset | None]()
+        for sense in self.senses(name, "n"):
+            pointers = [pointer for pointer in sense.synset.pointers if pointer.symbol == _INSTANCE]
+            kinds.add(self._synset(pointers[0].part, pointers[0].offset) if pointers else None)
+        kind = kinds.pop() if len(kinds) == 1 else None
+        return kind.words[0] if kind else None
+
+    def _related(self, lemma: str) -> frozenset[str]:
+        """Return the word itself and all words that share a synset with it or are one pointer away."""
+        related = {lemma}
+        for part in PARTS:
+            for sense in self.senses(lemma, part):
+                related.update(sense.synset.words)
+                related.update(self._pointed(sense.synset, _RELATED))
+        return frozenset(related)
+
+    def _verb_frames(self, lemma: str) -> frozenset[int]:
+        """Return the numbers of the sentence frames (1 to 35) of a verb's two most frequent senses."""
+        numbers = set[int]()
+        for sense in self.senses(lemma, "v")[:2]:
+            for number, place in sense.synset.frames:
+                if place == 0 or sense.synset.words[place - 1] == lemma:
+                    numbers.add(number)
+        return frozenset(numbers)
+
+    def _pointed(self, synset: Synset, symbols: set[str]) -> Iterator[str]:
+        """Yield the words that pointers of a synset and of its words lead to."""
+        for pointer in synset.pointers:
+            if pointer.symbol in symbols:
+                yield from self._targets(pointer)
+
+    def _targets(self, pointer: Pointer) -> tuple[str, ...]:
+        """Return the word that a pointer leads to, or all words of the synset."""
+        words = self._synset(pointer.part, pointer.offset).words
+        return (words[pointer.target - 1],) if pointer.target else words
+
+    def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
+        """Return the senses of a word, the most frequent first; none for a word that is not in WordNet."""
+        counts = self._counts()
+        senses = []
+        for number, offset in enumerate(self._index(part).get(lemma, ()), start=1):
+            count = counts.get((lemma, part, number), 0)
+            senses.append(Sense(number, count, self._synset(part, offset)))
+        return tuple(senses)
 
     def _read(self, name: str) -> bytes:
         try:
@@ -80,132 +204,46 @@ class Lexicon:
 
     def _read_index(self, part: str) -> dict[str, tuple[int, ...]]:
         """Return the offsets of each word's senses, most frequent first."""
-        found: dict[str, tuple[int, ...]] = {}
+        offsets = dict[str, tuple[int, ...]]()
         for line in self._data(f"index.{PARTS[part]}").decode("utf-8").split("\n"):
             if line and not line.startswith(" "):
                 lemma, _, senses, *rest = line.split()
-                found[lemma] = tuple(map(int, rest[-int(senses) :]))
-        return found
+                offsets[lemma] = tuple(map(int, rest[-int(senses) :]))
+        return offsets
 
-    @cache  # noqa: B019 - one lexicon lives as long as the process
-    def _counts(self) -> dict[tuple[str, str, int], int]:
-        """Return how often a sense was met, by (lemma, part of speech, number)."""
-        found: dict[tuple[str, str, int], int] = {}
+    def _read_counts(self) -> dict[tuple[str, str, int], int]:
+        """Return how often a sense occurs in SemCor, by (lemma, part of speech, number)."""
+        counts = dict[tuple[str, str, int], int]()
         for line in self._data("cntlist.rev").decode("utf-8").split("\n"):
             if line:
                 key, number, count = line.split()
                 lemma, _, rest = key.partition("%")
-                found[lemma, _KINDS[rest[0]], int(number)] = int(count)
-        return found
+                counts[lemma, _PART_OF_NUMBER[rest[0]], int(number)] = int(count)
+        return counts
 
-    def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
-        """Return the senses of a word, the most frequent first; none for a word that is not there."""
-        counts = self._counts()
-        found = []
-        for number, offset in enumerate(self._index(part).get(lemma, ()), start=1):
-            words, _, gloss = self._synset(part, offset)
-            meaning, _, examples = gloss.partition('"')
-            lemmas = tuple(word.lower() for word in words)
-            found.append(
-                Sense(
-                    number,
-                    counts.get((lemma, part, number), 0),
-                    f"{part}{offset}",
-                    lemmas,
-                    meaning.strip("; "),
-                    examples,
-                )
-            )
-        return tuple(found)
-
-    def count(self, lemma: str, part: str) -> int:
-        """Return how often a word was met in SemCor, all its senses together."""
-        return sum(sense.count for sense in self.senses(lemma, part))
-
-    def share(self, lemma: str, part: str, number: int) -> float:
-        """Return the share of a sense among a word's, 0 to 1, each counted once more than it was met."""
-        senses = self.senses(lemma, part)
-        return next((s.count + 1 for s in senses if s.number == number), 0) / max(1, sum(s.count + 1 for s in senses))
-
-    def synonyms(self, lemma: str, part: str, number: int | None = None) -> tuple[str, ...]:
-        """Return the other words of a sense's set, or of all senses', those met most often first."""
-        chosen = [sense for sense in self.senses(lemma, part) if number in (None, sense.number)]
-        words = dict.fromkeys(word for sense in chosen for word in sense.lemmas if word != lemma)
-        return tuple(sorted(words, key=lambda word: -self.count(word, part)))
-
-    def antonyms(self, lemma: str, part: str) -> tuple[Opposite, ...]:
-        """Return the direct antonyms of a word, in the order of its senses."""
-        found = []
-        for sense in self.senses(lemma, part):
-            found += [Opposite(word, sense) for word in self._pointed(lemma, part, int(sense.synset[1:]), {"!"})]
-        return tuple(found)
-
-    def similar(self, lemma: str, part: str, number: int) -> tuple[str, ...]:
-        """Return the words of the sets that WordNet calls similar to an adjective's sense."""
-        offset = int(self.senses(lemma, part)[number - 1].synset[1:])
-        return tuple(dict.fromkeys(self._pointed(None, part, offset, {"&"})))
-
-    @lru_cache(maxsize=20_000)  # noqa: B019 - one lexicon lives as long as the process
-    def related(self, lemma: str) -> frozenset[str]:
-        """Return all words that share a set with a word in any sense, or are one pointer away, and itself."""
-        found = {lemma}
-        for part in PARTS:
-            for sense in self.senses(lemma, part):
-                found |= {*sense.lemmas, *self._pointed(None, part, int(sense.synset[1:]), _NEAR)}
-        return frozenset(found)
-
-    def kind(self, name: str) -> str | None:
-        """Return what a name in lower case is one of (``city``, ``country`` …); None where that is not certain.
-
-        Certain it is where all its senses are instances, and all of the same set of nouns.
-        """
-        senses = [self._synset("n", int(sense.synset[1:])) for sense in self.senses(name, "n")]
-        kinds = [
-            [(part, offset) for symbol, offset, part, _ in pointers if symbol == "@i"] for _, pointers, _ in senses
-        ]
-        if not kinds or not all(kinds) or len({tuple(kind[:1]) for kind in kinds}) != 1:
-            return None
-        part, offset = kinds[0][0][0], kinds[0][0][1]
-        return self._synset(part, offset)[0][0].lower()
-
-    @lru_cache(maxsize=20_000)  # noqa: B019 - one lexicon lives as long as the process
-    def verb_frames(self, lemma: str) -> frozenset[int]:
-        """Return the numbers of the sentence frames (1 to 35) of a verb's two most frequent senses."""
-        found = set[int]()
-        for sense in self.senses(lemma, "v")[:2]:
-            offset = int(sense.synset[1:])
-            line = self._data("data.verb")
-            fields = line[offset : line.index(b"|", offset)].decode("utf-8").split()
-            place = 5 + 2 * int(fields[3], 16)
-            rest = fields[place + 4 * int(fields[place - 1]) :]
-            words = [word.lower() for word in sense.lemmas]
-            for _, number, word in zip(rest[1::3], rest[2::3], rest[3::3], strict=True):
-                if int(word, 16) == 0 or words[int(word, 16) - 1] == lemma:
-                    found.add(int(number))
-        return frozenset(found)
-
-    def _pointed(self, lemma: str | None, part: str, offset: int, symbols: set[str]) -> Iterator[str]:
-        """Yield the words that pointers lead to: of one word of the set, or (None) of all and the set as a whole."""
-        words, pointers, _ = self._synset(part, offset)
-        for symbol, target, kind, ends in pointers:
-            source, goal = int(ends[:2], 16), int(ends[2:], 16)
-            if symbol not in symbols or (lemma is not None and source and words[source - 1].lower() != lemma):
-                continue
-            others = self._synset(kind, target)[0]
-            yield from (word.lower() for word in (others[goal - 1 : goal] if goal else others))
-
-    def _synset(self, part: str, offset: int) -> tuple[list[str], list[tuple[str, int, str, str]], str]:
-        """Return the words of a set, its pointers (symbol, offset, part, source and target) and its gloss."""
-        part = "a" if part == "s" else part
-        data = self._data(f"data.{PARTS[part]}")
+    def _read_synset(self, part: str, offset: int) -> Synset:
+        """Read the line of a synset: its words, its pointers, a verb's frames and the gloss, as ``wndb(5)`` has it."""
+        # Satellites of adjectives, "s", are in the file of the adjectives.
+        data = self._data("data.adj" if part == "s" else f"data.{PARTS[part]}")
         line, _, gloss = data[offset : data.index(b"\n", offset)].decode("utf-8").partition("|")
         fields = line.split()
-        size = int(fields[3], 16)
-        words = [word.partition("(")[0] for word in fields[4 : 4 + 2 * size : 2]]
-        start = 5 + 2 * size
-        rest = fields[start : start + 4 * int(fields[start - 1])]
-        pointers = [(rest[i], int(rest[i + 1]), rest[i + 2], rest[i + 3]) for i in range(0, len(rest), 4)]
-        return words, pointers, gloss.strip()
+
+        word_count = int(fields[3], 16)
+        end = 4 + 2 * word_count
+        # "(p)", "(a)" and "(ip)" after an adjective say where it stands.
+        words = tuple(word.partition("(")[0].lower() for word in fields[4:end:2])
+
+        pointers = []
+        start, end = end + 1, end + 1 + 4 * int(fields[end])
+        for place in range(start, end, 4):
+            symbol, other, other_part, ends = fields[place : place + 4]
+            pointers.append(Pointer(symbol, other_part, int(other), int(ends[:2], 16), int(ends[2:], 16)))
+
+        # The frames of a verb: their number, then "+", the frame and the word for each.
+        frames = []
+        for place in range(end + 1, len(fields), 3):
+            frames.append((int(fields[place + 1]), int(fields[place + 2], 16)))
+        return Synset(words, tuple(pointers), tuple(frames), gloss.strip())
 
 
 @cache
@@ -228,16 +266,17 @@ def wordnet() -> Lexicon:
 
 def places() -> list[Path]:
     """Return where WordNet may lie: ``WNSEARCHDIR``, Debian's folder, then nltk's folders."""
-    named = os.environ.get("WNSEARCHDIR", "")
-    homes: list[Path | str] = [
-        *filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep)),
-        Path.home() / "nltk_data",
-    ]
-    homes += [Path(sys.prefix) / "nltk_data", Path(sys.prefix) / "share" / "nltk_data"]
+    folder = os.environ.get("WNSEARCHDIR", "")
+    candidates = [Path(folder)] if folder else []
+    candidates.append(Path("/usr/share/wordnet"))
+
+    # Where nltk looks for its data, in its order.
+    homes = [Path(home) for home in os.environ.get("NLTK_DATA", "").split(os.pathsep) if home]
+    homes += [Path.home() / "nltk_data", Path(sys.prefix) / "nltk_data", Path(sys.prefix) / "share" / "nltk_data"]
     homes += [Path(root) / "nltk_data" for root in ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")]
-    found = [Path(named)] if named else []
-    found.append(Path("/usr/share/wordnet"))
     for home in homes:
-        found.append(Path(home) / "corpora" / "wordnet")
-        found += [file for file in [Path(home) / "corpora" / "wordnet.zip"] if file.is_file()]
-    return found
+        candidates.append(home / "corpora" / "wordnet")
+        archive = home / "corpora" / "wordnet.zip"
+        if archive.is_file():
+            candidates.append(archive)
+    return candidates

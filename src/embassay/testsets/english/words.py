@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -95,6 +95,15 @@ class Word:
     tag: str
     lemma: str
 
+    @property
+    def lowercase(self) -> str:
+        """The word in lower case."""
+        return self.text.lower()
+
+
+NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
+"""What stands outside a sentence."""
+
 
 @dataclass(frozen=True)
 class Tagged:
@@ -102,6 +111,11 @@ class Tagged:
 
     text: str
     words: tuple[Word, ...]
+
+
+def word_at(words: Sequence[Word], index: int) -> Word:
+    """Return the word at an index, or :data:`NO_WORD` where the index is before the first or after the last word."""
+    return words[index] if 0 <= index < len(words) else NO_WORD
 
 
 def tag(text: str) -> Tagged:
@@ -182,6 +196,20 @@ def substituted(tagged: Tagged, changes: Mapping[int, str]) -> str:
         out += "" if place and not out.strip() else gap
         out += new
     return out + tagged.text[last:]
+
+
+Splice = tuple[int, int, str]
+"""Characters from start to end are replaced by a text."""
+
+
+def spliced(text: str, splices: Iterable[Splice]) -> str:
+    """Replace spans of a text, which do not overlap; a capital at its start stays one, spaces are not doubled."""
+    has_capital = re.match(r"\W*[A-Z]", text)
+    for start, end, new in sorted(splices, reverse=True):
+        if not new and (start == 0 or text[start - 1] == " "):
+            end += len(text[end:]) - len(text[end:].lstrip(" "))
+        text = text[:start] + new + text[end:]
+    return re.sub(r"\w", lambda first: first.group().upper(), text, count=1) if has_capital else text
 
 
 def article(word: str) -> str:

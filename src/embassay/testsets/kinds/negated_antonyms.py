@@ -16,8 +16,10 @@ from itertools import zip_longest
 from embassay.randomness import generator
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.clauses import DO, group_at, lower
-from embassay.testsets.english.negation import is_negated, negated, unnegated
+from embassay.testsets.english.clauses import DO, group_at
+from embassay.testsets.english.negation import negated
+from embassay.testsets.english.negation_removal import unnegated
+from embassay.testsets.english.negators import is_negated
 from embassay.testsets.english.predicates import PATTERNS, SHORTEST, Candidate, find
 from embassay.testsets.english.question_tags import Tag, split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
@@ -157,7 +159,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     texts = _with_tags((tagged.text, swapped.text, polarity, paraphrase), question)
     if texts is None or len({each.casefold() for each in texts}) < 4:
         return "a question tag that cannot be turned around"
-    words = sorted((tagged.words[found.index].lemma.lower(), found.opposite.lemma))
+    words = sorted((tagged.words[found.index].lemma, found.opposite.lemma))
     negation = pattern or is_negated(tag(polarity)) or ""
     return _Quadruple(texts, found.part, "–".join(words), negation, found.opposite.verdict == "sure")
 
@@ -188,7 +190,7 @@ def _swapped(tagged: Tagged, found: Candidate) -> Tagged | None:
 def _verb_form(tagged: Tagged, found: Candidate) -> str | None:
     """Return the antonym of a verb in the form that its place asks for."""
     word, group = tagged.words[found.index], group_at(tagged, found.index)
-    if group is not None and group.first != group.last and lower(tagged.words[group.first]) in DO:
+    if group is not None and group.first != group.last and tagged.words[group.first].lowercase in DO:
         return inflected(found.opposite.lemma, "VB")
     return inflected(found.opposite.lemma, word.tag)
 

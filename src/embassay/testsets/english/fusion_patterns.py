@@ -1,0 +1,147 @@
+"""Fusions of two sentences about one thing: an apposition, two verbs of one subject, a relative clause.
+
+Each pattern returns None where it does not fit, or where the second sentence may be about something else.
+"""
+
+from __future__ import annotations
+
+from embassay.testsets.english.clauses import (
+    AUXILIARIES,
+    BE,
+    HAVE,
+    MODALS,
+    SUBORDINATORS,
+    Group,
+    groups,
+    is_adverb,
+    is_finite,
+    wordset,
+)
+from embassay.testsets.english.words import Tagged, Word, word_at
+
+LONGEST_SIMPLE = 12
+"""Words of a sentence that "and" without a comma follows, at most."""
+_PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ant", "ee", "eer", "ess")
+_PLACES = wordset("in at from to near on of into through across")
+_POINTERS = wordset("there this that these those here what one some many both")
+"""Words that are no name of a thing."""
+_NO_COMPLEMENTS = wordset("same case result reason lot few")
+"""Words after an article that name no kind of thing: "is the reason"."""
+_CLAUSES = SUBORDINATORS | {"that", ";"}
+
+
+def apposed(a: Tagged, b: Tagged) -> str | None:
+    """Return "X, a Y, did B." for "X is a Y." and "X (or it, he, she, they) did B."."""
+    group = _only_group(a)
+    if group is None or any(mark in a.text for mark in ",()"):
+        return None
+    copula, subject = a.words[group.first], a.words[: group.first]
+    article, noun = word_at(a.words, group.first + 1), word_at(a.words, group.first + 2)
+    if copula.lowercase not in {"is", "was", "are", "were"} or _is_pointer(subject[0]) or subject[0].tag == "PRP":
+        return None
+    names_a_kind = article.lowercase in {"a", "an", "the"} and noun.lowercase not in _NO_COMPLEMENTS
+    if not names_a_kind and (article.lowercase, noun.lowercase) != ("one", "of"):
+        return None
+    # After "X is a Y" a pronoun can hardly mean another thing.
+    pronouns = {"they"} if copula.lowercase in {"are", "were"} else {"it"}
+    if all(word.tag == "NNP" for word in subject):
+        pronouns |= {"he", "she"}
+    start = _predicate(a, b, subject, pronouns)
+    if start is None:
+        return None
+    name = a.text[: subject[-1].end]
+    return f"{name}, {_body(a)[article.start :]}, {b.text[b.words[start].start :]}"
+
+
+def joined_verbs(a: Tagged, b: Tagged) -> str | None:
+    """Return "X did A and did B." for "X did A." and "X (or he, she) did B."."""
+    group = _only_group(a)
+    if group is None or any(word.lowercase in _CLAUSES for word in a.words):
+        return None
+    end = group.first
+    while end and is_adverb(a.words[end - 1]):
+        end -= 1
+    subject = a.words[:end]
+    if not subject or _is_pointer(subject[0]):
+        return None
+    is_clear = all(word.tag == "NNP" for word in subject) and not _names_other_person(a, end)
+    start = _predicate(a, b, subject, {"he", "she"} if is_clear else set())
+    if start is None:
+        return None
+    verb = b.words[_finite_from(b, start)]
+    # After an auxiliary, "and" would draw a bare or a past form under it: "was built and burned".
+    if group.first != group.last and verb.lowercase not in BE | HAVE | MODALS | {"does", "did"} and verb.tag != "VBZ":
+        return None
+    is_long = len(a.words) > LONGEST_SIMPLE or any(word.lowercase in {"and", "or", ","} for word in a.words)
+    return f"{_body(a)}{',' if is_long else ''} and {b.text[b.words[start].start :]}"
+
+
+def relative(a: Tagged, b: Tagged) -> str | None:
+    """Return "A, which did B." for "A." and "This did B.", where "this" is what the whole sentence says."""
+    words = b.words
+    if words[0].lowercase != "this" or len(words) < 3 or not is_finite(words, 1):
+        return None
+    # "This is a river" is about one thing of the first sentence.
+    if words[1].lowercase in BE and words[2].tag in {"DT", "NN", "PRP$", "NNP", "CD", "JJ"}:
+        return None
+    if any(word.lowercase in _CLAUSES for word in a.words):
+        return None
+    return f"{_body(a)}, which {b.text[words[1].start :]}"
+
+
+def _body(tagged: Tagged) -> str:
+    """Return the text without its full stop."""
+    return tagged.text.rstrip().removesuffix(".")
+
+
+def _only_group(tagged: Tagged) -> Group | None:
+    """Return the verb group of a sentence that has only one, and begins with its subject."""
+    found = groups(tagged)
+    return found[0] if len(found) == 1 and found[0].first > 0 else None
+
+
+def _is_pointer(word: Word) -> bool:
+    return word.lowercase in _POINTERS
+
+
+def _predicate(a: Tagged, b: Tagged, subject: tuple[Word, ...], pronouns: set[str]) -> int | None:
+    """Return where the predicate of b begins, if its subject is that of a, or one of the pronouns; else None."""
+    words = b.words
+    if [word.lowercase for word in words[: len(subject)]] == [word.lowercase for word in subject]:
+        start = len(subject)
+        if subject[0].lowercase == "it" and _is_expletive(a):
+            return None
+    elif words[0].lowercase in pronouns:
+        start = 1
+    else:
+        return None
+    if _is_expletive(b) or _finite_from(b, start) < 0 or words[start].text.startswith("'"):
+        return None
+    return start
+
+
+def _finite_from(tagged: Tagged, start: int) -> int:
+    """Return the place of the finite verb that a predicate opens with, adverbs passed over; -1 for none."""
+    place = start
+    while place < len(tagged.words) and is_adverb(tagged.words[place]):
+        place += 1
+    return place if place < len(tagged.words) and is_finite(tagged.words, place) else -1
+
+
+def _names_other_person(a: Tagged, after: int) -> bool:
+    """Say whether a sentence names a person, perhaps, after its subject."""
+    for place in range(after, len(a.words)):
+        word, before = a.words[place], a.words[place - 1]
+        if word.tag.startswith("NNP") and before.lowercase not in _PLACES and before.tag != "NNP":
+            return True
+        if word.tag == "NN" and word.lowercase.endswith(_PERSON_ENDINGS):
+            return True
+    return False
+
+
+def _is_expletive(tagged: Tagged) -> bool:
+    """Say whether "it" at the start may mean nothing: "It is known that …", "It is hard to …"."""
+    words = tagged.words
+    if words[0].lowercase != "it" or word_at(words, 1).lowercase not in AUXILIARIES:
+        return False
+    return any(word.lowercase in {"that", "to", "whether", "who", "for"} for word in words[2:7])

@@ -1,0 +1,87 @@
+"""Noun phrases of a tagged sentence, where a clause ends, and what kind of subject a word is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from embassay.testsets.english.clauses import wordset
+from embassay.testsets.english.words import Word, word_at
+
+PERSONS = wordset(
+    "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
+    "husband parent doctor teacher student player coach boss lady everyone everybody someone somebody anyone nobody "
+    "family team neighbor men women children guys girls boys kids friends parents fans fan driver customer"
+)
+OBJECTS = wordset("me you him her it them us")
+SELVES = wordset("myself yourself himself herself itself ourselves yourselves themselves")
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+"""Tags of nouns and names."""
+_ADJECTIVES = frozenset({"CD", "JJ", "JJR", "JJS"})
+_DETERMINERS = frozenset({"DT", "PRP$", "PDT"})
+_SUBORDINATORS = wordset("because if when while though although since unless until but before after")
+
+
+@dataclass(frozen=True)
+class NounPhrase:
+    """A plain noun phrase: a pronoun, a name, or determiner, adjectives and nouns, without what follows a noun.
+
+    Attributes
+    ----------
+    head
+        Index of its last noun.
+    end
+        Index after its last word.
+    """
+
+    head: int
+    end: int
+
+
+def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
+    """Return the plain noun phrase that starts at an index; None where none does."""
+    first = word_at(words, start).lowercase
+    is_possessive = first == "her" and word_at(words, start + 1).tag in NOUNS | _ADJECTIVES
+    if first in OBJECTS | SELVES and not is_possessive:
+        return NounPhrase(start, start + 1)
+    noun = start
+    while word_at(words, noun).tag in _ADJECTIVES | _DETERMINERS:
+        noun += 1
+    end = noun
+    while word_at(words, end).tag in NOUNS:
+        end += 1
+    if end > noun:
+        return noun_phrase(words, end + 1) if word_at(words, end).tag == "POS" else NounPhrase(end - 1, end)
+    if first in {"this", "that", "these", "those"} and ends_clause(words, start + 1):
+        return NounPhrase(start, start + 1)
+    return None
+
+
+def ends_clause(words: Sequence[Word], index: int) -> bool:
+    """Say whether a clause ends before an index."""
+    word = word_at(words, index)
+    return word.tag in {"", ".", ",", ":", "CC"} or word.lowercase in _SUBORDINATORS
+
+
+def is_noun(word: Word) -> bool:
+    """Say whether a word is a noun or a pronoun."""
+    return word.tag in NOUNS or word.tag == "PRP"
+
+
+def subject_marks(words: Sequence[Word], index: int) -> set[str]:
+    """Return what kind of subject a word is: ``prs`` (a person), ``prs3``, ``they``, ``it``; none for no subject."""
+    word, start = word_at(words, index), index
+    while word_at(words, start).tag in {*NOUNS, "JJ", "CD", "DT", "PRP$", "POS"}:
+        start -= 1
+    if start < index and word_at(words, start).tag in {"IN", "TO"}:
+        return set()  # a noun after a preposition: the subject stands before
+    name = word.lowercase
+    if name in {"i", "you", "we", "who"}:
+        return {"prs"}
+    if name in {"he", "she"} or word.tag == "NNP" or name in PERSONS:
+        return {"prs", "prs3"}
+    if name == "they":
+        return {"prs", "prs3", "they"}
+    if name in {"it", "that", "this", "which", "what", "something"}:
+        return {"it", name}
+    return {"it", "they"} if word.tag in {"NN", "NNS"} else set()
