@@ -16,14 +16,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS
 from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 MAX_UNDEFINED = 0.05
@@ -68,10 +67,10 @@ class Standings:
 
 def rank_means(
     values: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     draws: Draws,
     *purpose: str,
-    fold: NDArray[np.int64] | None = None,
+    fold: Ints | None = None,
     wrong: float | None = 0.0,
 ) -> Standings:
     """Rank candidates by the mean of their items.
@@ -108,7 +107,7 @@ def rank_means(
 
 
 def rank_correlations(
-    x: Floats, ys: Mapping[str, Floats], unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str
+    x: Floats, ys: Mapping[str, Floats], unit: Ints, kind: Kind, draws: Draws, *purpose: str
 ) -> Standings:
     """Rank candidates by their correlation with x.
 
@@ -216,8 +215,8 @@ class _CommonItems:
 
     candidates: tuple[str, ...]
     left_out: tuple[str, ...]
-    mask: NDArray[np.bool_]
-    defined_for_any: NDArray[np.bool_]
+    mask: Bools
+    defined_for_any: Bools
 
     @classmethod
     def of(cls, values: Mapping[str, Floats]) -> _CommonItems:
@@ -239,7 +238,7 @@ class _Joint(Protocol):
     def gaps(self, signs: Floats) -> Floats: ...
 
 
-def _before_ranking(common: _CommonItems, level: Mapping[str, float], unit: NDArray[np.int64]) -> Standings:
+def _before_ranking(common: _CommonItems, level: Mapping[str, float], unit: Ints) -> Standings:
     """Return the values, highest first, with the reason if there is to be no verdict."""
     ordered = sorted(level, key=lambda name: -level[name])
     units = len(np.unique(unit))
@@ -274,9 +273,7 @@ def _ranked(standings: Standings, joint: _Joint, draws: Draws, *purpose: str) ->
     )
 
 
-def _extremes(
-    observed: Floats, joint: _Joint, draws: Draws, *purpose: str
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _extremes(observed: Floats, joint: _Joint, draws: Draws, *purpose: str) -> tuple[Bools, Bools]:
     """Return (K,) which candidates are significantly below another, and (K, K) which pairs differ significantly.
 
     What the last round leaves undecided is not significant: chance excludes no candidate.
@@ -310,19 +307,17 @@ def _lengths(sums: Floats) -> Floats:
     return np.sqrt(np.where(squares > rounding, squares, np.inf))
 
 
-def _unit_sums(columns: Sequence[Floats], unit: NDArray[np.int64]) -> Floats:
+def _unit_sums(columns: Sequence[Floats], unit: Ints) -> Floats:
     """Return the (units, k) sums of columns without undefined items."""
     return np.stack([np.bincount(unit, weights=column) for column in columns], axis=1).astype(np.float64)
 
 
-def _weights(items: int, fold: NDArray[np.int64] | None) -> Floats:
+def _weights(items: int, fold: Ints | None) -> Floats:
     """Return (items,) weights: equal ones, or those that give each fold the same weight."""
     return np.ones(items) if fold is None else 1 / np.bincount(fold)[fold]
 
 
-def _as_wrong(
-    values: Mapping[str, Floats], inside: NDArray[np.bool_], fold: NDArray[np.int64] | None, wrong: float
-) -> dict[str, float]:
+def _as_wrong(values: Mapping[str, Floats], inside: Bools, fold: Ints | None, wrong: float) -> dict[str, float]:
     """Return each candidate's mean with the undefined items counted as wrong, highest first."""
     weight = _weights(int(inside.sum()), None if fold is None else fold[inside])
     level = {

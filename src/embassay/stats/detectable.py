@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS
 from embassay.stats.families import PairedDifference
 from embassay.stats.permutation import ALPHA
-from embassay.stats.units import Floats, effective_number, ratio_variance
+from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
 
 POWER = 0.8
 ROUNDING = 1e-9
@@ -93,7 +92,7 @@ class Precision:
 def precision_of(
     differences: Sequence[PairedDifference],
     values: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     *,
     of_shares: bool,
 ) -> Precision | None:
@@ -123,7 +122,7 @@ def precision_of(
 
 
 def _of_pair(
-    difference: PairedDifference, values: Mapping[str, Floats], unit: NDArray[np.int64], of_shares: bool
+    difference: PairedDifference, values: Mapping[str, Floats], unit: Ints, of_shares: bool
 ) -> Precision | None:
     d = difference
     if d.error is None:
@@ -132,7 +131,7 @@ def _of_pair(
     return Precision(d.error, effective, d.units, d.items, max(d.tests, 1))
 
 
-def _of_one(items: Floats, unit: NDArray[np.int64], of_shares: bool) -> Precision | None:
+def _of_one(items: Floats, unit: Ints, of_shares: bool) -> Precision | None:
     defined = ~np.isnan(items)
     units = len(np.unique(unit[defined]))
     if units < 2:
@@ -142,7 +141,7 @@ def _of_one(items: Floats, unit: NDArray[np.int64], of_shares: bool) -> Precisio
     return Precision(error, effective, units, int(defined.sum()))
 
 
-def effective_items(unit: NDArray[np.int64], *values: Floats) -> float:
+def effective_items(unit: Ints, *values: Floats) -> float:
     """Return how many independent items encoders' shares rest on, the fewest of them; from the units to the items.
 
     Items that differ are taken to cluster within a unit as the right answers do; see

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100
@@ -21,7 +20,6 @@ EXAMS, LENGTH = 500, 100
 GRID = tuple(range(5, 100, 5))
 """The percentiles ψ that thresholds are tried at."""
 ENDS = (2.5, 97.5)
-Ints = NDArray[np.int64]
 
 
 def exams(questions: int, draws: Draws, *purpose: str) -> Ints:

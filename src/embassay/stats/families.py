@@ -23,13 +23,12 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.holm import holm
 from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, p_values
 from embassay.stats.resample import means
-from embassay.stats.units import Floats, ratio_variance, unit_sums
+from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
 
 Family = Literal["reference", "baseline", "chance", "all"]
@@ -173,7 +172,7 @@ class Gap:
 
 def compare_means(
     values: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     roles: Roles,
     draws: Draws,
     *purpose: str,
@@ -305,7 +304,7 @@ def _row(question: Question, gap: Gap, test: tuple[PValue, float] | None, tests:
     return replace(row, low=low, high=high)
 
 
-def _error(gap: Floats, unit: NDArray[np.int64]) -> float | None:
+def _error(gap: Floats, unit: Ints) -> float | None:
     """Return the standard error of a mean over units; None for fewer than two units."""
     defined = ~np.isnan(gap)
     if len(np.unique(unit[defined])) < 2:

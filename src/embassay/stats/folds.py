@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.families import Gap, PairedDifference, Roles, answer, pairs_of
@@ -27,10 +26,8 @@ from embassay.stats.shares import (
     pooled_correlation,
     pooled_sample_size,
 )
-from embassay.stats.units import Floats, effective_size, kish, unit_sums
+from embassay.stats.units import Floats, Ints, effective_size, kish, unit_sums
 from embassay.types import Draws
-
-Ints = NDArray[np.int64]
 
 
 def contiguous_folds(labels: Ints, folds: int) -> Ints:

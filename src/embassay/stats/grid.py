@@ -12,9 +12,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 
 BINS = 10
 CELLS = ("TT", "TF", "FT", "FF")
@@ -46,7 +45,7 @@ class Grid:
         """K."""
         return len(self.values)
 
-    def passed(self, margins: Floats) -> NDArray[np.int64]:
+    def passed(self, margins: Floats) -> Ints:
         """Return the (n,) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN.
 
         A guess from equal spacing, put right by comparison with the thresholds themselves; a binary search where
@@ -69,7 +68,7 @@ class Grid:
         return np.where(np.isnan(margins), np.nan, self.passed(margins) / self.size)
 
     @cached_property
-    def _distinct(self) -> tuple[Floats, NDArray[np.int64]]:
+    def _distinct(self) -> tuple[Floats, Ints]:
         """Return the distinct thresholds, and how many are reached with none, the first, the first two … of them."""
         values, counts = np.unique(self.values, return_counts=True)
         return values, np.concatenate([[0], np.cumsum(counts)])

@@ -23,11 +23,10 @@ from fractions import Fraction
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.stats.holm import holm
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 ALPHA = 0.05
@@ -72,7 +71,7 @@ class Exchange(Protocol):
     def without_drawing(self, pair: int) -> PValue | None:
         """Return the p-value of a pair from all patterns; None where that is not possible."""
 
-    def extreme(self, signs: Floats, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
         """Return in how many of (b, units) patterns of ±1 each of these pairs differs as much as it does."""
 
 
@@ -108,7 +107,7 @@ class SignFlips:
             return PValue(enumerated_p(sums), "enumerated")
         return None
 
-    def extreme(self, signs: Floats, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
         """Return in how many patterns each of these pairs has a sum as large as the observed one, on either side."""
         sums = self.sums[:, pairs]
         bar = np.abs(sums.sum(axis=0)) - ROUNDING * np.abs(sums).sum(axis=0)
@@ -128,7 +127,7 @@ def sign_flip_p(sums: Floats, draws: Draws, *purpose: str) -> PValue:
     return p_values(SignFlips(sums[:, None]), [[0]], draws, *purpose)[0]
 
 
-def whole_multiples(sums: Floats) -> NDArray[np.int64] | None:
+def whole_multiples(sums: Floats) -> Ints | None:
     """Return unit sums as whole multiples of a common step, without common divisor; None where there is no such step.
 
     Sums of yes/no items are whole numbers already. With ties, or means over a few draws, they are fractions with a
@@ -153,7 +152,7 @@ def whole_multiples(sums: Floats) -> NDArray[np.int64] | None:
     return np.asarray(multiples // max(int(np.gcd.reduce(multiples, initial=0)), 1))
 
 
-def convolved_p(multiples: NDArray[np.int64]) -> float:
+def convolved_p(multiples: Ints) -> float:
     """Return P(|Σ ±w| ≥ |Σ w|) over all patterns of signs of whole numbers w, for any number of them.
 
     With W = Σ|w| and T the sum of the |w| that get a minus, the flipped sum is W − 2T. So the upper tail is
@@ -241,7 +240,7 @@ def random_signs(stream: np.random.Generator, units: int, number: int, block: in
         yield 2 * bits.astype(np.float64) - 1
 
 
-def monte_carlo_interval(extreme: NDArray[np.int64], drawn: int) -> tuple[Floats, Floats]:
+def monte_carlo_interval(extreme: Ints, drawn: int) -> tuple[Floats, Floats]:
     """Return the (k,) ends of the 99 % intervals of p, after Clopper & Pearson (1934)."""
     from scipy.special import betaincinv
 
@@ -252,7 +251,7 @@ def monte_carlo_interval(extreme: NDArray[np.int64], drawn: int) -> tuple[Floats
     return low, high
 
 
-def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> Bools:
     """Say which p-values have an adjusted interval with 0.05 inside, in any of their families.
 
     An adjusted p rises with every p of its family, so the limits of all give the limits of each.
@@ -271,7 +270,7 @@ def _drawn_p(extreme: int, drawn: int, cautious: float | None) -> PValue:
     return PValue(p if cautious is None else cautious, "drawn", error)
 
 
-def _convolves(multiples: NDArray[np.int64]) -> bool:
+def _convolves(multiples: Ints) -> bool:
     """Say whether :func:`convolved_p` is fast and small enough."""
     reach = (int(np.abs(multiples).sum()) - abs(int(multiples.sum()))) // 2
     return reach <= MAX_REACH and int(np.count_nonzero(multiples)) * reach <= MAX_ADDITIONS

@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import Floats
-
-Ints = NDArray[np.int64]
+from embassay.stats.units import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.units import LEVEL, Floats, effective_sample_size, effective_units, unit_sums
+from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_size, effective_units, unit_sums
 from embassay.types import Draws
 
 BLOCK = 4_000_000
@@ -28,7 +27,7 @@ ABSENT = float("inf")
 """Stands in a column for an item that the figure is not about: neither counted nor undefined."""
 
 
-def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64]]:
+def counts(units: int, draws: Draws, *purpose: str) -> Iterator[Ints]:
     """Yield the resampling counts in blocks: (b, units) each, b adding up to ``draws.resamples``.
 
     Each row says how often each unit is drawn in one resample of ``units`` units with replacement.
@@ -41,10 +40,10 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64
 
 def bootstrap_means(
     values: Floats,
-    unit: NDArray[np.int64],
+    unit: Ints,
     draws: Draws,
     *purpose: str,
-    differences: NDArray[np.bool_] | None = None,
+    differences: Bools | None = None,
 ) -> Floats:
     """Return the (resamples, k) means of bootstrap samples of whole units.
 
@@ -58,7 +57,7 @@ def bootstrap_means(
     return _replicates(UnitSums.of(values, unit, differences), draws, *purpose)
 
 
-def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:
+def mean(values: Floats, unit: Ints, draws: Draws, *purpose: str) -> Estimate:
     """Estimate a mean with its percentile interval over units; see :func:`means`.
 
     Parameters
@@ -71,10 +70,10 @@ def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -
 
 def means(
     tables: Iterable[Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     draws: Draws,
     *purpose: str,
-    differences: NDArray[np.bool_] | None = None,
+    differences: Bools | None = None,
 ) -> tuple[tuple[Estimate, ...], ...]:
     """Estimate the means of many columns, all with the same resamples.
 
@@ -130,12 +129,12 @@ class UnitSums:
 
     sums: Floats
     sizes: Floats
-    pattern: NDArray[np.int64]
-    items: NDArray[np.int64]
+    pattern: Ints
+    items: Ints
     pseudo: Floats
 
     @classmethod
-    def of(cls, values: Floats, unit: NDArray[np.int64], differences: NDArray[np.bool_] | None = None) -> UnitSums:
+    def of(cls, values: Floats, unit: Ints, differences: Bools | None = None) -> UnitSums:
         """Add up (n, k) values over units; (k,) ``differences`` says which are differences of shares."""
         count = int(unit.max(initial=-1)) + 1
         known: dict[bytes, int] = {}
@@ -208,7 +207,7 @@ class UnitSums:
         return Estimate(value, float(low), float(high), items, units, undefined)
 
 
-def pseudo_items(gaps: Floats, unit: NDArray[np.int64]) -> float:
+def pseudo_items(gaps: Floats, unit: Ints) -> float:
     """Return how many items of either sign a resample of differences of shares also gets.
 
     As many as one independent item is worth, n/n* with n* that of the share of the items that differ: one where they

@@ -18,11 +18,10 @@ from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.resample import UnitSums, too_few, undefined_estimate
-from embassay.stats.units import LEVEL, UPPER, Floats, effective_sample_size, kish
+from embassay.stats.units import LEVEL, UPPER, Bools, Floats, Ints, effective_sample_size, kish
 
 Name = TypeVar("Name", bound=Hashable)
 FEW_ANSWERS = 10
@@ -55,7 +54,7 @@ class ShareSums:
     minority: Floats
 
     @classmethod
-    def of(cls, values: Floats, unit: NDArray[np.int64]) -> ShareSums:
+    def of(cls, values: Floats, unit: Ints) -> ShareSums:
         """Add up (n, k) values in [0, 1] over units; what is not finite is left out."""
         summed = UnitSums.of(values, unit)
         sizes = summed.sizes[:, summed.pattern]
@@ -126,7 +125,7 @@ class IntraUnitSums:
         return cls(excess, agreement)
 
 
-def intra_unit_sums(values: Floats, unit: NDArray[np.int64]) -> IntraUnitSums:
+def intra_unit_sums(values: Floats, unit: Ints) -> IntraUnitSums:
     """Return A and B of each share of one encoder; see :class:`IntraUnitSums`.
 
     Parameters
@@ -181,7 +180,7 @@ class ShareSummary:
 
     share: Floats
     items: Floats
-    units: NDArray[np.int64]
+    units: Ints
     partners: Floats
     effective_units: Floats
     minority: Floats
@@ -190,7 +189,7 @@ class ShareSummary:
     about: Floats
 
     @classmethod
-    def of(cls, values: Floats, unit: NDArray[np.int64]) -> ShareSummary:
+    def of(cls, values: Floats, unit: Ints) -> ShareSummary:
         """Add up (n, k) values; see :func:`share`."""
         about = len(values) - np.isposinf(values).sum(axis=0)
         return replace(cls.of_sums(ShareSums.of(values, unit)), about=about.astype(np.float64))
@@ -305,7 +304,7 @@ class Limits(NamedTuple):
 
     low: Floats
     high: Floats
-    pooled: NDArray[np.bool_]
+    pooled: Bools
 
 
 def share_limits(answers: ShareSums, others: IntraUnitSums | None = None) -> Limits:
@@ -382,7 +381,7 @@ def wilson(p: Floats, n: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def share(values: Floats, unit: NDArray[np.int64], others: IntraUnitSums | None = None) -> Estimate:
+def share(values: Floats, unit: Ints, others: IntraUnitSums | None = None) -> Estimate:
     """Estimate a share with its 95 % interval.
 
     With n_u items and S_u yes answers in unit u, n = Σn_u, g = Σn_u(n_u − 1)/n, U_e = n/(1 + g) and t the 97.5 %
@@ -414,7 +413,7 @@ def share(values: Floats, unit: NDArray[np.int64], others: IntraUnitSums | None 
     return shares(values[:, None], unit, others)[0]
 
 
-def shares(values: Floats, unit: NDArray[np.int64], others: IntraUnitSums | None = None) -> tuple[Estimate, ...]:
+def shares(values: Floats, unit: Ints, others: IntraUnitSums | None = None) -> tuple[Estimate, ...]:
     """Estimate many shares of one encoder, each as :func:`share` does.
 
     Parameters
@@ -427,9 +426,7 @@ def shares(values: Floats, unit: NDArray[np.int64], others: IntraUnitSums | None
     return tuple(found.estimate for found in ShareSummary.of(values, unit).shares(others))
 
 
-def shares_of_encoders(
-    figures: Iterable[Mapping[Name, Floats]], unit: NDArray[np.int64]
-) -> tuple[dict[Name, PooledShare], ...]:
+def shares_of_encoders(figures: Iterable[Mapping[Name, Floats]], unit: Ints) -> tuple[dict[Name, PooledShare], ...]:
     """Estimate the same shares of several encoders; the correlation within units is pooled over the others of each.
 
     Parameters

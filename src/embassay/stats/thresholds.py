@@ -20,15 +20,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import LEVEL, Floats, unit_sums
+from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
 
 REFERENCE_LOSS = 0.1
 """The clustering of lost answers is estimated at the threshold that loses this share of the right answers."""
 ROUNDING = 1e-12
 Guarantee = Literal["confidence", "average"]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
