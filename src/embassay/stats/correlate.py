@@ -77,7 +77,8 @@ def midranks(values: Floats) -> Floats:
     """Return ranks from 1; tied values share the mean of their ranks."""
     # scipy.stats.rankdata gives the same, but importing scipy.stats takes half a second.
     weights = np.ones((1, len(values)))
-    return _weighted_midranks(values)(weights)[0]
+    ranks: Floats = _weighted_midranks(values)(weights)[0]
+    return ranks
 
 
 def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpose: str) -> Estimate:

@@ -75,4 +75,4 @@ def overlap(first: Floats, second: Floats, low: float, high: float) -> float:
 
 def _centres(low: float, step: float) -> Floats:
     """Return the middles of the 2048 cells."""
-    return low + (np.arange(FINE) + 0.5) * step
+    return np.asarray(low + (np.arange(FINE) + 0.5) * step, dtype=np.float64)

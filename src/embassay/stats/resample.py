@@ -154,8 +154,8 @@ class UnitSums:
             sums[:, column] = np.bincount(unit, weights=np.where(defined, items, 0.0), minlength=units)[:units]
         pseudo = np.zeros(columns)
         if differences is not None:
-            for column in np.flatnonzero(differences):
-                pseudo[column] = pseudo_items(values[:, column], unit)
+            for chosen in np.flatnonzero(differences):
+                pseudo[chosen] = pseudo_items(values[:, chosen], unit)
         return cls(
             sums=sums,
             sizes=np.stack(sizes, axis=1) if sizes else np.zeros((units, 0)),
