@@ -22,7 +22,7 @@ from embassay.diagnostics.composition.composition import create
 from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
 from embassay.geometry.closeness import MEASURES
 from embassay.geometry.isotropy import isoscore
-from embassay.stats.grid import Grid, cell_counts
+from embassay.stats.grid import Grid, cells
 from embassay.stats.resample import means
 from embassay.types import Draws, ItemScores, Origin
 
@@ -60,9 +60,13 @@ def grid(rng):
                 total += (both, left - both, right - both, len(a) - left - right + both)
         return tuple(total.tolist())
 
-    found, ours = timed(lambda: cell_counts(first, second, axes), 20)
+    def factorised():
+        one, two = (axis.fraction(margins) for axis, margins in zip(axes, (first, second), strict=True))
+        return cells(one, two).sum(axis=0) * axes[0].size * axes[1].size
+
+    found, ours = timed(factorised, 20)
     expected, theirs = timed(loop, 1)
-    assert found == expected
+    assert np.rint(found).astype(np.int64).tolist() == list(expected)
     show("grid of 100 x 100 on 50,000 samples", ours)
     show("  a pass of numpy for each pair of tolerances", theirs)
     print(f"  ratio {theirs[0] / ours[0]:.0f}, counts identical")

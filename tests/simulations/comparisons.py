@@ -12,8 +12,7 @@ from scipy import stats
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.exchange import CorrelationExchange, correlation_sums
 from embassay.stats.families import consistent_interval
-from embassay.stats.holm import holm
-from embassay.stats.permutation import sign_flip_p
+from embassay.stats.permutation import PValue, SignFlips, holm, p_values
 from embassay.stats.resample import means
 from embassay.types import Draws
 from simulations import Row, mean_of, rate, simulation
@@ -51,6 +50,11 @@ def correlated(
 def unit_sums(gaps: Floats, unit: Ints) -> Floats:
     """Return the sums over units."""
     return np.bincount(unit, weights=gaps)
+
+
+def sign_flip_p(sums: Floats, draws: Draws, *purpose: str) -> PValue:
+    """Return the p-value of one pair on its own, from the (units,) sums of its differences."""
+    return p_values(SignFlips(sums[:, None]), [[0]], draws, *purpose)[0]
 
 
 # --- the test of a difference ----------------------------------------------------------------------------

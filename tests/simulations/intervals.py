@@ -10,7 +10,7 @@ from scipy import stats
 
 from embassay.stats.folds import fold_limits
 from embassay.stats.resample import means
-from embassay.stats.shares import IntraUnitSums, ShareSums, intra_unit_sums, share_limits, sums_within_units
+from embassay.stats.shares import IntraUnitSums, ShareSummary, intra_unit_sums
 from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import (
@@ -62,7 +62,7 @@ def pool_of(
     if not others:
         return IntraUnitSums.nothing(repeats)
     drawn = [counts_of_yes(rng, sizes, p, correlation, repeats) for p in others]
-    return IntraUnitSums.total([sums_within_units(ShareSums.of_yes_no(yes, wide(sizes, repeats))) for yes in drawn])
+    return IntraUnitSums.total([ShareSummary.of_counts(yes, wide(sizes, repeats)).within for yes in drawn])
 
 
 def wide(sizes: Ints, repeats: int) -> Floats:
@@ -97,8 +97,8 @@ def share_hits(
         sizes = unit_sizes(kind, units, rng)
         pool = pool_of(others, rng, sizes, pooled, size)
         for p in shares:
-            answers = ShareSums.of_yes_no(draw(rng, sizes, p, correlation, size), wide(sizes, size))
-            hits[p] += held(*share_limits(answers, pool)[:2], p)
+            answers = ShareSummary.of_counts(draw(rng, sizes, p, correlation, size), wide(sizes, size))
+            hits[p] += held(*answers.limits(pool)[:2], p)
     return hits
 
 
@@ -139,7 +139,7 @@ def tied_hits(
         values, true = TIED[law](rng, unit, p, correlation, ties, size)
         others = [TIED[law](rng, unit, q, correlation, ties, size)[0] for q in (0.3, 0.7)]
         pool = IntraUnitSums.total([intra_unit_sums(other, unit) for other in others])
-        hits += held(*share_limits(ShareSums.of(values, unit), pool)[:2], true)
+        hits += held(*ShareSummary.of(values, unit).limits(pool)[:2], true)
     return hits
 
 

@@ -16,6 +16,7 @@ from embassay.stats.correlate import (
     correlate,
     correlation,
     influences,
+    midranks,
 )
 from embassay.stats.resample import counts
 from embassay.types import Draws
@@ -78,6 +79,15 @@ def test_spearman_of_ties_by_hand():
     # Midranks 1½, 1½, 3, 4 and 1, 2½, 2½, 4 about 2½: Σxy = 1½ + 0 + 0 + 2¼ = 3¾, Σx² = Σy² = 4½ (1 + 1 + ¼ + 2¼
     # and 2¼ + 0 + 0 + 2¼); 3¾/4½ = 5/6.
     assert correlation(np.array([1.0, 1, 2, 3]), np.array([1.0, 2, 2, 4]), "spearman") == pytest.approx(5 / 6)
+
+
+def test_midranks_by_hand():
+    assert midranks(np.array([5.0, 1, 5, 7, 1, 5])).tolist() == [4, 1.5, 4, 6, 1.5, 4]
+
+
+def test_midranks_are_scipys():
+    values = np.random.default_rng(0).integers(0, 9, size=60).astype(float)
+    assert midranks(values).tolist() == stats.rankdata(values).tolist()
 
 
 def test_pearson_by_hand():

@@ -13,9 +13,9 @@ from scipy import stats
 
 from embassay.stats.detectable import Precision, effective_items, precision_of
 from embassay.stats.families import Roles, compare_means
-from embassay.stats.permutation import sign_flip_p
 from embassay.stats.units import effective_number, ratio_variance
 from embassay.types import Draws
+from simulations.comparisons import sign_flip_p
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=50)

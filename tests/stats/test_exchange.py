@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from embassay.stats.correlate import bootstrap, correlation
+from embassay.stats.correlate import bootstrap, correlation, standardised
 from embassay.stats.exchange import (
     CorrelationExchange,
     coefficient,
     compare_correlations,
     correlation_sums,
-    midranks,
-    standardised,
 )
 from embassay.stats.families import Roles
 from embassay.stats.resample import tail
@@ -51,15 +49,6 @@ def brute_force_p(x, a, b, unit, kind):
 
 
 # --- parts -----------------------------------------------------------------------------------------------
-
-
-def test_midranks_by_hand():
-    assert midranks(np.array([5.0, 1, 5, 7, 1, 5])).tolist() == [4, 1.5, 4, 6, 1.5, 4]
-
-
-def test_midranks_are_scipys():
-    values = np.random.default_rng(0).integers(0, 9, size=60).astype(float)
-    assert midranks(values).tolist() == stats.rankdata(values).tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)

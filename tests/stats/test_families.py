@@ -20,7 +20,7 @@ from embassay.stats.families import (
     consistent_interval,
 )
 from embassay.stats.folds import compare_means_over_folds
-from embassay.stats.holm import holm
+from embassay.stats.permutation import holm
 from embassay.stats.resample import means
 from embassay.types import Draws
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.stats.holm import holm
+from embassay.stats.permutation import holm
 
 P_VALUES = st.lists(st.floats(1e-6, 1), max_size=12)
 

@@ -21,10 +21,10 @@ from embassay.stats.permutation import (
     monte_carlo_interval,
     p_values,
     random_signs,
-    sign_flip_p,
     whole_multiples,
 )
 from embassay.types import Draws
+from simulations.comparisons import sign_flip_p
 
 DRAWS = Draws(seed=0, resamples=200)
 # Fisher (1935), The Design of Experiments, section 21: Darwin's fifteen pairs of maize, differences in eighths of

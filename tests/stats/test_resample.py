@@ -12,7 +12,6 @@ from scipy import stats
 
 from embassay.result import MIN_UNITS
 from embassay.stats import resample
-from embassay.stats.permutation import sign_flip_p
 from embassay.stats.resample import (
     ABSENT,
     UnitSums,
@@ -27,6 +26,7 @@ from embassay.stats.resample import (
 )
 from embassay.stats.units import effective_units, unit_sums
 from embassay.types import Draws
+from simulations.comparisons import sign_flip_p
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)

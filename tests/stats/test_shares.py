@@ -15,14 +15,12 @@ from embassay.result import MIN_UNITS
 from embassay.stats.resample import ABSENT
 from embassay.stats.shares import (
     IntraUnitSums,
-    ShareSums,
+    ShareSummary,
     intra_unit_sums,
     minority,
     pooled_correlation,
     pooled_sample_size,
     share,
-    share_limits,
-    shares,
     shares_of_encoders,
     wilson,
 )
@@ -660,6 +658,11 @@ def table_of(seed, units=15):
     return table, unit
 
 
+def estimates(table, unit, others=None):
+    """The estimates of the columns of a table."""
+    return tuple(share.estimate for share in ShareSummary.of(table, unit).estimates(others))
+
+
 def of_tables(tables, unit):
     """The estimates of encoders' tables."""
     found = shares_of_encoders([dict(enumerate(table.T)) for table in tables], unit)
@@ -673,7 +676,7 @@ def test_a_table_gives_what_its_columns_give():
         share(values, unit, sums(*pair))
         for values, *pair in zip(table.T, other.excess.tolist(), other.agreement.tolist(), strict=True)
     ]
-    for a, b in zip(shares(table, unit, other), columns, strict=True):
+    for a, b in zip(estimates(table, unit, other), columns, strict=True):
         assert (a.items, a.units, a.undefined) == (b.items, b.units, b.undefined)
         assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high), abs=1e-12)
 
@@ -683,10 +686,10 @@ def test_each_encoder_has_the_pool_of_the_others():
     unit = table_of(0)[1]
     found = of_tables(tables, unit)
     others = IntraUnitSums.total([intra_unit_sums(tables[0], unit), intra_unit_sums(tables[2], unit)])
-    assert found[1] == shares(tables[1], unit, others)
+    assert found[1] == estimates(tables[1], unit, others)
     reordered = of_tables([tables[2], tables[1], tables[0]], unit)
     assert reordered[1] == found[1]
-    assert of_tables(tables[:1], unit)[0] == shares(tables[0], unit)
+    assert of_tables(tables[:1], unit)[0] == estimates(tables[0], unit)
     assert shares_of_encoders([], unit) == ()
     assert shares_of_encoders([{}, {}], unit) == ({}, {})
 
@@ -726,14 +729,16 @@ def test_limits_that_do_not_rest_on_the_others_do_not_move_with_them(seed, units
 
 def test_limits_from_counts_are_those_of_the_items():
     values, unit = clustered(p=0.05)
-    summed = ShareSums.of(values[:, None], unit)
-    counted = ShareSums.of_yes_no(summed.sums, summed.sizes)
-    for one, other in zip(share_limits(counted), share_limits(summed), strict=True):
+    summary = ShareSummary.of(values[:, None], unit)
+    counted = ShareSummary.of_counts(
+        np.bincount(unit, weights=values)[:, None], np.bincount(unit)[:, None].astype(float)
+    )
+    for one, other in zip(counted.limits(None), summary.limits(None), strict=True):
         assert one == pytest.approx(other)
-    assert counted.minority.tolist() == summed.minority.tolist()
+    assert counted.minority.tolist() == summary.minority.tolist()
 
 
 def test_limits_of_nothing_are_undefined():
-    low, high, _ = share_limits(ShareSums.of_yes_no(np.zeros((3, 1)), np.zeros((3, 1))))
+    low, high, _ = ShareSummary.of_counts(np.zeros((3, 1)), np.zeros((3, 1))).limits(None)
     assert np.isnan(low).all()
     assert np.isnan(high).all()

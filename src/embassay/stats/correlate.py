@@ -1,8 +1,8 @@
 """Correlations with intervals over independent units.
 
-Ranks are taken again in every resample: with c the resampling counts, an item of count c stands for c tied items,
-so its midrank is (sum of the counts below) + (counts tied with it + 1)/2, and Spearman's coefficient is Pearson's
-of the midranks, weighted by c. Sorted once; a resample is cumulative sums.
+Ranks are taken again in every resample: with c the resampling counts, an item of count c stands for c tied items.
+So its midrank is (sum of the counts below) + (counts tied with it + 1)/2, and Spearman's coefficient is Pearson's
+coefficient of the midranks, weighted by c. The items are sorted once; the ranks in a resample are cumulative sums.
 """
 
 from __future__ import annotations
@@ -12,135 +12,168 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
-from embassay.stats.units import LEVEL, Floats
+from embassay.stats.units import UPPER, Bools, Floats, Ints
 from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]
 BLOCK = 2_000_000
+"""The most weights that are held at once: 16 MB."""
 DIGITS = 12
 """Decimals of what is compared: beyond them there is only rounding."""
 MIN_ITEMS = 4
-"""Under this many items there is no correlation to speak of."""
+"""With fewer items no correlation is given."""
+ROUNDING = 1e-12
+"""Values whose variance is below this share of their largest square do not vary."""
 
 
 def correlation(x: Floats, y: Floats, kind: Kind) -> float:
-    """Return the coefficient of the items defined in both, in [-1, 1]; NaN where one of them does not vary."""
-    both = ~(np.isnan(x) | np.isnan(y))
-    if not both.any():
+    """Return the coefficient of the items defined in both, in [-1, 1]; NaN where one side does not vary."""
+    both = _defined(x, y)
+    items = int(both.sum())
+    if items == 0:
         return float("nan")
-    weights = np.ones((1, int(both.sum())))
-    return float(_weighted(_scale(x[both], kind)(weights), _scale(y[both], kind)(weights), weights)[0])
+    weights = np.ones((1, items))
+    x_scale = _scale(x[both], kind)(weights)
+    y_scale = _scale(y[both], kind)(weights)
+    return float(weighted_pearson(x_scale, y_scale, weights)[0])
 
 
 def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
-    """Return (n,) values whose mean is the coefficient and whose spread is about that of its estimate.
+    """Return (n,) values whose mean is the coefficient r and whose spread is about that of its estimate.
 
-    With z the standardised values (ranks, for Spearman): z_x·z_y − (r/2)(z_x² + z_y²) + r, the influence function of a
-    correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r. The standard error of a difference of two
-    coefficients is that of the difference of their influences.
+    The influence function of a correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r, with z the standardised
+    values (ranks, for Spearman):
+
+        z_x·z_y − (r/2)(z_x² + z_y²) + r
+
+    The standard error of a difference of two coefficients is that of the difference of their influences.
 
     Returns
     -------
-    NaN where either is undefined; all NaN where one does not vary.
+    NaN where either value is undefined; all NaN where one side does not vary.
     """
-    both = ~(np.isnan(x) | np.isnan(y))
-    ones = np.ones((1, int(both.sum())))
-    found = np.full(len(x), np.nan)
+    both = _defined(x, y)
+    influence = np.full(len(x), np.nan)
     r = correlation(x, y, kind)
     if np.isnan(r):
-        return found
-    a, b = (np.broadcast_to(_scale(v[both], kind)(ones), ones.shape)[0] for v in (x, y))
-    a, b = ((v - v.mean()) / v.std() for v in (a, b))
-    found[both] = np.round(a * b - r / 2 * (a * a + b * b) + r, DIGITS)
-    return found
+        return influence
+    zx = standardised(x[both], kind)
+    zy = standardised(y[both], kind)
+    influence[both] = np.round(zx * zy - r / 2 * (zx * zx + zy * zy) + r, DIGITS)
+    return influence
 
 
-def correlate(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str) -> Estimate:
-    """Estimate a correlation with its percentile interval over units.
+def standardised(values: Floats, kind: Kind) -> Floats:
+    """Return (n,) values, or for Spearman their midranks, with mean 0 and variance 1; they must vary."""
+    weights = np.ones((1, len(values)))
+    scaled = _scale(values, kind)(weights)[0]
+    return np.asarray((scaled - scaled.mean()) / scaled.std())
+
+
+def midranks(values: Floats) -> Floats:
+    """Return ranks from 1; tied values share the mean of their ranks."""
+    # scipy.stats.rankdata gives the same, but importing scipy.stats takes half a second.
+    weights = np.ones((1, len(values)))
+    ranks: Floats = _weighted_midranks(values)(weights)[0]
+    return ranks
+
+
+def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpose: str) -> Estimate:
+    """Estimate a correlation with its 95 % percentile interval over units.
 
     Parameters
     ----------
     x, y
         (n,) NaN is undefined.
+    unit
+        (n,) unit codes from 0.
     purpose
         Names the random stream; the same words give the same resamples to every model.
 
     Returns
     -------
     Estimate
-        No value under ``MIN_ITEMS`` items or where one of them does not vary; no interval under ``MIN_UNITS`` units.
+        No value under ``MIN_ITEMS`` items or where one side does not vary; no interval under ``MIN_UNITS`` units.
     """
-    both = ~(np.isnan(x) | np.isnan(y))
-    items, undefined = int(both.sum()), int((~both).sum())
-    value = correlation(x, y, kind) if items >= MIN_ITEMS else float("nan")
+    both = _defined(x, y)
+    items = int(both.sum())
+    undefined = len(x) - items
     if items == 0:
         return undefined_estimate(len(x))
-    codes = np.unique(unit[both], return_inverse=True)[1]
+    _, codes = np.unique(unit[both], return_inverse=True)
     units = int(codes.max()) + 1
+    if items < MIN_ITEMS:
+        return Estimate(None, None, None, items, units, undefined, _too_few(items, "item"))
+    value = correlation(x, y, kind)
     if np.isnan(value):
-        few = f"only {items} item{'s' * (items > 1)}, {MIN_ITEMS} are needed"
-        reason = few if items < MIN_ITEMS else "one side does not vary"
-        return Estimate(None, None, None, items, units, undefined, reason)
+        return Estimate(None, None, None, items, units, undefined, "one side does not vary")
     if units < MIN_UNITS:
         return Estimate(value, None, None, items, units, undefined, too_few(units))
-    beyond = np.array([tail(np.bincount(codes).astype(np.float64))])
-    (low,), (high,) = percentiles(bootstrap(x, y, unit, kind, draws, *purpose)[:, None], beyond)
-    return Estimate(value, float(low), float(high), items, units, undefined)
+
+    replicates = bootstrap(x, y, unit, kind, draws, *purpose)
+    sizes = np.bincount(codes).astype(np.float64)
+    low, high = percentiles(replicates[:, None], np.array([tail(sizes)]))
+    return Estimate(value, float(low[0]), float(high[0]), items, units, undefined)
 
 
-def bootstrap(x: Floats, y: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str) -> Floats:
-    """Return the (resamples,) correlations of bootstrap samples of whole units; NaN where one does not vary."""
-    both = ~(np.isnan(x) | np.isnan(y))
-    of_x, of_y = (_scale(v[both], kind) for v in (x, y))
-    size = max(1, BLOCK // max(int(both.sum()), 1))
-    found = []
+def bootstrap(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpose: str) -> Floats:
+    """Return the (resamples,) correlations of bootstrap samples of whole units; NaN where one side does not vary."""
+    both = _defined(x, y)
+    unit_of_item = unit[both]
+    x_scale = _scale(x[both], kind)
+    y_scale = _scale(y[both], kind)
+    rows = max(1, BLOCK // max(len(unit_of_item), 1))
+    replicates = []
     for block in counts(int(unit.max(initial=-1)) + 1, draws, *purpose):
-        for start in range(0, len(block), size):
-            weights = block[start : start + size, unit[both]].astype(np.float64)
-            found.append(_weighted(of_x(weights), of_y(weights), weights))
-    return np.concatenate(found)
+        for start in range(0, len(block), rows):
+            weights = block[start : start + rows, unit_of_item].astype(np.float64)
+            replicates.append(weighted_pearson(x_scale(weights), y_scale(weights), weights))
+    return np.concatenate(replicates)
 
 
-def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
-    """Return what the values are under (b, n) weights: themselves, or their (b, n) weighted midranks."""
-    if kind == "pearson":
-        # Of size 1, so that squares neither vanish nor overflow.
-        scaled = values / (np.abs(values).max(initial=0.0) or 1.0)
-        return lambda weights: scaled[None, :]
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(values) else order
-    group = np.empty(len(values), dtype=np.intp)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
+def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Return Pearson's coefficient of each row under its weights.
 
-    def ranks(weights: Floats) -> Floats:
-        tied = np.add.reduceat(weights[:, order], starts, axis=1) if len(starts) else weights
-        midrank = np.cumsum(tied, axis=1) - tied + (tied + 1) / 2
-        return np.asarray(midrank[:, group])
+    With w the weights and m_x = Σw·x/Σw:
 
-    return ranks
+        r = Σ w(x − m_x)(y − m_y) / (√(Σ w(x − m_x)²) · √(Σ w(y − m_y)²))
 
+    Parameters
+    ----------
+    x, y
+        (b, n), or (1, n) where all rows have the same values.
+    weights
+        (b, n), none negative.
 
-def _weighted(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Return Pearson's coefficient of each row under its weights."""
+    Returns
+    -------
+    (b,) in [-1, 1]; NaN where a side does not vary.
+    """
     total = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        dx, dy = (v - ((v * weights).sum(axis=1) / total)[:, None] for v in (x, y))
-        xy, xx, yy = ((weights * p).sum(axis=1) for p in (dx * dy, dx * dx, dy * dy))
-        varies = (xx > 1e-12 * total * (x * x).max(axis=1)) & (yy > 1e-12 * total * (y * y).max(axis=1))
+        x_mean = (x * weights).sum(axis=1) / total
+        y_mean = (y * weights).sum(axis=1) / total
+        dx = x - x_mean[:, None]
+        dy = y - y_mean[:, None]
+        xy = (weights * (dx * dy)).sum(axis=1)
+        xx = (weights * (dx * dx)).sum(axis=1)
+        yy = (weights * (dy * dy)).sum(axis=1)
+        x_varies = xx > ROUNDING * total * (x * x).max(axis=1)
+        y_varies = yy > ROUNDING * total * (y * y).max(axis=1)
         r = xy / (np.sqrt(xx) * np.sqrt(yy))
-    return np.where(varies, np.clip(r, -1.0, 1.0), np.nan)
+    return np.where(x_varies & y_varies, np.clip(r, -1.0, 1.0), np.nan)
 
 
 def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
-    """Estimate a correlation over a handful of models, with Fisher's interval.
+    """Estimate a correlation over a handful of models, with Fisher's 95 % interval.
 
-    tanh(artanh r ± z·SE), SE = 1/√(n − 3) for Pearson (Fisher 1921), √((1 + r²/2)/(n − 3)) for Spearman (Bonett &
-    Wright 2000). It takes the models for a random sample of models, which they are not: say so beside it.
+        tanh(artanh r ± z·SE)
+
+    SE = 1/√(n − 3) for Pearson (Fisher 1921), √((1 + r²/2)/(n − 3)) for Spearman (Bonett & Wright 2000). The interval
+    assumes that the models are a random sample of models, which they are not: reports say so beside it.
 
     Parameters
     ----------
@@ -152,18 +185,51 @@ def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
     Estimate
         No value under ``MIN_ITEMS`` models or where one side does not vary; no interval where r is ±1.
     """
-    both = ~(np.isnan(x) | np.isnan(y))
-    models = int(both.sum())
-    left_out = len(x) - models
-    value = correlation(x, y, kind) if models >= MIN_ITEMS else float("nan")
-    if np.isnan(value):
-        few = f"only {models} model{'s' * (models != 1)}, {MIN_ITEMS} are needed"
-        reason = few if models < MIN_ITEMS else "one side does not vary"
-        return Estimate(None, None, None, models, models, left_out, reason)
-    value = max(-1.0, min(1.0, round(value, DIGITS)))
-    if abs(value) == 1:
-        return Estimate(value, None, None, models, models, left_out, "no interval for a perfect correlation")
-    error = ((1 + value**2 / 2 if kind == "spearman" else 1) / (models - 3)) ** 0.5
-    reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
-    low, high = (float(np.tanh(np.arctanh(value) + sign * reach)) for sign in (-1, 1))
-    return Estimate(value, low, high, models, models, left_out)
+    models = int(_defined(x, y).sum())
+    undefined = len(x) - models
+    if models < MIN_ITEMS:
+        return Estimate(None, None, None, models, models, undefined, _too_few(models, "model"))
+    r = correlation(x, y, kind)
+    if np.isnan(r):
+        return Estimate(None, None, None, models, models, undefined, "one side does not vary")
+    r = max(-1.0, min(1.0, round(r, DIGITS)))
+    if abs(r) == 1:
+        return Estimate(r, None, None, models, models, undefined, "no interval for a perfect correlation")
+    variance = (1 + r**2 / 2 if kind == "spearman" else 1) / (models - 3)
+    reach = NormalDist().inv_cdf(UPPER) * variance**0.5
+    low = float(np.tanh(np.arctanh(r) - reach))
+    high = float(np.tanh(np.arctanh(r) + reach))
+    return Estimate(r, low, high, models, models, undefined)
+
+
+def _defined(x: Floats, y: Floats) -> Bools:
+    return ~(np.isnan(x) | np.isnan(y))
+
+
+def _too_few(number: int, noun: str) -> str:
+    """Say that a correlation needs more items or models than there are."""
+    plural = "" if number == 1 else "s"
+    return f"only {number} {noun}{plural}, {MIN_ITEMS} are needed"
+
+
+def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
+    """Return a function of (b, n) weights: the values for Pearson, their (b, n) weighted midranks for Spearman."""
+    if kind == "spearman":
+        return _weighted_midranks(values)
+    # Of size 1, so that squares neither vanish nor overflow.
+    scaled = values / (np.abs(values).max(initial=0.0) or 1.0)
+    return lambda weights: scaled[None, :]
+
+
+def _weighted_midranks(values: Floats) -> Callable[[Floats], Floats]:
+    """Sort (n,) values once, and return the function that gives their midranks under (b, n) weights."""
+    order = np.argsort(values, kind="stable")
+    _, group, group_sizes = np.unique(values, return_inverse=True, return_counts=True)
+    starts = np.cumsum(group_sizes) - group_sizes
+
+    def midranks(weights: Floats) -> Floats:
+        tied = np.add.reduceat(weights[:, order], starts, axis=1)
+        below = np.cumsum(tied, axis=1) - tied
+        return np.asarray((below + (tied + 1) / 2)[:, group])
+
+    return midranks

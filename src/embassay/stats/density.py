@@ -7,7 +7,7 @@ import numpy as np
 from embassay.stats.units import Floats
 
 FINE = 2048
-"""Cells in which a density is worked out before it is read off."""
+"""The number of cells that a density is computed on."""
 
 
 def histogram(values: Floats, low: float, high: float, bins: int = 40) -> tuple[Floats, Floats]:
@@ -24,8 +24,11 @@ def bandwidth(values: Floats) -> float:
     """Return Silverman's (1986, eq. 3.31) bandwidth: 0.9 · min(sd, IQR/1.34) · n^(-1/5); 0 where nothing varies."""
     if len(values) < 2:
         return 0.0
-    quarter, three = np.percentile(values, [25, 75])
-    spread = min(float(values.std(ddof=1)), float(three - quarter) / 1.34) or float(values.std(ddof=1))
+    deviation = float(values.std(ddof=1))
+    lower, upper = np.percentile(values, [25, 75])
+    from_quartiles = float(upper - lower) / 1.34
+    # Where more than half of the values are equal, the quartiles say nothing.
+    spread = min(deviation, from_quartiles) or deviation
     return float(0.9 * spread * len(values) ** -0.2)
 
 
@@ -33,7 +36,7 @@ def density(values: Floats, grid: Floats, low: float, high: float) -> Floats:
     """Return the Gaussian kernel density of the defined values on an ascending grid within [low, high].
 
     The density is reflected at ``low`` and ``high``, the ends of what is possible, so that it has the area 1
-    between them. Worked out on 2048 cells; values that do not vary are one cell wide.
+    between them. Computed on 2048 cells; values that do not vary are one cell wide.
 
     Returns
     -------
@@ -44,13 +47,17 @@ def density(values: Floats, grid: Floats, low: float, high: float) -> Floats:
         return np.zeros(len(grid))
     step = (high - low) / FINE
     counts, _ = np.histogram(np.clip(defined, low, high), bins=FINE, range=(low, high))
-    reach = min(max(int(np.ceil(5 * bandwidth(defined) / step)), 1), FINE)
+
+    width = bandwidth(defined)
+    # Beyond five bandwidths the kernel is below 4e-6 of its height.
+    reach = min(max(int(np.ceil(5 * width / step)), 1), FINE)
     offsets = np.arange(-reach, reach + 1) * step
-    kernel = np.exp(-0.5 * (offsets / max(bandwidth(defined), step)) ** 2)
+    kernel = np.exp(-0.5 * (offsets / max(width, step)) ** 2)
+    kernel /= kernel.sum()
+
     mirrored = np.pad(counts.astype(float), reach, mode="symmetric")
-    smooth = np.convolve(mirrored, kernel / kernel.sum(), mode="valid")
-    centres = low + (np.arange(FINE) + 0.5) * step
-    return np.interp(grid, centres, smooth / (len(defined) * step))
+    smooth = np.convolve(mirrored, kernel, mode="valid")
+    return np.interp(grid, _centres(low, step), smooth / (len(defined) * step))
 
 
 def overlap(first: Floats, second: Floats, low: float, high: float) -> float:
@@ -60,6 +67,12 @@ def overlap(first: Floats, second: Floats, low: float, high: float) -> float:
     """
     if np.isnan(first).all() or np.isnan(second).all():
         return float("nan")
-    grid = low + (np.arange(FINE) + 0.5) * (high - low) / FINE
+    step = (high - low) / FINE
+    grid = _centres(low, step)
     lower = np.minimum(density(first, grid, low, high), density(second, grid, low, high))
-    return min(1.0, float(lower.sum() * (high - low) / FINE))
+    return min(1.0, float(lower.sum() * step))
+
+
+def _centres(low: float, step: float) -> Floats:
+    """Return the middles of the 2048 cells."""
+    return np.asarray(low + (np.arange(FINE) + 0.5) * step, dtype=np.float64)

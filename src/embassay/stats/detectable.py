@@ -1,4 +1,4 @@
-"""What a corpus can show: the minimum detectable difference, and the units that a smaller one takes.
+"""The minimum detectable difference of a corpus, and how many units a smaller one needs.
 
 Both come from one formula and one :class:`Precision`, so they never contradict each other: the units needed for the
 minimum detectable difference are the units that there are. Neither is computed from an observed difference.
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS
 from embassay.stats.families import PairedDifference
 from embassay.stats.permutation import ALPHA
-from embassay.stats.units import Floats, effective_number, ratio_variance
+from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
 
 POWER = 0.8
 ROUNDING = 1e-9
@@ -51,14 +50,16 @@ class Precision:
     def minimum_detectable_difference(self) -> float:
         """The smallest true difference that such a corpus shows with a power of 80 %.
 
-        z·error, z = z₁₋α/₂ₘ + z₀.₈ for m tests; for shares at least z²/(n + z²), n the effective items. A difference of
-        δ needs a share of at least δ of items that differ, whose standard error is √(δ(1 − δ)/n): that floor is where
-        δ equals z times it. It matters where two encoders hardly differ.
+        With m tests and z = z₁₋α/₂ₘ + z₀.₈, it is z·error; for shares at least z²/(n + z²), n the effective items. For
+        a difference of δ a share of at least δ of the items must differ, whose standard error is √(δ(1 − δ)/n): δ is z
+        times that at the floor. The floor matters where two encoders hardly differ.
         """
         z = self._z
+        difference = z * self.error
         if self.effective_items is None:
-            return z * self.error
-        return max(z * self.error, z * z / (self.effective_items + z * z))
+            return difference
+        floor = z * z / (self.effective_items + z * z)
+        return max(difference, floor)
 
     def units_needed(self, difference: float) -> int:
         """Return how many units show this true difference with a power of 80 %; at least ``MIN_UNITS``.
@@ -76,24 +77,29 @@ class Precision:
         z = self._z
         growth = (z * self.error / difference) ** 2
         if self.effective_items is not None:
-            growth = max(growth, z * z * (1 - difference) / (difference * self.effective_items))
-        # The minimum detectable difference itself gives the present units, but for rounding.
-        return max(math.ceil(self.units * growth * (1 - ROUNDING)), MIN_UNITS)
+            for_floor = z * z * (1 - difference) / (difference * self.effective_items)
+            growth = max(growth, for_floor)
+        # The minimum detectable difference itself needs exactly the present units, but for rounding.
+        units = math.ceil(self.units * growth * (1 - ROUNDING))
+        return max(units, MIN_UNITS)
 
     def items_needed(self, difference: float) -> int:
-        """Return how many items these units hold, at as many items per unit as now."""
-        return math.ceil(self.units_needed(difference) * self.items / self.units * (1 - ROUNDING))
+        """Return how many items these units have, with as many items per unit as now."""
+        items = self.units_needed(difference) * self.items / self.units
+        return math.ceil(items * (1 - ROUNDING))
 
     @property
     def _z(self) -> float:
+        """z₁₋α/₂ₘ + z₀.₈."""
         normal = NormalDist()
-        return normal.inv_cdf(1 - ALPHA / (2 * max(self.tests, 1))) + normal.inv_cdf(POWER)
+        tests = max(self.tests, 1)
+        return normal.inv_cdf(1 - ALPHA / (2 * tests)) + normal.inv_cdf(POWER)
 
 
 def precision_of(
     differences: Sequence[PairedDifference],
     values: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     *,
     of_shares: bool,
 ) -> Precision | None:
@@ -113,42 +119,42 @@ def precision_of(
     -------
     The least precise of the pairs; None where no pair has two units, or where means do not vary at all.
     """
-    pairs = [d for d in differences if d.family == "reference" and d.error is not None]
-    if pairs:
-        found = [_of_pair(d, values, unit, of_shares) for d in pairs]
-    else:
-        found = [_of_one(items, unit, of_shares) for items in values.values()] if len(values) == 1 else []
-    usable = [p for p in found if p is not None and (of_shares or p.error > ROUNDING)]
-    return max(usable, key=lambda p: p.minimum_detectable_difference, default=None)
+    precisions = []
+    for difference in differences:
+        if difference.family == "reference" and difference.error is not None:
+            pair = (values[difference.a], values[difference.b])
+            effective = effective_items(unit, *pair) if of_shares else None
+            units, items = difference.units, difference.items
+            precisions.append(Precision(difference.error, effective, units, items, max(difference.tests, 1)))
+    if not precisions and len(values) == 1:
+        (items_of_one,) = values.values()
+        precisions = _precision_of_one(items_of_one, unit, of_shares)
+    if not of_shares:
+        precisions = [precision for precision in precisions if precision.error > ROUNDING]
+    return max(precisions, key=lambda precision: precision.minimum_detectable_difference, default=None)
 
 
-def _of_pair(
-    difference: PairedDifference, values: Mapping[str, Floats], unit: NDArray[np.int64], of_shares: bool
-) -> Precision | None:
-    d = difference
-    if d.error is None:
-        return None
-    effective = effective_items(unit, values[d.a], values[d.b]) if of_shares else None
-    return Precision(d.error, effective, d.units, d.items, max(d.tests, 1))
-
-
-def _of_one(items: Floats, unit: NDArray[np.int64], of_shares: bool) -> Precision | None:
-    defined = ~np.isnan(items)
+def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:
+    """Return the precision of a candidate and an independent second one; nothing for fewer than two units."""
+    defined = ~np.isnan(values)
     units = len(np.unique(unit[defined]))
     if units < 2:
-        return None
-    error = math.sqrt(2 * ratio_variance(items[defined], unit[defined]))
-    effective = effective_items(unit, items) if of_shares else None
-    return Precision(error, effective, units, int(defined.sum()))
+        return []
+    # Two independent candidates: the variance of the difference is twice that of one.
+    error = math.sqrt(2 * ratio_variance(values[defined], unit[defined]))
+    effective = effective_items(unit, values) if of_shares else None
+    return [Precision(error, effective, units, int(defined.sum()))]
 
 
-def effective_items(unit: NDArray[np.int64], *values: Floats) -> float:
-    """Return how many independent items encoders' shares rest on, the fewest of them; from the units to the items.
+def effective_items(unit: Ints, *values: Floats) -> float:
+    """Return the effective number of items of encoders' shares, that of the least precise one.
 
-    Items that differ are taken to cluster within a unit as the right answers do; see
-    :func:`~embassay.stats.units.effective_number`.
+    It is at least the number of units and at most the number of items. Items that differ between two encoders are
+    assumed to cluster within a unit as the right answers do; see :func:`~embassay.stats.units.effective_number`.
     """
     defined = ~np.isnan(values).any(axis=0)
-    units, items = len(np.unique(unit[defined])), int(defined.sum())
-    fewest = min(effective_number(v[defined], unit[defined]) for v in values)
+    codes = unit[defined]
+    units = len(np.unique(codes))
+    items = int(defined.sum())
+    fewest = min(effective_number(column[defined], codes) for column in values)
     return float(min(max(fewest, units), items))

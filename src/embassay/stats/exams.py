@@ -1,4 +1,4 @@
-"""What similarities say: exams of a hundred questions, overlap of distributions, thresholds.
+"""Bootstrap samples of a hundred questions ("exams"), and what similarities and thresholds give on them.
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain",
 sections 2.1-2.3. Of each question only its K largest similarities, that to the right document and that to a random one
@@ -10,18 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100
 """m samples of l questions each, as in the paper's section 3.1."""
 GRID = tuple(range(5, 100, 5))
-"""The percentiles ψ that thresholds are tried at."""
+"""The percentiles ψ whose similarities are tried as thresholds."""
 ENDS = (2.5, 97.5)
-Ints = NDArray[np.int64]
+"""The percentiles over exams that are the ends of a range."""
 
 
 def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
@@ -62,7 +61,7 @@ def minima(top: Floats, drawn: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a threshold is chosen and judged on: Q questions with K retrieved documents each.
+    """Similarities and success of Q questions with K retrieved documents each, on which a threshold is tried.
 
     Attributes
     ----------
@@ -79,7 +78,7 @@ class Answers:
     success: Floats
 
     def right_at(self, threshold: float) -> Floats:
-        """Return (Q,) the success that is left when documents below the threshold are dropped."""
+        """Return (Q,) the success that remains when documents below the threshold are dropped."""
         return np.where(self.own >= threshold, self.success, 0.0)
 
     def kept_at(self, threshold: float) -> Floats:

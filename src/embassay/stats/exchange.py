@@ -11,21 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation
+from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation, standardised
 from embassay.stats.families import Gap, PairedDifference, Roles, answer, pairs_of
 from embassay.stats.permutation import MAX_ENUMERATED, ROUNDING, PValue
 from embassay.stats.resample import percentiles, tail, too_few, undefined_estimate
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 MAX_SHARE = 1 / 3
 """Where one unit holds a larger share of the items there is no p-value: exchanging it decides the coefficients."""
 
 
-def correlation_sums(x: Floats, y: Floats, unit: NDArray[np.int64], units: int, kind: Kind) -> Floats:
+def correlation_sums(x: Floats, y: Floats, unit: Ints, units: int, kind: Kind) -> Floats:
     """Return what the correlation of y with x is computed from, unit by unit.
 
     Parameters
@@ -37,27 +36,27 @@ def correlation_sums(x: Floats, y: Floats, unit: NDArray[np.int64], units: int, 
     -------
     (3, units): the sums of z_x·z_y, of z_y and of z_y² over the items of each unit, z standardised over all items.
     """
-    zx, zy = standardised(x, kind), standardised(y, kind)
-    return np.stack([np.bincount(unit, weights=v, minlength=units) for v in (zx * zy, zy, zy * zy)])
+    zx = standardised(x, kind)
+    zy = standardised(y, kind)
+    sums = [np.bincount(unit, weights=values, minlength=units) for values in (zx * zy, zy, zy * zy)]
+    return np.stack(sums)
 
 
-def standardised(values: Floats, kind: Kind) -> Floats:
-    """Return values, or for Spearman their midranks, with mean 0 and variance 1; they must vary."""
-    scaled = midranks(values) if kind == "spearman" else values / np.abs(values).max()
-    centred = scaled - scaled.mean()
-    return np.asarray(centred / np.sqrt((centred * centred).mean()))
+def coefficient(sums: Floats, items: Ints | int) -> Floats:
+    """Return correlations from the sums of :func:`correlation_sums`, added up over units.
 
+    With n items, m = Σz_y/n and x standardised: r = (Σz_x·z_y/n)/√(Σz_y²/n − m²).
 
-def midranks(values: Floats) -> Floats:
-    """Return ranks from 1; tied values share the mean of their ranks."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
+    Parameters
+    ----------
+    sums
+        (3, …).
+    items
+        n; its shape must fit the last axes of the sums.
 
-
-def coefficient(sums: Floats, items: NDArray[np.int64] | int) -> Floats:
-    """Return the correlation from its (3, …) sums: products, values and squares of a side, x being standardised.
-
-    It is 0 where the mixed values do not vary.
+    Returns
+    -------
+    (…); 0 where the mixed values do not vary.
     """
     products, values, squares = sums / items
     variance = squares - values * values
@@ -81,11 +80,11 @@ class CorrelationExchange:
 
     halves: Floats
     middle: Floats
-    items: NDArray[np.int64]
+    items: Ints
 
     @classmethod
-    def of(cls, first: Floats, second: Floats, items: NDArray[np.int64]) -> CorrelationExchange:
-        """Put pairs together from the (3, units, k) sums of either side; see :func:`correlation_sums`."""
+    def of(cls, first: Floats, second: Floats, items: Ints) -> CorrelationExchange:
+        """Make the tests from the (3, units, k) sums of either side; see :func:`correlation_sums`."""
         return cls((first - second) / 2, (first + second).sum(axis=1) / 2, items)
 
     @property
@@ -100,36 +99,43 @@ class CorrelationExchange:
 
     def without_drawing(self, pair: int) -> PValue | None:
         """Return the p-value of a pair from all patterns of the units that differ, at most 20; else None."""
-        moving = self.halves[:, np.abs(self.halves[:, :, pair]).max(axis=0) > 0, pair]
+        halves = self.halves[:, :, pair]
+        moving = halves[:, np.abs(halves).max(axis=0) > 0]
         if moving.shape[1] > MAX_ENUMERATED:
             return None
-        moved = np.zeros((3, 1))
-        # The first sign stays: exchanging all units only swaps the two coefficients.
-        for place, unit in enumerate(moving.T):
-            step = unit[:, None]
-            moved = moved + step if place == 0 else np.concatenate([moved + step, moved - step], axis=1)
-        gaps = self._gaps(moved[:, :, None], np.array([pair]))[:, 0]
-        return PValue(float((gaps >= self._bar(np.array([pair]))).mean()), "enumerated")
+        # The sign of the first unit is fixed: exchanging all units only swaps the two coefficients.
+        moved = np.zeros((3, 1)) if moving.shape[1] == 0 else moving[:, :1]
+        for place in range(1, moving.shape[1]):
+            step = moving[:, place, None]
+            moved = np.concatenate([moved + step, moved - step], axis=1)
+        pairs = np.array([pair])
+        distances = self._distances(moved[:, :, None], pairs)[:, 0]
+        return PValue(float((distances >= self._threshold(pairs)).mean()), "enumerated")
 
-    def extreme(self, signs: Floats, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
         """Return in how many patterns each of these pairs has coefficients as far apart as the observed ones."""
-        gaps = self._gaps(np.stack([signs @ sums for sums in self.halves[:, :, pairs]]), pairs)
-        return np.asarray((gaps >= self._bar(pairs)).sum(axis=0), dtype=np.int64)
+        moved = np.stack([signs @ sums for sums in self.halves[:, :, pairs]])
+        at_least = self._distances(moved, pairs) >= self._threshold(pairs)
+        return np.asarray(at_least.sum(axis=0), dtype=np.int64)
 
-    def _gaps(self, moved: Floats, pairs: NDArray[np.int64]) -> Floats:
+    def _distances(self, moved: Floats, pairs: Ints) -> Floats:
         """Return the (b, k) |r_a − r_b| for (3, b, k) sums that have moved."""
-        middle, items = self.middle[:, None, pairs], self.items[pairs]
-        return np.asarray(np.abs(coefficient(middle + moved, items) - coefficient(middle - moved, items)))
+        middle = self.middle[:, None, pairs]
+        items = self.items[pairs]
+        first = coefficient(middle + moved, items)
+        second = coefficient(middle - moved, items)
+        return np.abs(first - second)
 
-    def _bar(self, pairs: NDArray[np.int64]) -> Floats:
+    def _threshold(self, pairs: Ints) -> Floats:
         """Return the (k,) observed differences, less what rounding may add."""
-        return np.asarray(self._gaps(self.halves[:, :, pairs].sum(axis=1)[:, None, :], pairs)[0] - ROUNDING)
+        observed = self.halves[:, :, pairs].sum(axis=1)
+        return np.asarray(self._distances(observed[:, None, :], pairs)[0] - ROUNDING)
 
 
 def compare_correlations(
     x: Floats,
     ys: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     kind: Kind,
     roles: Roles,
     draws: Draws,
@@ -153,22 +159,23 @@ def compare_correlations(
     -------
     No p where one unit holds more than a third of the items.
     """
-    questions = roles.questions({name: correlation(x, y, kind) for name, y in ys.items()})
+    coefficients = {name: correlation(x, y, kind) for name, y in ys.items()}
+    questions = roles.questions(coefficients)
     common = {(a, b): ~np.isnan(x + ys[a] + ys[b]) for a, b in pairs_of(questions, ys)}
     replicates = _Replicates(x, ys, unit, kind, draws, purpose)
     gaps = {pair: _gap(pair, mask, replicates) for pair, mask in common.items()}
     units = int(unit.max(initial=-1)) + 1
 
-    def exchange(kept: list[int]) -> CorrelationExchange:
-        chosen = [list(common.items())[i] for i in kept]
-        first, second = (
-            np.stack(
-                [correlation_sums(x[mask], ys[pair[side]][mask], unit[mask], units, kind) for pair, mask in chosen],
-                axis=2,
-            )
-            for side in (0, 1)
-        )
-        return CorrelationExchange.of(first, second, np.array([int(mask.sum()) for _, mask in chosen]))
+    def exchange(places: list[int]) -> CorrelationExchange:
+        pairs = list(common)
+        first, second, items = [], [], []
+        for place in places:
+            a, b = pairs[place]
+            mask = common[a, b]
+            first.append(correlation_sums(x[mask], ys[a][mask], unit[mask], units, kind))
+            second.append(correlation_sums(x[mask], ys[b][mask], unit[mask], units, kind))
+            items.append(int(mask.sum()))
+        return CorrelationExchange.of(np.stack(first, axis=2), np.stack(second, axis=2), np.array(items))
 
     return answer(questions, gaps, exchange, draws, *purpose)
 
@@ -180,7 +187,7 @@ class _Replicates:
         self,
         x: Floats,
         ys: Mapping[str, Floats],
-        unit: NDArray[np.int64],
+        unit: Ints,
         kind: Kind,
         draws: Draws,
         purpose: tuple[str, ...],
@@ -189,7 +196,7 @@ class _Replicates:
         self._draws, self._purpose = draws, purpose
         self._kept: dict[tuple[str, bytes], Floats] = {}
 
-    def of(self, name: str, mask: NDArray[np.bool_]) -> Floats:
+    def of(self, name: str, mask: Bools) -> Floats:
         """Return the (resamples,) correlations of an encoder on these items."""
         key = (name, np.packbits(mask).tobytes())
         if key not in self._kept:
@@ -198,24 +205,29 @@ class _Replicates:
         return self._kept[key]
 
 
-def _gap(pair: tuple[str, str], mask: NDArray[np.bool_], replicates: _Replicates) -> Gap:
+def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:
     """Return the difference of two correlations on common items, with its percentile interval over units."""
-    x, unit, kind = replicates.x[mask], replicates.unit[mask], replicates.kind
-    items, undefined = int(mask.sum()), int((~mask).sum())
-    first, second = (correlation(x, replicates.ys[name][mask], kind) for name in pair)
-    difference = round(first - second, DIGITS)
+    a, b = pair
+    x, kind = replicates.x[mask], replicates.kind
+    r_a = correlation(x, replicates.ys[a][mask], kind)
+    r_b = correlation(x, replicates.ys[b][mask], kind)
+    difference = round(r_a - r_b, DIGITS)
+    items = int(mask.sum())
+    undefined = len(mask) - items
     if items < MIN_ITEMS or np.isnan(difference):
         return Gap(undefined_estimate(len(mask)), None)
-    sizes = np.bincount(unit)
-    units = int(np.count_nonzero(sizes))
+
     # Rounded, so that two encoders in the same order differ by nothing.
-    drawn = np.round(replicates.of(pair[0], mask) - replicates.of(pair[1], mask), DIGITS)
+    drawn = np.round(replicates.of(a, mask) - replicates.of(b, mask), DIGITS)
     defined = drawn[~np.isnan(drawn)]
+    sizes = np.bincount(replicates.unit[mask])
+    units = int(np.count_nonzero(sizes))
     error = float(defined.std(ddof=1)) if units > 1 and len(defined) > 1 else None
-    testable = bool(sizes.max() <= MAX_SHARE * items)
+
+    estimate = Estimate(difference, None, None, items, units, undefined)
     if units < MIN_UNITS:
-        return Gap(Estimate(difference, None, None, items, units, undefined, too_few(units)), error, testable)
-    (low,), (high,) = percentiles(drawn[:, None], np.array([tail(sizes.astype(np.float64))]))
-    if np.isnan(low):
-        return Gap(Estimate(difference, None, None, items, units, undefined), error, testable)
-    return Gap(Estimate(difference, float(low), float(high), items, units, undefined), error, testable)
+        estimate = Estimate(difference, None, None, items, units, undefined, too_few(units))
+    elif len(defined):
+        low, high = percentiles(drawn[:, None], np.array([tail(sizes.astype(np.float64))]))
+        estimate = Estimate(difference, float(low[0]), float(high[0]), items, units, undefined)
+    return Gap(estimate, error, testable=bool(sizes.max() <= MAX_SHARE * items))

@@ -23,19 +23,17 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.holm import holm
-from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, p_values
+from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, p_values
 from embassay.stats.resample import means
-from embassay.stats.units import Floats, ratio_variance, unit_sums
+from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
 
 Family = Literal["reference", "baseline", "chance", "all"]
 Pair = tuple[str, str]
 JUST_ABOVE_0 = sys.float_info.min
-"""Where an interval ends that excludes 0 by nothing else."""
+"""The end of an interval that is moved to exclude 0."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Roles:
     Attributes
     ----------
     candidates
-        The encoders that were asked for, in their order.
+        The encoders that the user named, in their order.
     reference
         The candidate that the others are compared with; the first one by default.
     lexical
@@ -70,32 +68,30 @@ class Roles:
             if len(set(names)) < len(names):
                 raise ValueError(f"a name stands twice in {list(names)}")
 
-    def questions(self, level: Mapping[str, float]) -> tuple[Question, ...]:
+    def questions(self, values: Mapping[str, float]) -> tuple[Question, ...]:
         """Return the pairs to compare, family by family.
 
         Parameters
         ----------
-        level
+        values
             The value of each encoder, NaN where it has none; higher is better. It decides which lexical baseline is
-            the best one; of two that are level, the one named first.
+            the best one; of two with the same value, the one named first.
         """
         reference = self.reference or next(iter(self.candidates), None)
-        lexical = [name for name in self.lexical if not np.isnan(level.get(name, np.nan))]
-        best_lexical = max(lexical, key=lambda name: level[name], default=None)
+        lexical = [name for name in self.lexical if not np.isnan(values.get(name, np.nan))]
+        best_lexical = max(lexical, key=lambda name: values[name], default=None)
         opponents: list[tuple[Family, str | None]] = [
             ("reference", reference),
             ("baseline", best_lexical),
             ("chance", self.chance),
         ]
-        questions = [
-            Question(family, name, opponent)
-            for family, opponent in opponents
-            for name in self.candidates
-            if opponent is not None and name != opponent
-        ]
+        questions = []
+        for family, opponent in opponents:
+            if opponent is not None:
+                questions += [Question(family, name, opponent) for name in self.candidates if name != opponent]
         if self.all_pairs:
             for a, b in combinations(self.candidates, 2):
-                # The same way round as in the first family, so that the pair is tested once.
+                # In the order of the first family, so that the pair is tested once.
                 questions.append(Question("all", b, a) if a == reference else Question("all", a, b))
         return tuple(questions)
 
@@ -107,6 +103,11 @@ class Question:
     family: Family
     a: str
     b: str
+
+    @property
+    def pair(self) -> Pair:
+        """The two encoders."""
+        return self.a, self.b
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class Gap:
 
 def compare_means(
     values: Mapping[str, Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     roles: Roles,
     draws: Draws,
     *purpose: str,
@@ -203,14 +204,14 @@ def compare_means(
     pairs = pairs_of(questions, values)
     if not pairs or len(unit) == 0:
         return ()
-    columns = [(values[a] - values[b])[:, None] for a, b in pairs]
-    shares = np.array([of_shares])
-    estimates = [row[0] for row in means(columns, unit, draws, *purpose, differences=shares)]
-    gaps = [Gap(e, _error(column[:, 0], unit)) for e, column in zip(estimates, columns, strict=True)]
-    sums = np.concatenate([unit_sums(column, unit)[0] for column in columns], axis=1)
-    return answer(
-        questions, dict(zip(pairs, gaps, strict=True)), lambda kept: SignFlips(sums[:, kept]), draws, *purpose
-    )
+    differences = [values[a] - values[b] for a, b in pairs]
+    columns = [items[:, None] for items in differences]
+    estimates = means(columns, unit, draws, *purpose, differences=np.array([of_shares]))
+    gaps = {}
+    for pair, items, (estimate,) in zip(pairs, differences, estimates, strict=True):
+        gaps[pair] = Gap(estimate, _standard_error(items, unit))
+    sums, _ = unit_sums(np.stack(differences, axis=1), unit)
+    return answer(questions, gaps, lambda places: SignFlips(sums[:, places]), draws, *purpose)
 
 
 def mean_of(items: Floats) -> float:
@@ -221,7 +222,7 @@ def mean_of(items: Floats) -> float:
 
 def pairs_of(questions: Sequence[Question], values: Mapping[str, Floats]) -> list[Pair]:
     """Return the pairs that occur in any family, each once: a pair that two families ask about is tested once."""
-    return list(dict.fromkeys((q.a, q.b) for q in questions if q.a in values and q.b in values))
+    return list(dict.fromkeys(q.pair for q in questions if q.a in values and q.b in values))
 
 
 def answer(
@@ -231,7 +232,7 @@ def answer(
     draws: Draws,
     *purpose: str,
 ) -> tuple[PairedDifference, ...]:
-    """Test the differences of pairs, and put them together for the questions of every family.
+    """Test the differences of pairs, and return one row for each question, family by family.
 
     Parameters
     ----------
@@ -240,23 +241,34 @@ def answer(
     exchange
         Makes the permutation tests of the pairs at these places of ``gaps``.
     """
-    asked = [q for q in questions if (q.a, q.b) in gaps]
-    tested = [pair for pair, gap in gaps.items() if _may_be_tested(gap)]
-    place = {pair: i for i, pair in enumerate(tested)}
-    members = {
-        family: [place[q.a, q.b] for q in asked if q.family == family and (q.a, q.b) in place]
-        for family in dict.fromkeys(q.family for q in asked)
+    families: dict[Family, list[Question]] = {}
+    for question in questions:
+        if question.pair in gaps:
+            families.setdefault(question.family, []).append(question)
+
+    # Each pair is tested once, whatever number of families ask about it.
+    places = [place for place, gap in enumerate(gaps.values()) if _may_be_tested(gap)]
+    pairs = list(gaps)
+    test_of = {pairs[place]: number for number, place in enumerate(places)}
+    tests_of_family = {
+        family: [test_of[question.pair] for question in members if question.pair in test_of]
+        for family, members in families.items()
     }
-    kept = [i for i, pair in enumerate(gaps) if pair in place]
-    p = p_values(exchange(kept), list(members.values()), draws, *purpose) if kept else ()
+    p: Sequence[PValue] = ()
+    if places:
+        p = p_values(exchange(places), list(tests_of_family.values()), draws, *purpose)
+
     rows = []
-    for family, places in members.items():
-        adjusted = dict(zip(places, holm([p[i].p for i in places]), strict=True))
-        for question in asked:
-            if question.family == family:
-                i = place.get((question.a, question.b))
-                test = None if i is None else (p[i], adjusted[i])
-                rows.append(_row(question, gaps[question.a, question.b], test, len(places)))
+    for family, members in families.items():
+        tests = tests_of_family[family]
+        adjusted = dict(zip(tests, holm([p[test].p for test in tests]), strict=True))
+        for question in members:
+            gap = gaps[question.pair]
+            if question.pair in test_of:
+                test = test_of[question.pair]
+                rows.append(_tested_row(question, gap, p[test], adjusted[test], len(tests)))
+            else:
+                rows.append(_row(question, gap, len(tests)))
     return tuple(rows)
 
 
@@ -269,20 +281,24 @@ def consistent_interval(low: float, high: float, difference: float, p: float) ->
     if p > ALPHA:
         return min(low, 0.0), max(high, 0.0)
     if low <= 0 <= high:
-        return (JUST_ABOVE_0, max(high, difference)) if difference > 0 else (min(low, difference), -JUST_ABOVE_0)
+        if difference > 0:
+            return JUST_ABOVE_0, max(high, difference)
+        return min(low, difference), -JUST_ABOVE_0
     return low, high
 
 
 def _may_be_tested(gap: Gap) -> bool:
+    """Say whether a difference has a value and enough units for a verdict."""
     return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
 
 
-def _row(question: Question, gap: Gap, test: tuple[PValue, float] | None, tests: int) -> PairedDifference:
+def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
+    """Return the answer to a question about a pair that is not tested."""
     estimate = gap.estimate
-    row = PairedDifference(
-        question.family,
-        question.a,
-        question.b,
+    return PairedDifference(
+        family=question.family,
+        a=question.a,
+        b=question.b,
         difference=estimate.value,
         low=estimate.low,
         high=estimate.high,
@@ -295,9 +311,11 @@ def _row(question: Question, gap: Gap, test: tuple[PValue, float] | None, tests:
         units=estimate.units,
         error=gap.error,
     )
-    if test is None:
-        return row
-    p, adjusted = test
+
+
+def _tested_row(question: Question, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
+    """Return the answer to a question with its p-values; the interval never contradicts the test."""
+    row = _row(question, gap, tests)
     row = replace(row, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
     if row.difference is None or row.low is None or row.high is None:
         return row
@@ -305,7 +323,7 @@ def _row(question: Question, gap: Gap, test: tuple[PValue, float] | None, tests:
     return replace(row, low=low, high=high)
 
 
-def _error(gap: Floats, unit: NDArray[np.int64]) -> float | None:
+def _standard_error(gap: Floats, unit: Ints) -> float | None:
     """Return the standard error of a mean over units; None for fewer than two units."""
     defined = ~np.isnan(gap)
     if len(np.unique(unit[defined])) < 2:

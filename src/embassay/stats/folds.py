@@ -1,9 +1,12 @@
 """Cross-validation: which fold tests an item, and means over folds with their intervals and comparisons.
 
-A mean over folds gives each fold the same weight, whatever its size: (1/F) Σ_f Σ_{i in f} x_i / n_f. For differences,
-units are drawn whole, each item in its own fold, so a replicate is (1/F) Σ_f (Σ_u c_u·sum_uf / Σ_u c_u·n_uf), c the
-resampling counts. Nothing is trained again: an interval is conditional on the classifiers that were trained on the
-folds as they are.
+A mean over folds gives each of F folds the same weight, whatever its number n_f of items:
+
+    p = (1/F) Σ_f p_f        p_f = Σ_{i in f} x_i / n_f
+
+For differences, units are resampled whole, each item in its own fold, so a replicate is
+(1/F) Σ_f (Σ_u c_u·S_uf / Σ_u c_u·n_uf), c the resampling counts. Nothing is trained again: an interval is conditional
+on the classifiers that were trained on the folds as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.families import Gap, PairedDifference, Roles, answer, pairs_of
@@ -27,10 +29,8 @@ from embassay.stats.shares import (
     pooled_correlation,
     pooled_sample_size,
 )
-from embassay.stats.units import Floats, effective_size, kish, unit_sums
+from embassay.stats.units import Floats, Ints, effective_size, kish, unit_sums
 from embassay.types import Draws
-
-Ints = NDArray[np.int64]
 
 
 def contiguous_folds(labels: Ints, folds: int) -> Ints:
@@ -46,33 +46,19 @@ def contiguous_folds(labels: Ints, folds: int) -> Ints:
     folds
         How many, 1 or more; a class with fewer items leaves the last folds without one.
     """
-    sizes = np.bincount(labels)
-    order = np.argsort(labels, kind="stable")
-    within = np.empty(len(labels), dtype=np.int64)
-    within[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    least, more = np.divmod(sizes[labels], folds)
-    longer = more * (least + 1)
-    found = np.where(within < longer, within // (least + 1), more + (within - longer) // np.maximum(least, 1))
-    return np.asarray(found, dtype=np.int64)
+    fold = np.zeros(len(labels), dtype=np.int64)
+    for label in np.unique(labels):
+        items = np.flatnonzero(labels == label)
+        for number, part in enumerate(np.array_split(items, folds)):
+            fold[part] = number
+    return fold
 
 
 def shares_over_folds(values: Sequence[Floats], fold: Ints, unit: Ints) -> tuple[PooledShare, ...]:
     """Estimate shares as means over folds, such as accuracies of a cross-validation, each with its 95 % interval.
 
-    The mean over folds of ratios is linearised (Cochran 1977, section 6.13; Särndal, Swensson & Wretman 1992, section
-    5.5). With F folds, n_f defined items in fold f and w_i = 1/(F·n_f(i)), so that Σw = 1:
-
-        p = Σ_i w_i x_i = (1/F) Σ_f p_f        z_u = Σ_{i in u} w_i (x_i − p_f(i))        v = U/(U − 1) · Σ_u z_u²
-
-    A unit's items may lie in any folds; what they have in common adds up in z_u. The interval is Wilson's on
-    n* = p(1 − p)/v, v widened and bounded as in :func:`~embassay.stats.units.effective_sample_size`: by
-    Σ_i w_i² (x_i − p_f)² n_f/(n_f − 1), the variance of independent items, and Σ_i w_i (x_i − p)² · Σ_u W_u², that of
-    units which agree, W_u = Σ_{i in u} w_i. With fewer than 10 right or 10 wrong answers n* is the pooled one, as in
-    :func:`~embassay.stats.shares.share`, with 1/Σw² for n, 1/ΣW_u² for U_e, and 9·max w for the share of 9 answers.
-    With one fold all of this is :func:`~embassay.stats.shares.share`.
-
-    The bootstrap of such a mean covers only 28-72 % where 98 % or more are right, and often has no width. Nothing is
-    trained again: the interval is conditional on the classifiers that were trained on the folds as they are.
+    The limits are those of :func:`fold_limits`. The bootstrap of such a mean covers only 28-72 % where 98 % or more
+    are right, and often has no width.
 
     Parameters
     ----------
@@ -93,15 +79,31 @@ def shares_over_folds(values: Sequence[Floats], fold: Ints, unit: Ints) -> tuple
     for place, column in enumerate(values):
         others = [*within[:place], *within[place + 1 :]]
         pool = IntraUnitSums.total(others) if others else IntraUnitSums.nothing(1)
-        value = _means(column[:, None], fold).mean()
         limits = fold_limits(column[:, None], fold, unit, pool)
-        estimate = _estimate(column, unit, value, limits.low[0], limits.high[0])
-        estimates.append(PooledShare(estimate, pooled=estimate.low is not None and bool(limits.pooled[0])))
+        mean = float(_fold_means(column[:, None], fold).mean())
+        estimate = _estimate(column, unit, mean, limits.low[0], limits.high[0])
+        pooled = estimate.low is not None and bool(limits.pooled[0])
+        estimates.append(PooledShare(estimate, pooled))
     return tuple(estimates)
 
 
 def fold_limits(columns: Floats, fold: Ints, unit: Ints, others: IntraUnitSums) -> Limits:
-    """Return the limits of k shares that are means over folds; see :func:`shares_over_folds`.
+    """Return the 95 % limits of k shares that are means over folds.
+
+    The mean over folds of ratios is linearised (Cochran 1977, section 6.13; Särndal, Swensson & Wretman 1992, section
+    5.5). With w_i = 1/(F·n_f(i)), so that Σw = 1:
+
+        p = Σ_i w_i x_i        z_u = Σ_{i in u} w_i (x_i − p_f(i))        v = U/(U − 1) · Σ_u z_u²
+
+    A unit's items may lie in any folds; what they have in common adds up in z_u. The interval is Wilson's on
+    n* = p(1 − p)/v, v widened and bounded as in :func:`~embassay.stats.units.effective_sample_size` by two variances:
+
+        of independent items     Σ_i w_i² (x_i − p_f)² · n_f/(n_f − 1)
+        of units that agree      Σ_i w_i (x_i − p)² · Σ_u W_u²,  W_u = Σ_{i in u} w_i
+
+    With fewer than 10 right or 10 wrong answers n* is the pooled one, as in :func:`~embassay.stats.shares.share`, with
+    1/Σw² for n, 1/ΣW_u² for U_e, and 9·max w for the share of 9 answers. With one fold all of this is
+    :func:`~embassay.stats.shares.share`.
 
     Parameters
     ----------
@@ -118,24 +120,26 @@ def fold_limits(columns: Floats, fold: Ints, unit: Ints, others: IntraUnitSums) 
     """
     defined = ~np.isnan(columns)
     weight = np.where(defined, _weights(columns, fold), 0.0)
-    fold_means = _means(columns, fold)
+    fold_means = _fold_means(columns, fold)
     p = fold_means.mean(axis=0)
-    deviation = np.where(defined, columns - fold_means[fold], 0.0)
+    from_fold_mean = np.where(defined, columns - fold_means[fold], 0.0)
+    from_mean = np.where(defined, columns - p, 0.0)
 
-    residuals, _ = unit_sums(weight * deviation, unit)
+    residuals, _ = unit_sums(weight * from_fold_mean, unit)
     unit_weights, _ = unit_sums(weight, unit)
-    spread = kish(unit_weights)
     units = np.count_nonzero(unit_weights, axis=0)
+    effective_units = kish(unit_weights)
 
     _, fold_sizes = unit_sums(columns, fold)
     correction = (fold_sizes / np.maximum(fold_sizes - 1, 1))[fold]
-    independent = (weight**2 * deviation**2 * correction).sum(axis=0)
-    agreed = (weight * np.where(defined, columns - p, 0.0) ** 2).sum(axis=0) / spread
-    own = effective_size(p, residuals, units, spread, independent, agreed)
+    independent = (weight**2 * from_fold_mean**2 * correction).sum(axis=0)
+    agreed = (weight * from_mean**2).sum(axis=0) / effective_units
+    own = effective_size(p, residuals, units, effective_units, independent, agreed)
 
     effective_items = kish(weight)
-    partners = effective_items / spread - 1
-    pooled = pooled_sample_size(effective_items, spread, pooled_correlation(others, partners))
+    partners = effective_items / effective_units - 1
+    correlation = pooled_correlation(others, partners)
+    pooled = pooled_sample_size(effective_items, effective_units, correlation)
     limits = guarded_wilson(p, weight.max(axis=0), minority(columns), own, pooled)
     return limits._replace(pooled=limits.pooled & (partners > 0))
 
@@ -154,66 +158,78 @@ def compare_means_over_folds(
     fold, unit
         (n,) codes from 0.
     """
-    level = {name: float(_means(items[:, None], fold).mean()) for name, items in values.items()}
-    questions = roles.questions(level)
+    means = {name: float(_fold_means(items[:, None], fold).mean()) for name, items in values.items()}
+    questions = roles.questions(means)
     pairs = pairs_of(questions, values)
     if not pairs or len(unit) == 0:
         return ()
-    columns = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
-    low, high = _interval(columns, fold, unit, draws, *purpose)
-    by_fold = _means(columns, fold)
+    differences = np.stack([values[a] - values[b] for a, b in pairs], axis=1)
+    low, high = _percentile_interval(differences, fold, unit, draws, *purpose)
+    fold_means = _fold_means(differences, fold)
     gaps = {}
-    for place, pair in enumerate(pairs):
-        mean = float(by_fold[:, place].mean())
-        estimate = _estimate(columns[:, place], unit, mean, low[place], high[place])
-        defined = estimate.value is not None and estimate.units > 1
-        error = _error(columns[:, place], by_fold[:, place], fold, unit) if defined else None
+    for column, pair in enumerate(pairs):
+        items = differences[:, column]
+        estimate = _estimate(items, unit, float(fold_means[:, column].mean()), low[column], high[column])
+        error = None
+        if estimate.value is not None and estimate.units > 1:
+            error = _standard_error(items, fold_means[:, column], fold, unit)
         gaps[pair] = Gap(estimate, error)
-    sums, _ = unit_sums(columns * _weights(columns, fold), unit)
-    return answer(questions, gaps, lambda kept: SignFlips(sums[:, kept]), draws, *purpose)
+    sums, _ = unit_sums(differences * _weights(differences, fold), unit)
+    return answer(questions, gaps, lambda places: SignFlips(sums[:, places]), draws, *purpose)
 
 
-def _estimate(values: Floats, unit: Ints, value: float, low: float, high: float) -> Estimate:
+def _estimate(values: Floats, unit: Ints, mean: float, low: float, high: float) -> Estimate:
+    """Return the estimate of a mean over folds; no value where a fold has nothing defined."""
     defined = ~np.isnan(values)
-    items, units = int(defined.sum()), len(np.unique(unit[defined]))
-    if np.isnan(value):
-        return undefined_estimate(len(values)) if not items else _unfolded(len(values))
+    items = int(defined.sum())
+    undefined = len(values) - items
+    if items == 0:
+        return undefined_estimate(len(values))
+    if np.isnan(mean):
+        return Estimate(None, None, None, 0, 0, len(values), "a fold has no item that is defined")
+    units = len(np.unique(unit[defined]))
     if units < MIN_UNITS:
-        return Estimate(float(value), None, None, items, units, len(values) - items, too_few(units))
-    return Estimate(float(value), float(low), float(high), items, units, len(values) - items)
+        return Estimate(mean, None, None, items, units, undefined, too_few(units))
+    return Estimate(mean, float(low), float(high), items, units, undefined)
 
 
-def _unfolded(items: int) -> Estimate:
-    return Estimate(None, None, None, 0, 0, items, "a fold has no item that is defined")
-
-
-def _means(columns: Floats, fold: Ints) -> Floats:
-    """Return (folds, k) means of the defined items of each fold; NaN where there is none."""
+def _fold_means(columns: Floats, fold: Ints) -> Floats:
+    """Return the (folds, k) means p_f of the defined items of each fold; NaN where there is none."""
     sums, sizes = unit_sums(columns, fold)
-    return np.asarray(np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0))
+    return sums / np.where(sizes > 0, sizes, np.nan)
 
 
 def _weights(columns: Floats, fold: Ints) -> Floats:
-    """Return (n, k) 1/(F·n_f): the weighted items add up to the mean over folds."""
+    """Return the (n, k) weights 1/(F·n_f): the weighted items add up to the mean over folds."""
     _, sizes = unit_sums(columns, fold)
-    return np.asarray(1 / (len(sizes) * np.maximum(sizes, 1))[fold])
+    weight_of_fold = 1 / (len(sizes) * np.maximum(sizes, 1))
+    return np.asarray(weight_of_fold[fold])
 
 
-def _interval(columns: Floats, fold: Ints, unit: Ints, draws: Draws, *purpose: str) -> tuple[Floats, Floats]:
-    """Return the (k,) ends of the percentile intervals of differences of shares that are means over folds."""
-    inside = fold[:, None] == np.arange(int(fold.max(initial=-1)) + 1)
-    by_fold = np.where(inside[:, None, :], columns[:, :, None], ABSENT)
-    table = by_fold.reshape(len(columns), -1)
-    chosen = np.full(table.shape[1], True)
-    drawn = bootstrap_means(table, unit, draws, *purpose, differences=chosen)
-    replicates = drawn.reshape(len(drawn), columns.shape[1], -1).mean(axis=2)
-    _, sizes = unit_sums(columns, unit)
+def _percentile_interval(
+    differences: Floats, fold: Ints, unit: Ints, draws: Draws, *purpose: str
+) -> tuple[Floats, Floats]:
+    """Return the (k,) ends of the percentile intervals of differences of shares that are means over folds.
+
+    Each fold is a column of its own, in which the items of the other folds are absent; all are resampled together.
+    """
+    items, pairs = differences.shape
+    folds = int(fold.max(initial=-1)) + 1
+    table = np.full((items, pairs, folds), ABSENT)
+    for number in range(folds):
+        table[fold == number, :, number] = differences[fold == number]
+    columns = table.reshape(items, pairs * folds)
+    of_shares = np.full(pairs * folds, True)
+    fold_means = bootstrap_means(columns, unit, draws, *purpose, differences=of_shares)
+    replicates = fold_means.reshape(-1, pairs, folds).mean(axis=2)
+    _, sizes = unit_sums(differences, unit)
     return percentiles(replicates, np.array([tail(column) for column in sizes.T]))
 
 
-def _error(gap: Floats, means: Floats, fold: Ints, unit: Ints) -> float:
-    """Return the standard error over units of a mean over folds: the linearised sum of ratios (Cochran 1977, 6.13)."""
-    residual = (gap - means[fold]) * _weights(gap[:, None], fold)[:, 0]
-    sums, sizes = unit_sums(residual, unit)
+def _standard_error(gap: Floats, fold_means: Floats, fold: Ints, unit: Ints) -> float:
+    """Return √v, v the linearised variance over units of a mean over folds; see :func:`fold_limits`."""
+    residuals = (gap - fold_means[fold]) * _weights(gap[:, None], fold)[:, 0]
+    sums, sizes = unit_sums(residuals, unit)
     units = int(np.count_nonzero(sizes))
-    return float((units / max(units - 1, 1) * (sums**2).sum()) ** 0.5)
+    variance = units / max(units - 1, 1) * (sums**2).sum()
+    return float(variance**0.5)

@@ -2,19 +2,17 @@
 
 Bansal et al. (2025) count, for every pair of tolerances (ε₁, ε₂) on a grid, the samples in each cell of
 (condition 1, condition 2) and average over the grid. With F(m) = (number of grid values ≤ m)/K, a sample's average
-over a product grid factorises into F₁F₂, F₁(1 − F₂), (1 − F₁)F₂ and (1 − F₁)(1 − F₂): the same figure, in O(n).
+over a product grid factorises into F₁F₂, F₁(1 − F₂), (1 − F₁)F₂ and (1 − F₁)(1 − F₂): the same average, in O(n).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 
 BINS = 10
 CELLS = ("TT", "TF", "FT", "FF")
@@ -36,57 +34,31 @@ class Grid:
     def spanning(cls, low: float, high: float, per_bin: int = 23) -> Grid:
         """Return the authors' axis: 10 equal bins, each with ``per_bin`` equally spaced values, both ends included.
 
-        Inner bin edges so count twice: K = 10 · ``per_bin``.
+        So inner bin edges count twice, and K = 10 · ``per_bin``.
         """
         edges = np.linspace(low, high, BINS + 1)
-        return cls(np.concatenate([np.linspace(a, b, per_bin) for a, b in pairwise(edges)]))
+        bins = [np.linspace(start, end, per_bin) for start, end in pairwise(edges)]
+        return cls(np.concatenate(bins))
 
     @property
     def size(self) -> int:
         """K."""
         return len(self.values)
 
-    def passed(self, margins: Floats) -> NDArray[np.int64]:
-        """Return the (n,) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN.
-
-        A guess from equal spacing, put right by comparison with the thresholds themselves; a binary search where
-        they are not equally spaced.
-        """
-        values, cumulative = self._distinct
-        if not self._even:
-            return np.where(np.isnan(margins), 0, np.searchsorted(self.values, margins, side="right"))
-        last = len(values) - 1
-        scale = last / (values[-1] - values[0]) if last else 0.0
-        with np.errstate(invalid="ignore"):
-            place = np.nan_to_num((margins - values[0]) * scale, nan=-1.0).clip(-1, last).astype(np.int64)
-        padded = self._padded
-        place += (margins >= padded[place + 2]) & (place < last)
-        place -= margins < padded[place + 1]
-        return np.asarray(cumulative[place + 1])
+    def passed(self, margins: Floats) -> Ints:
+        """Return the (…) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN."""
+        reached = np.searchsorted(self.values, margins, side="right")
+        return np.where(np.isnan(margins), 0, reached)
 
     def fraction(self, margins: Floats) -> Floats:
         """Return F of each margin, in [0, 1]; NaN where the margin is NaN."""
         return np.where(np.isnan(margins), np.nan, self.passed(margins) / self.size)
 
-    @cached_property
-    def _distinct(self) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the distinct thresholds, and how many are reached with none, the first, the first two … of them."""
-        values, counts = np.unique(self.values, return_counts=True)
-        return values, np.concatenate([[0], np.cumsum(counts)])
-
-    @cached_property
-    def _padded(self) -> Floats:
-        return np.concatenate([[-np.inf], self._distinct[0], [np.inf]])
-
-    @cached_property
-    def _even(self) -> bool:
-        """Say whether the guess is at most one threshold off."""
-        gaps = np.diff(self._distinct[0])
-        return gaps.size == 0 or bool(gaps.max() - gaps.min() < gaps.mean() / (2 * len(gaps)))
-
 
 def cells(first: Floats, second: Floats) -> Floats:
     """Return the share of the grid that each sample spends in each cell.
+
+        TT = F₁F₂        TF = F₁(1 − F₂)        FT = (1 − F₁)F₂        FF = (1 − F₁)(1 − F₂)
 
     Parameters
     ----------
@@ -97,22 +69,8 @@ def cells(first: Floats, second: Floats) -> Floats:
     -------
     (n, 4) for TT, TF, FT, FF, adding up to 1; NaN where either is; or (draws, 4, n).
     """
-    return np.stack(
-        [first * second, first * (1 - second), (1 - first) * second, (1 - first) * (1 - second)],
-        axis=1,
-    )
-
-
-def cell_counts(first: Floats, second: Floats, axes: tuple[Grid, Grid]) -> tuple[int, int, int, int]:
-    """Return how many (sample, ε₁, ε₂) fall in TT, TF, FT and FF: exact integers, adding up to n·K₁·K₂.
-
-    Parameters
-    ----------
-    first, second
-        (n,) margins of the two conditions, none of them NaN.
-    """
-    a, b = (axis.passed(m) for axis, m in zip(axes, (first, second), strict=True))
-    one, two = (axis.size for axis in axes)
-    both, left, right = int(a @ b), int(a.sum()) * two, int(b.sum()) * one
-    total = len(a) * one * two
-    return both, left - both, right - both, total - left - right + both
+    both = first * second
+    only_first = first * (1 - second)
+    only_second = (1 - first) * second
+    neither = (1 - first) * (1 - second)
+    return np.stack([both, only_first, only_second, neither], axis=1)

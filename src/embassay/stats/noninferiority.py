@@ -1,14 +1,14 @@
-"""Is one encoder not worse than another? A claim of no loss needs a test of it.
+"""Non-inferiority: is one encoder not worse than another by more than a margin?
 
-That a difference is not significant says nothing about how large a loss may be. *Not worse* means that a loss of a
+That a difference is not significant says nothing about how large a loss may be. *Not worse* means that a loss of the
 margin or more is rejected at 5 % (one-sided); *worse* that the difference is significantly below 0; everything else is
 *inconclusive*. A loss that is both significant and smaller than the margin is *not worse*, and the note names it.
 
-Shares: Tango's (1998) score test for paired proportions, on a number of items that is divided by how much the items of
-a unit depend on each other. Means: the lower limit of the one-sided 95 % bootstrap interval.
+Shares: Tango's (1998) score test for paired proportions, with the counts divided by a design effect because the items
+of a unit depend on each other. Means: the lower limit of the one-sided 95 % bootstrap interval.
 
-Where the test is inconclusive, the number of units that it takes is that for a power of 80 % where nothing is lost:
-(z₀.₉₅ + z₀.₈)²·v/m² of them, v the variance of the difference for one unit and m the margin.
+Where the test is inconclusive, ``units_needed`` gives a power of 80 % for encoders without a true difference:
+(z₀.₉₅ + z₀.₈)²·v/m² units, v the variance of the difference for one unit and m the margin.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from math import ceil
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.result import MIN_UNITS
 from embassay.stats.resample import bootstrap_means, tail
-from embassay.stats.units import LEVEL, Floats, effective_units, ratio_variance, unit_sums
+from embassay.stats.units import LEVEL, Floats, Ints, effective_units, ratio_variance, unit_sums
 from embassay.types import Draws
 
 Outcome = Literal["not worse", "worse", "inconclusive"]
@@ -31,20 +30,21 @@ ALPHA = 0.05
 Z = 1.6448536269514722
 """The 95 % quantile of the normal distribution."""
 PRIOR_UNITS = 3
-"""Units' worth of complete dependence that the design effect is shrunk towards, where few units differ."""
+"""How many units with complete dependence the prior of the design effect is worth."""
 USUAL_MARGIN, USUAL_UNITS = 0.02, 300
-"""With fewer units the test can hardly pass at 2 points (power 29-68 % between equal encoders); goes by margin²."""
+"""With fewer units the test can hardly pass at 2 points: its power is 29-68 % between equal encoders."""
 POWER_Z = Z + 0.8416212335729143
-"""z₀.₉₅ + z₀.₈: by how many standard errors a margin is to be above 0 for a power of 80 %."""
+"""z₀.₉₅ + z₀.₈: how many standard errors the margin has to be for a power of 80 %."""
 PRECISION = 1e-6
+"""Of the smallest margin."""
 UNCHANGED = "nothing changed"
 """The note where the same encoder has the same value on every item: no test is needed."""
-Ints = NDArray[np.int64]
+NOTHING_DEFINED = "no item is defined for both"
 
 
 @dataclass(frozen=True)
 class NotWorse:
-    """What can be said of a possible loss.
+    """The result of a non-inferiority test.
 
     Attributes
     ----------
@@ -58,10 +58,10 @@ class NotWorse:
         The smallest margin at which the test would have passed: a loss of that size or more is ruled out. None where
         none would.
     units_needed
-        About how many units like these the test takes to pass in four cases of five where nothing is lost; None where
-        that cannot be told.
+        About how many units like these give the test a power of 80 % where nothing is lost; None where that cannot be
+        computed.
     note
-        What to say beside the outcome, one sentence without a full stop; may be empty.
+        A remark on the outcome, one sentence without a full stop; may be empty.
     """
 
     outcome: Outcome
@@ -114,7 +114,7 @@ class Headline:
 def share_not_worse(
     gaps: Floats, unit: Ints, margin: float, *, p: float | None = None, same_encoder: bool = False
 ) -> NotWorse:
-    """Test whether a share fell by less than a margin.
+    """Test whether a share fell by less than a margin, by Tango's score test.
 
     Parameters
     ----------
@@ -130,20 +130,26 @@ def share_not_worse(
     same_encoder
         Whether the fingerprints of both encoders are equal: then equal answers need no test.
     """
-    defined = ~np.isnan(gaps)
-    values, codes = gaps[defined], np.unique(unit[defined], return_inverse=True)[1].astype(np.int64)
+    values, codes = _defined(gaps, unit)
     if not len(values):
-        return NotWorse("inconclusive", margin, None, None, "no item is defined for both")
+        return NotWorse("inconclusive", margin, None, None, NOTHING_DEFINED)
     counts = DiscordantCounts.of(values, codes)
-    smallest = counts.smallest_margin()
-    if same_encoder and defined.all() and not values.any():
-        return NotWorse("not worse", margin, 0.0, smallest, UNCHANGED)
+    smallest_margin = counts.smallest_margin()
+    if same_encoder and _unchanged(gaps):
+        return NotWorse("not worse", margin, 0.0, smallest_margin, UNCHANGED)
+
     units = len(np.unique(codes))
-    needed = units * counts.growth_needed(margin)
-    if units < (usual := _usual_units(margin)):
-        needed = max(needed, usual)
-    test = _Test(margin, counts.statistic(margin) > Z, smallest, _rounded_up(needed), of_shares=True)
-    return _judged(values, units, test, p)
+    units_needed = units * counts.growth_needed(margin)
+    if units < _usual_units(margin):
+        units_needed = max(units_needed, _usual_units(margin))
+    test = _Test(
+        passed=counts.statistic(margin) > Z,
+        margin=margin,
+        smallest_margin=smallest_margin,
+        units_needed=_rounded_up(units_needed),
+        of_shares=True,
+    )
+    return _judge(values, units, test, p)
 
 
 def mean_not_worse(
@@ -169,25 +175,46 @@ def mean_not_worse(
     unit, margin, p, same_encoder
         As in :func:`share_not_worse`.
     """
-    defined = ~np.isnan(gaps)
-    values, codes = gaps[defined], np.unique(unit[defined], return_inverse=True)[1].astype(np.int64)
+    values, codes = _defined(gaps, unit)
     if not len(values):
-        return NotWorse("inconclusive", margin, None, None, "no item is defined for both")
-    if same_encoder and defined.all() and not values.any():
+        return NotWorse("inconclusive", margin, None, None, NOTHING_DEFINED)
+    if same_encoder and _unchanged(gaps):
         return NotWorse("not worse", margin, 0.0, 0.0, UNCHANGED)
+
     replicates = bootstrap_means(values[:, None], codes, draws, *purpose)[:, 0]
     # A one-sided 95 % interval leaves as much below it as a two-sided one of 90 %.
     beyond = tail(np.bincount(codes).astype(np.float64), level=2 * LEVEL - 1)
     low = float(np.quantile(replicates, beyond))
+
     units = len(np.unique(codes))
-    needed = units * POWER_Z**2 * ratio_variance(values, codes) / margin**2 if units > 1 else None
-    test = _Test(margin, low > -margin, max(-low, 0.0), _rounded_up(needed), of_shares=False)
-    return _judged(values, units, test, p)
+    units_needed = None
+    if units > 1:
+        units_needed = units * POWER_Z**2 * ratio_variance(values, codes) / margin**2
+    test = _Test(
+        passed=low > -margin,
+        margin=margin,
+        smallest_margin=max(-low, 0.0),
+        units_needed=_rounded_up(units_needed),
+        of_shares=False,
+    )
+    return _judge(values, units, test, p)
+
+
+def _defined(gaps: Floats, unit: Ints) -> tuple[Floats, Ints]:
+    """Return the defined differences, and the units of these items, numbered from 0 without a gap."""
+    defined = ~np.isnan(gaps)
+    _, codes = np.unique(unit[defined], return_inverse=True)
+    return gaps[defined], codes.astype(np.int64)
+
+
+def _unchanged(gaps: Floats) -> bool:
+    """Say whether every item is defined and has the same value for both encoders."""
+    return bool((gaps == 0).all())
 
 
 @dataclass(frozen=True)
 class DiscordantCounts:
-    """Wins, losses and items of a paired comparison, divided by the design effect.
+    """Wins, losses and items of a paired comparison, each divided by the design effect.
 
     Attributes
     ----------
@@ -203,41 +230,63 @@ class DiscordantCounts:
 
     @classmethod
     def of(cls, gaps: Floats, unit: Ints) -> DiscordantCounts:
-        """Count, and divide by :func:`design_effect`."""
+        """Count the (n,) differences, and divide by :func:`design_effect`."""
         divisor = design_effect(gaps, unit)
-        wins, losses = float(np.maximum(gaps, 0).sum()), float(np.maximum(-gaps, 0).sum())
+        wins = float(np.maximum(gaps, 0).sum())
+        losses = float(np.maximum(-gaps, 0).sum())
         return cls(wins / divisor, losses / divisor, len(gaps) / divisor)
 
     def statistic(self, margin: float) -> float:
-        """Return Tango's score statistic of the null hypothesis that the share fell by ``margin`` (0 to 1).
+        """Return Tango's (1998, section 3) score statistic of the null hypothesis that the share fell by ``margin``.
 
-        With δ = −margin, b wins, c losses and n items: A = 2n, B = −b − c + (2n − b + c)δ, C = −cδ(1 − δ); q, the
-        share of losses under the hypothesis, is (√(B² − 4AC) − B)/(2A), and the statistic
-        (b − c − nδ)/√(n(2q + δ(1 − δ))).
+        With δ = −margin, b wins, c losses and n items, q is the maximum-likelihood estimate of the share of losses
+        under the hypothesis, the larger root of A q² + B q + C = 0:
+
+            A = 2n        B = −b − c + (2n − b + c)δ        C = −cδ(1 − δ)
+            q = (√(B² − 4AC) − B)/(2A)
+            T = (b − c − nδ)/√(n(2q + δ(1 − δ)))
+
+        T is about standard normal under the hypothesis; larger values speak against a loss of the margin. Where the
+        variance is 0, T is ±∞ by the sign of its numerator.
+
+        Parameters
+        ----------
+        margin
+            From 0 to 1.
         """
-        b, c, n, delta = self.wins, self.losses, self.items, -margin
-        first, second = 2 * n, -b - c + (2 * n - b + c) * delta
-        third = -c * delta * (1 - delta)
-        q = (np.sqrt(max(second**2 - 4 * first * third, 0.0)) - second) / (2 * first)
-        variance = n * (2 * q + delta * (1 - delta))
+        b, c, n = self.wins, self.losses, self.items
+        delta = -margin
+
+        quadratic = 2 * n
+        linear = -b - c + (2 * n - b + c) * delta
+        constant = -c * delta * (1 - delta)
+        # Rounding may leave a discriminant just below 0.
+        discriminant = max(linear**2 - 4 * quadratic * constant, 0.0)
+        q = (np.sqrt(discriminant) - linear) / (2 * quadratic)
+
         excess = b - c - n * delta
-        return float(excess / np.sqrt(variance)) if variance > 0 else float(np.inf * np.sign(excess))
+        variance = n * (2 * q + delta * (1 - delta))
+        if variance <= 0:
+            return float(np.inf * np.sign(excess))
+        return float(excess / np.sqrt(variance))
 
     def growth_needed(self, margin: float) -> float:
-        """Return how many times as many items the test takes to pass in four cases of five where nothing is lost.
+        """Return how many times as many items give the test a power of 80 % where nothing is lost.
 
-        As many items differ as here, half of them wins. At least so many that it passes where no item differs:
-        n = z²(1 − m)/m.
+        With d the share of items that differ, as many as here and half of them wins, it takes (z₀.₉₅ + z₀.₈)²·d/m²
+        items; and at least z²(1 − m)/m, with which the test passes where no item differs.
         """
         differing = (self.wins + self.losses) / self.items
-        items = max(POWER_Z**2 * differing / margin**2, Z**2 * (1 - margin) / margin)
-        return items / self.items
+        for_power = POWER_Z**2 * differing / margin**2
+        to_pass = Z**2 * (1 - margin) / margin
+        return max(for_power, to_pass) / self.items
 
     def smallest_margin(self) -> float | None:
-        """Return the smallest margin at which the test passes, by bisection: the statistic grows with the margin."""
+        """Return the smallest margin at which the test passes; None where it passes at none."""
         low, high = 0.0, 1.0 - PRECISION
         if self.statistic(high) <= Z:
             return None
+        # Bisection: the statistic grows with the margin.
         while high - low > PRECISION:
             middle = (low + high) / 2
             if self.statistic(middle) > Z:
@@ -248,34 +297,49 @@ class DiscordantCounts:
 
 
 def design_effect(gaps: Floats, unit: Ints) -> float:
-    """Return by how much items in units are worth less than independent ones.
+    """Return by how much the variance of a mean grows because items come in units.
 
-    D = (w·deff + (1 − w)·F)·(t/z)², with F = Σn_u²/n the effect of complete dependence, deff = v/v₀ within [1, F], v
-    the variance of the mean over units and v₀ that of independent items, w = k/(k + 3) for k units in which an item
-    differs (few say little about dependence), and t, z the 95 % quantiles of Student's t on n/F − 1 degrees of freedom
-    and of the normal distribution.
+        D = (w·deff + (1 − w)·F)·(t/z)²
+
+    deff = v/v₀ within [1, F], v the variance of the mean over units and v₀ that of independent items; F = Σn_u²/n, the
+    effect of complete dependence; w = k/(k + 3) for k units in which an item differs, as few of them say little about
+    dependence; t and z the 95 % quantiles of Student's t on n/F − 1 degrees of freedom and of the normal distribution.
+
+    Parameters
+    ----------
+    gaps
+        (n,) differences, all defined.
+    unit
+        (n,) unit codes.
+
+    Returns
+    -------
+    1 or more. Where no item differs, items of a unit are taken to depend completely on each other.
     """
     from scipy.special import stdtrit
 
     _, sizes = unit_sums(gaps, unit)
-    number, units = len(gaps), effective_units(sizes)
-    complete = number / units
-    independent = float(((gaps - gaps.mean()) ** 2).sum()) / max(number - 1, 1) / number
+    items = len(gaps)
+    units = effective_units(sizes)
+    complete = items / units
+    squares = float(((gaps - gaps.mean()) ** 2).sum())
+    independent = squares / max(items - 1, 1) / items
     effect = complete
     if independent > 0 and len(sizes) > 1:
         effect = min(max(ratio_variance(gaps, unit) / independent, 1.0), complete)
-    differing = len(np.unique(unit[gaps != 0]))
-    weight = differing / (differing + PRIOR_UNITS)
-    widening = (float(stdtrit(max(units - 1, 1.0), LEVEL)) / Z) ** 2
-    return (weight * effect + (1 - weight) * complete) * widening
+
+    differing_units = len(np.unique(unit[gaps != 0]))
+    weight = differing_units / (differing_units + PRIOR_UNITS)
+    t = float(stdtrit(max(units - 1, 1.0), LEVEL))
+    return (weight * effect + (1 - weight) * complete) * (t / Z) ** 2
 
 
 @dataclass(frozen=True)
 class _Test:
-    """What the test itself came to; the attributes are those of :class:`NotWorse`."""
+    """Whether a test passed; the other attributes are those of :class:`NotWorse`."""
 
-    margin: float
     passed: bool
+    margin: float
     smallest_margin: float | None
     units_needed: int | None
     of_shares: bool
@@ -285,24 +349,27 @@ class _Test:
         return f"{100 * value:.2g} points" if self.of_shares else f"{value:.2g}"
 
 
-def _judged(gaps: Floats, units: int, test: _Test, p: float | None) -> NotWorse:
+def _judge(gaps: Floats, units: int, test: _Test, p: float | None) -> NotWorse:
+    """Return the outcome with its note, from the test and from the two-sided p of the difference."""
     difference = float(gaps.mean())
     significant_loss = p is not None and p <= ALPHA and difference < 0
     outcome: Outcome = "inconclusive"
+    note = ""
     if units < MIN_UNITS:
         note = f"{units} units are too few for a verdict; that takes {MIN_UNITS}"
     elif test.passed:
         outcome = "not worse"
-        note = f"the loss of {test.size(-difference)} is significant and within the margin" if significant_loss else ""
+        if significant_loss:
+            note = f"the loss of {test.size(-difference)} is significant and within the margin"
     elif significant_loss:
-        outcome, note = "worse", ""
+        outcome = "worse"
     else:
         note = _power_note(units, test)
     return NotWorse(outcome, test.margin, difference, test.smallest_margin, note, test.units_needed)
 
 
 def _power_note(units: int, test: _Test) -> str:
-    """Say how many units the test takes, where it is likely to be inconclusive even if nothing is lost."""
+    """Say how many units the test needs, where it is likely to be inconclusive even if nothing is lost."""
     if test.units_needed is None or units >= test.units_needed:
         return ""
     margin = test.size(test.margin)
@@ -315,12 +382,14 @@ def _power_note(units: int, test: _Test) -> str:
 
 
 def _usual_units(margin: float) -> float:
+    """Return below how many units the test can hardly pass; their number goes with 1/margin²."""
     return USUAL_UNITS * (USUAL_MARGIN / margin) ** 2
 
 
 def _rounded_up(number: float | None) -> int | None:
-    """Return a whole number of two significant digits, not below the one given."""
+    """Round up to two significant digits."""
     if number is None:
         return None
     step: int = 10 ** max(len(str(ceil(number))) - 2, 0)
+    # Rounding errors must not move 100.0000001 to the next step.
     return ceil(round(number / step, 6)) * step

@@ -18,16 +18,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
-from embassay.stats.holm import holm
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 ALPHA = 0.05
@@ -72,7 +70,7 @@ class Exchange(Protocol):
     def without_drawing(self, pair: int) -> PValue | None:
         """Return the p-value of a pair from all patterns; None where that is not possible."""
 
-    def extreme(self, signs: Floats, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
         """Return in how many of (b, units) patterns of ±1 each of these pairs differs as much as it does."""
 
 
@@ -108,40 +106,28 @@ class SignFlips:
             return PValue(enumerated_p(sums), "enumerated")
         return None
 
-    def extreme(self, signs: Floats, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
         """Return in how many patterns each of these pairs has a sum as large as the observed one, on either side."""
         sums = self.sums[:, pairs]
-        bar = np.abs(sums.sum(axis=0)) - ROUNDING * np.abs(sums).sum(axis=0)
-        return np.asarray((np.abs(signs @ sums) >= bar).sum(axis=0), dtype=np.int64)
+        threshold = np.abs(sums.sum(axis=0)) - ROUNDING * np.abs(sums).sum(axis=0)
+        at_least = np.abs(signs @ sums) >= threshold
+        return np.asarray(at_least.sum(axis=0), dtype=np.int64)
 
 
-def sign_flip_p(sums: Floats, draws: Draws, *purpose: str) -> PValue:
-    """Return the two-sided p-value of the null hypothesis that the mean is 0, for one pair on its own.
-
-    Parameters
-    ----------
-    sums
-        (units,) the difference of two encoders, summed over the items of each unit.
-    purpose
-        Names the random stream, should patterns have to be drawn.
-    """
-    return p_values(SignFlips(sums[:, None]), [[0]], draws, *purpose)[0]
-
-
-def whole_multiples(sums: Floats) -> NDArray[np.int64] | None:
+def whole_multiples(sums: Floats) -> Ints | None:
     """Return unit sums as whole multiples of a common step, without common divisor; None where there is no such step.
 
     Sums of yes/no items are whole numbers already. With ties, or means over a few draws, they are fractions with a
-    small common denominator. It is found one sum at a time, up to ``MAX_DENOMINATOR``.
+    small common denominator. It is searched one sum at a time, up to ``MAX_DENOMINATOR``.
     """
     denominator = 1
     while True:
         scaled = sums * denominator
         nearest = np.rint(scaled)
-        broken = np.abs(scaled - nearest) > ROUNDING * np.abs(scaled).max(initial=0.0)
-        if not broken.any():
+        not_whole = np.abs(scaled - nearest) > ROUNDING * np.abs(scaled).max(initial=0.0)
+        if not not_whole.any():
             break
-        fraction = Fraction(float(sums[broken][0])).limit_denominator(MAX_DENOMINATOR)
+        fraction = Fraction(float(sums[not_whole][0])).limit_denominator(MAX_DENOMINATOR)
         common = math.lcm(denominator, fraction.denominator)
         if common == denominator or common > MAX_DENOMINATOR:
             return None
@@ -150,10 +136,11 @@ def whole_multiples(sums: Floats) -> NDArray[np.int64] | None:
     if np.abs(nearest).sum() >= 2**53:
         return None
     multiples = nearest.astype(np.int64)
-    return np.asarray(multiples // max(int(np.gcd.reduce(multiples, initial=0)), 1))
+    divisor = max(int(np.gcd.reduce(multiples, initial=0)), 1)
+    return np.asarray(multiples // divisor)
 
 
-def convolved_p(multiples: NDArray[np.int64]) -> float:
+def convolved_p(multiples: Ints) -> float:
     """Return P(|Σ ±w| ≥ |Σ w|) over all patterns of signs of whole numbers w, for any number of them.
 
     With W = Σ|w| and T the sum of the |w| that get a minus, the flipped sum is W − 2T. So the upper tail is
@@ -164,32 +151,35 @@ def convolved_p(multiples: NDArray[np.int64]) -> float:
     if observed == 0:
         return 1.0
     reach = (int(weights.sum()) - observed) // 2
-    # Only the values of T that count are kept: T never falls.
+    # mass[t] is 2^k·P(T = t) after k weights. Only t up to reach counts, and T never falls as weights are added.
     mass = np.zeros(reach + 1)
     mass[0] = 1.0
-    filled, halvings = 0, 0
+    filled = 0
+    halvings = 0
     for weight in weights.tolist():
-        last = min(filled + weight, reach)
         if weight <= reach:
+            last = min(filled + weight, reach)
             mass[weight : last + 1] += mass[: last + 1 - weight].copy()
             filled = last
         halvings += 1
+        # Before the numbers overflow, 512 of the halvings are carried out.
         if halvings == 512:
             mass[: filled + 1] *= 2.0**-512
             halvings = 0
+    p = 2 * float(mass.sum()) * 2.0**-halvings
     # A p below the smallest float64 is reported as that one: p is never 0.
-    return min(1.0, max(2 * float(mass.sum()) * 2.0**-halvings, sys.float_info.min))
+    return min(1.0, max(p, sys.float_info.min))
 
 
 def enumerated_p(sums: Floats) -> float:
     """Return P(|Σ ±d| ≥ |Σ d|) by going through all patterns of signs; 2ᵐ for m sums that are not 0."""
     moving = sums[sums != 0]
-    flipped = np.zeros(1)
-    # The first sign stays: turning all of them changes nothing on two sides.
-    for place, value in enumerate(moving):
-        flipped = flipped + value if place == 0 else np.concatenate([flipped + value, flipped - value])
-    bar = abs(float(moving.sum())) - ROUNDING * float(np.abs(moving).sum())
-    return float((np.abs(flipped) >= bar).mean())
+    # The first sign is fixed: turning all of them changes nothing on two sides.
+    flipped = np.zeros(1) if len(moving) == 0 else moving[:1]
+    for value in moving[1:]:
+        flipped = np.concatenate([flipped + value, flipped - value])
+    threshold = abs(float(moving.sum())) - ROUNDING * float(np.abs(moving).sum())
+    return float((np.abs(flipped) >= threshold).mean())
 
 
 def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws, *purpose: str) -> tuple[PValue, ...]:
@@ -208,27 +198,43 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
     Where even the last round leaves an adjusted p unsettled, the upper limit of the interval stands for its p: chance
     never makes a difference significant.
     """
-    known = [exchange.without_drawing(pair) for pair in range(exchange.size)]
-    to_draw = np.array([pair for pair, p in enumerate(known) if p is None], dtype=np.int64)
-    extreme, drawn = np.zeros(exchange.size, dtype=np.int64), np.zeros(exchange.size, dtype=np.int64)
-    low = np.array([np.nan if p is None else p.p for p in known])
+    p = [exchange.without_drawing(pair) for pair in range(exchange.size)]
+    to_draw = np.array([pair for pair, exact in enumerate(p) if exact is None], dtype=np.int64)
+    # The limits of the Monte Carlo interval of each p; an exact one is both of its own limits.
+    low = np.array([np.nan if exact is None else exact.p for exact in p])
     high = low.copy()
+    extreme = np.zeros(exchange.size, dtype=np.int64)
     stream = generator(draws.seed, "signs", *purpose)
     block = max(1, BLOCK // max(exchange.units, 1))
     unsettled = to_draw
-    for number, before in zip(ROUNDS, (0, *ROUNDS), strict=False):
+    drawn = 0
+    for total in ROUNDS:
         if not unsettled.size:
             break
-        for signs in random_signs(stream, exchange.units, number - before, block):
+        for signs in random_signs(stream, exchange.units, total - drawn, block):
             extreme[unsettled] += exchange.extreme(signs, unsettled)
-        drawn[unsettled] = number
-        low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], number)
+        drawn = total
+        low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], drawn)
+        for pair in unsettled:
+            p[pair] = _drawn_p(int(extreme[pair]), drawn)
         unsettled = to_draw[_astride(low, high, families)[to_draw]]
-    cautious = set(unsettled.tolist())
-    return tuple(
-        p or _drawn_p(int(extreme[pair]), int(drawn[pair]), float(high[pair]) if pair in cautious else None)
-        for pair, p in enumerate(known)
-    )
+    for pair in unsettled:
+        p[pair] = replace(_drawn_p(int(extreme[pair]), drawn), p=float(high[pair]))
+    return tuple(one for one in p if one is not None)
+
+
+def holm(p: Sequence[float]) -> tuple[float, ...]:
+    """Return the p-values of one family after Holm's (1979) step-down correction, in the order given.
+
+    The i-th smallest of m becomes the maximum over j ≤ i of (m − j + 1)·p(j), at most 1. It never falls when any of
+    the p-values rises.
+    """
+    values = np.asarray(p, dtype=float)
+    order = np.argsort(values, kind="stable")
+    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return tuple(float(v) for v in adjusted)
 
 
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:
@@ -241,7 +247,7 @@ def random_signs(stream: np.random.Generator, units: int, number: int, block: in
         yield 2 * bits.astype(np.float64) - 1
 
 
-def monte_carlo_interval(extreme: NDArray[np.int64], drawn: int) -> tuple[Floats, Floats]:
+def monte_carlo_interval(extreme: Ints, drawn: int) -> tuple[Floats, Floats]:
     """Return the (k,) ends of the 99 % intervals of p, after Clopper & Pearson (1934)."""
     from scipy.special import betaincinv
 
@@ -252,7 +258,7 @@ def monte_carlo_interval(extreme: NDArray[np.int64], drawn: int) -> tuple[Floats
     return low, high
 
 
-def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> Bools:
     """Say which p-values have an adjusted interval with 0.05 inside, in any of their families.
 
     An adjusted p rises with every p of its family, so the limits of all give the limits of each.
@@ -260,18 +266,19 @@ def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> ND
     astride = np.zeros(len(low), dtype=bool)
     for family in families:
         places = np.array(family, dtype=np.int64)
-        adjusted_low, adjusted_high = (np.array(holm(ends[places].tolist())) for ends in (low, high))
+        adjusted_low = np.array(holm(low[places].tolist()))
+        adjusted_high = np.array(holm(high[places].tolist()))
         astride[places] |= (adjusted_low <= ALPHA) & (adjusted_high > ALPHA)
     return astride
 
 
-def _drawn_p(extreme: int, drawn: int, cautious: float | None) -> PValue:
+def _drawn_p(extreme: int, drawn: int) -> PValue:
+    """Return p = (1 + extreme)/(1 + drawn) with its standard error."""
     p = (1 + extreme) / (1 + drawn)
-    error = math.sqrt(p * (1 - p) / drawn)
-    return PValue(p if cautious is None else cautious, "drawn", error)
+    return PValue(p, "drawn", math.sqrt(p * (1 - p) / drawn))
 
 
-def _convolves(multiples: NDArray[np.int64]) -> bool:
+def _convolves(multiples: Ints) -> bool:
     """Say whether :func:`convolved_p` is fast and small enough."""
     reach = (int(np.abs(multiples).sum()) - abs(int(multiples.sum()))) // 2
     return reach <= MAX_REACH and int(np.count_nonzero(multiples)) * reach <= MAX_ADDITIONS

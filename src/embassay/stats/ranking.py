@@ -1,8 +1,8 @@
 """Ranking metrics, each the expected value over all orders of documents that are exactly as near.
 
-So an encoder that finds everything equally near gets what blind choice gets, not a full score. Where nothing is tied
-the figures are those of ``ir-measures`` of the same names. Ties after McSherry & Najork (2008), "Computing Information
-Retrieval Performance Measures Efficiently in the Presence of Tied Scores".
+So an encoder that finds everything equally near gets the score of a random order, not a full score. Where nothing is
+tied the values are those of ``ir-measures`` of the same names. Ties after McSherry & Najork (2008), "Computing
+Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores".
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import Floats
-
-Ints = NDArray[np.int64]
+from embassay.stats.units import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -46,116 +43,135 @@ class Places:
     def success(self, k: int) -> Floats:
         """Return (n,) the probability that a right document is among the first k: ``Success@k``.
 
-        One right document: clip((k − g)/t, 0, 1), g strictly nearer, t tied.
+        Of the t documents of a question's nearest group with right ones, r of them right and g documents before it,
+        s = clip(k − g, 0, t) are among the first k. None of them is right with probability C(t − s, r)/C(t, r). With
+        one right document: clip((k − g)/t, 0, 1).
         """
-        groups = self._groups
-        first = groups.first
-        slots = np.clip(k - groups.greater[first], 0, groups.tied[first])
-        missed = np.ones(len(first))
-        for place in range(int(groups.right[first].max(initial=0))):
-            left = np.maximum(groups.tied[first] - slots - place, 0) / np.maximum(groups.tied[first] - place, 1)
-            missed *= np.where(place < groups.right[first], left, 1.0)
-        return self._spread(groups.question[first], 1 - missed)
+        nearest = self._groups.nearest()
+        slots = np.clip(k - nearest.greater, 0, nearest.tied)
+        missed = np.ones(len(slots))
+        # C(t − s, r)/C(t, r), as the product over i < r of (t − s − i)/(t − i).
+        for i in range(int(nearest.right.max(initial=0))):
+            factor = np.maximum(nearest.tied - slots - i, 0) / np.maximum(nearest.tied - i, 1)
+            missed *= np.where(i < nearest.right, factor, 1.0)
+        return self._by_question(nearest.question, 1 - missed)
 
     def recall(self, k: int) -> Floats:
         """Return (n,) the expected share of the right documents that are among the first k: ``R@k``."""
         groups = self._groups
         inside = np.clip(k - groups.greater, 0, groups.tied) / groups.tied
-        return self._spread(groups.question, groups.right * inside) / self._number
+        return self._by_question(groups.question, groups.right * inside) / self._right_documents
 
     def reciprocal_rank(self) -> Floats:
         """Return (n,) the expected 1/rank of the first right document: ``RR``."""
-        groups = self._groups
-        first = groups.first
-        keys = np.stack([groups.greater[first], groups.tied[first], groups.right[first]], axis=1)
+        nearest = self._groups.nearest()
+        keys = np.stack([nearest.greater, nearest.tied, nearest.right], axis=1)
+        # Many questions have the same three numbers; each combination is computed once.
         distinct, place = np.unique(keys, axis=0, return_inverse=True)
-        values = np.array([_first_of(*map(int, key)) for key in distinct])
-        return self._spread(groups.question[first], values[place.ravel()] if len(distinct) else np.zeros(0))
+        values = np.zeros(len(distinct))
+        for row, (greater, tied, right) in enumerate(distinct.tolist()):
+            values[row] = _expected_reciprocal_rank(greater, tied, right)
+        return self._by_question(nearest.question, values[place.ravel()])
 
     def average_precision(self) -> Floats:
         """Return (n,) the expected mean, over the right documents, of the precision at each one's rank: ``AP``.
 
-        A group of t tied documents, r of them right, with g before it, R of them right, adds
-        (r/t) Σᵢ (R + 1 + (i − 1)(r − 1)/(t − 1)) / (g + i), i = 1 … t.
+        A group of t tied documents, r of them right, with g documents before it, R of them right, adds
+
+            (r/t) Σᵢ (R + 1 + (i − 1)(r − 1)/(t − 1)) / (g + i),  i = 1 … t
         """
-        groups = self._groups
-        harmonic = _harmonic(groups.greater, groups.tied)
-        others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
-        tail = others * (groups.tied - (groups.greater + 1) * harmonic)
-        added = groups.right / groups.tied * ((groups.before + 1) * harmonic + tail)
-        return self._spread(groups.question, added) / self._number
+        return self._average_precision(self._groups.tied)
 
     def average_precision_at_r(self) -> Floats:
         """Return (n,) the expected average precision at R, R the number of right documents: ``MAP@R`` is its mean.
 
         1/R Σ precision at k over the ranks k = 1 … R that hold a right document (Musgrave et al. 2020, "A Metric
         Learning Reality Check", section 3.2): 1 if the first R are the right ones, 0 if none is. Of a group of tied
-        documents the first m = clip(R − g, 0, t) places count; each adds as in :meth:`average_precision`.
+        documents the first clip(R − g, 0, t) places count; each adds as in :meth:`average_precision`.
         """
         groups = self._groups
-        counted = np.clip(self._number[groups.question].astype(np.int64) - groups.greater, 0, groups.tied)
+        limit = self._right_documents[groups.question].astype(np.int64)
+        return self._average_precision(np.clip(limit - groups.greater, 0, groups.tied))
+
+    def _average_precision(self, counted: Ints) -> Floats:
+        """Return (n,) the average precision when the first (groups,) places of each group of ties count.
+
+        With H = Σᵢ 1/(g + i) over the m places that count, Σᵢ (i − 1)/(g + i) = m − (g + 1)H.
+        """
+        groups = self._groups
         harmonic = _harmonic(groups.greater, counted)
-        others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
-        tail = others * (counted - (groups.greater + 1) * harmonic)
-        added = groups.right / groups.tied * ((groups.before + 1) * harmonic + tail)
-        return self._spread(groups.question, added) / self._number
+        share_of_others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
+        of_others = share_of_others * (counted - (groups.greater + 1) * harmonic)
+        share_right = groups.right / groups.tied
+        added = share_right * ((groups.before + 1) * harmonic + of_others)
+        return self._by_question(groups.question, added) / self._right_documents
 
     def ndcg(self, k: int) -> Floats:
-        """Return (n,) the expected ``nDCG@k``: gains as they are, discounted by log₂(1 + rank)."""
-        groups = self._groups
-        discount = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))])
-        start, end = (np.minimum(x, k) for x in (groups.greater, groups.greater + groups.tied))
-        found = self._spread(groups.question, groups.gains / groups.tied * (discount[end] - discount[start]))
-        order = np.lexsort((-self.gains, self.question))
-        rank = np.arange(len(order)) - np.searchsorted(self.question[order], self.question[order])
-        inside = rank < k
-        weights = (self.gains[order] / np.log2(np.maximum(rank, 0) + 2))[inside]
-        return found / self._spread(self.question[order][inside], weights)
+        """Return (n,) the expected ``nDCG@k``: gains as they are, discounted by log₂(1 + rank).
 
-    def _spread(self, question: Ints, values: Floats) -> Floats:
+        Järvelin & Kekäläinen (2002): Σ gain/log₂(1 + rank) over the first k, divided by the same sum when the
+        documents are ordered by gain.
+        """
+        groups = self._groups
+        discounts = 1 / np.log2(np.arange(2, k + 2))
+        cumulative = np.concatenate([[0.0], np.cumsum(discounts)])
+        start = np.minimum(groups.greater, k)
+        end = np.minimum(groups.greater + groups.tied, k)
+        mean_gain = groups.gains / groups.tied
+        gain = self._by_question(groups.question, mean_gain * (cumulative[end] - cumulative[start]))
+
+        order = np.lexsort((-self.gains, self.question))
+        question = self.question[order]
+        best_rank = np.arange(len(order)) - np.searchsorted(question, question)
+        inside = best_rank < k
+        best_gains = (self.gains[order] / np.log2(best_rank + 2))[inside]
+        return gain / self._by_question(question[inside], best_gains)
+
+    def _by_question(self, question: Ints, values: Floats) -> Floats:
         """Add values up by question: NaN where a question has no right document."""
         total = np.bincount(question, weights=values, minlength=self.questions)[: self.questions]
-        return np.where(self._number > 0, total, np.nan)
+        return np.where(self._right_documents > 0, total, np.nan)
 
     @cached_property
-    def _number(self) -> Floats:
+    def _right_documents(self) -> Floats:
         """(n,) how many right documents each question has; NaN where it has none."""
         number = np.bincount(self.question, minlength=self.questions)[: self.questions].astype(np.float64)
         return np.where(number > 0, number, np.nan)
 
     @cached_property
     def _groups(self) -> _Groups:
-        """The right documents that were found, those that are tied with each other put together."""
-        found = self.tied > 0
-        keys = np.stack([self.question[found], self.greater[found]], axis=1)
-        distinct, start, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        place = place.ravel()
-        right = np.bincount(place, minlength=len(distinct)).astype(np.int64)
+        """The right documents that were retrieved, in groups of tied ones."""
+        retrieved = self.tied > 0
+        keys = np.stack([self.question[retrieved], self.greater[retrieved]], axis=1)
+        distinct, start, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        group = group.ravel()
         question = distinct[:, 0]
-        total = np.cumsum(right) - right
-        first = np.flatnonzero(np.diff(question, prepend=-1))
-        before = total - np.repeat(total[first], np.diff(np.append(first, len(question))))
+        right = np.bincount(group, minlength=len(distinct)).astype(np.int64)
+        gains = np.bincount(group, weights=self.gains[retrieved], minlength=len(distinct)).astype(np.float64)
+        # Right documents in earlier groups of all questions, less those of earlier questions.
+        earlier = np.cumsum(right) - right
+        first = np.searchsorted(question, question)
         return _Groups(
-            question,
-            distinct[:, 1],
-            self.tied[found][start],
-            right,
-            before,
-            np.bincount(place, weights=self.gains[found], minlength=len(distinct)).astype(np.float64),
-            first,
+            question=question,
+            greater=distinct[:, 1],
+            tied=self.tied[retrieved][start],
+            right=right,
+            before=earlier - earlier[first],
+            gains=gains,
         )
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """Groups of tied documents that hold right ones, ordered by question and nearness.
+    """Groups of tied documents that hold right ones, ordered by question and nearness; (groups,) each.
 
     Attributes
     ----------
+    question, greater, tied
+        As in :class:`Places`.
     right, before, gains
-        How many right documents are in the group, how many stand in groups before it, the sum of their gains.
-    first
-        The place of each question's nearest group.
+        How many right documents are in the group, how many are in earlier groups of the question, the sum of their
+        gains.
     """
 
     question: Ints
@@ -164,7 +180,18 @@ class _Groups:
     right: Ints
     before: Ints
     gains: Floats
-    first: Ints
+
+    def nearest(self) -> _Groups:
+        """Return the nearest group of each question."""
+        first = np.flatnonzero(np.diff(self.question, prepend=-1))
+        return _Groups(
+            question=self.question[first],
+            greater=self.greater[first],
+            tied=self.tied[first],
+            right=self.right[first],
+            before=self.before[first],
+            gains=self.gains[first],
+        )
 
 
 def _harmonic(greater: Ints, tied: Ints) -> Floats:
@@ -175,13 +202,16 @@ def _harmonic(greater: Ints, tied: Ints) -> Floats:
     return np.where(tied == 1, 1 / (greater + 1.0), several)
 
 
-def _first_of(greater: int, tied: int, right: int) -> float:
+def _expected_reciprocal_rank(greater: int, tied: int, right: int) -> float:
     """Return the expected reciprocal rank of the first of r right documents among t tied ones with g before them.
 
-    P(the first stands at i) = C(t − i, r − 1)/C(t, r), by the ratio of one to the next.
+        Σᵢ P(i)/(g + i)        P(i) = C(t − i, r − 1)/C(t, r),  i = 1 … t − r + 1
+
+    P(1) = r/t, and P(i + 1)/P(i) = (t − i − r + 1)/(t − i).
     """
     if tied == 1:
         return 1 / (greater + 1)
     i = np.arange(1, tied - right + 2)
-    odds = np.concatenate([[1.0], np.cumprod((tied - i[:-1] - right + 1) / np.maximum(tied - i[:-1], 1))])
-    return float((right / tied * odds / (greater + i)).sum())
+    ratios = (tied - i[:-1] - right + 1) / np.maximum(tied - i[:-1], 1)
+    relative = np.concatenate([[1.0], np.cumprod(ratios)])
+    return float((right / tied * relative / (greater + i)).sum())

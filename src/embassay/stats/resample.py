@@ -1,12 +1,11 @@
-"""Resampling of whole units, as arithmetic on counts.
+"""Bootstrap of whole units, as arithmetic on counts.
 
-Every statistic here is a ratio of sums over units, Σ c·sum_u / Σ c·n_u with c the resampling counts, so a
-bootstrap is one matrix product, and all quantities and all models share the same counts: what is resampled
-together is paired (Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison &
-Hinkley 1997, section 3.8).
+Every statistic here is a ratio of sums over units, Σ c·S_u / Σ c·n_u with c the resampling counts. So a bootstrap is
+one matrix product, and all quantities and all models share the same counts: what is resampled together is paired
+(Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison & Hinkley 1997, section 3.8).
 
-So a stream is named by diagnostic and corpus alone. With the quantity in its name, two quantities that are equal item
-by item (RR and AP with one right document) would get different intervals.
+Random streams are therefore named by diagnostic and corpus alone. With the quantity in the name, two quantities that
+are equal item by item (RR and AP with one right document) would get different intervals.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.units import LEVEL, Floats, effective_sample_size, effective_units, unit_sums
+from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_size, effective_units, unit_sums
 from embassay.types import Draws
 
 BLOCK = 4_000_000
+"""The most counts that are held at once: 16 MB."""
 ABSENT = float("inf")
-"""Stands in a column for an item that the figure is not about: neither counted nor undefined."""
+"""Marks an item that a column is not about: it is neither counted nor undefined."""
 
 
-def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64]]:
+def counts(units: int, draws: Draws, *purpose: str) -> Iterator[Ints]:
     """Yield the resampling counts in blocks: (b, units) each, b adding up to ``draws.resamples``.
 
     Each row says how often each unit is drawn in one resample of ``units`` units with replacement.
@@ -41,10 +40,10 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[NDArray[np.int64
 
 def bootstrap_means(
     values: Floats,
-    unit: NDArray[np.int64],
+    unit: Ints,
     draws: Draws,
     *purpose: str,
-    differences: NDArray[np.bool_] | None = None,
+    differences: Bools | None = None,
 ) -> Floats:
     """Return the (resamples, k) means of bootstrap samples of whole units.
 
@@ -58,7 +57,7 @@ def bootstrap_means(
     return _replicates(UnitSums.of(values, unit, differences), draws, *purpose)
 
 
-def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -> Estimate:
+def mean(values: Floats, unit: Ints, draws: Draws, *purpose: str) -> Estimate:
     """Estimate a mean with its percentile interval over units; see :func:`means`.
 
     Parameters
@@ -71,10 +70,10 @@ def mean(values: Floats, unit: NDArray[np.int64], draws: Draws, *purpose: str) -
 
 def means(
     tables: Iterable[Floats],
-    unit: NDArray[np.int64],
+    unit: Ints,
     draws: Draws,
     *purpose: str,
-    differences: NDArray[np.bool_] | None = None,
+    differences: Bools | None = None,
 ) -> tuple[tuple[Estimate, ...], ...]:
     """Estimate the means of many columns, all with the same resamples.
 
@@ -88,8 +87,8 @@ def means(
     purpose
         Names the random stream: the same words give the same resamples to every model.
     differences
-        (k,) which columns are differences of two shares. In every resample such a column also gets some items of +1
-        and some of −1, each as often as a unit is drawn (after Agresti & Min 2005): where few units disagree the
+        (k,) which columns are differences of two shares. To every resample of such a column some items of +1 and some
+        of −1 are added, each as often as a unit is drawn (after Agresti & Min 2005): where few units disagree the
         plain bootstrap has no width, and covers as little as 20-60 %. How many: see :func:`pseudo_items`.
 
     Returns
@@ -98,16 +97,17 @@ def means(
     units.
     """
     summed = [UnitSums.of(values, unit, differences) for values in tables]
-    if not summed or not sum(s.size for s in summed):
+    if sum(table.size for table in summed) == 0:
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
     low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
-    found, start = [], 0
-    for s in summed:
-        ends = zip(low[start : start + s.size], high[start : start + s.size], strict=True)
-        found.append(tuple(s.estimate(column, *pair) for column, pair in enumerate(ends)))
-        start += s.size
-    return tuple(found)
+    estimates = []
+    first = 0
+    for table in summed:
+        row = [table.estimate(column, low[first + column], high[first + column]) for column in range(table.size)]
+        estimates.append(tuple(row))
+        first += table.size
+    return tuple(estimates)
 
 
 @dataclass(frozen=True)
@@ -130,42 +130,54 @@ class UnitSums:
 
     sums: Floats
     sizes: Floats
-    pattern: NDArray[np.int64]
-    items: NDArray[np.int64]
+    pattern: Ints
+    items: Ints
     pseudo: Floats
 
     @classmethod
-    def of(cls, values: Floats, unit: NDArray[np.int64], differences: NDArray[np.bool_] | None = None) -> UnitSums:
-        """Add up (n, k) values over units; (k,) ``differences`` says which are differences of shares."""
-        count = int(unit.max(initial=-1)) + 1
-        known: dict[bytes, int] = {}
-        sums, sizes, pattern, items = np.zeros((count, values.shape[1])), list[Floats](), list[int](), list[int]()
-        for column, numbers in enumerate(values.T):
-            defined = np.isfinite(numbers)
-            whole = bool(defined.all())
-            place = known.setdefault(b"" if whole else np.packbits(defined).tobytes(), len(known))
-            if place == len(sizes):
-                sizes.append(np.bincount(unit, weights=defined, minlength=count)[:count].astype(np.float64))
-            filled = numbers if whole else np.where(defined, numbers, 0.0)
-            sums[:, column] = np.bincount(unit, weights=filled, minlength=count)[:count]
-            pattern.append(place)
-            items.append(len(numbers) if whole else len(numbers) - int(np.isposinf(numbers).sum()))
-        patterns = np.stack(sizes, axis=1) if sizes else np.zeros((count, 0))
-        pseudo = np.zeros(len(pattern))
-        if differences is not None and differences.any():
-            pseudo[differences] = [pseudo_items(gaps, unit) for gaps in values[:, differences].T]
-        return cls(sums, patterns, np.array(pattern, dtype=np.int64), np.array(items, dtype=np.int64), pseudo)
+    def of(cls, values: Floats, unit: Ints, differences: Bools | None = None) -> UnitSums:
+        """Sum (n, k) values over units; (k,) ``differences`` says which columns are differences of shares."""
+        units = int(unit.max(initial=-1)) + 1
+        columns = values.shape[1]
+        sums = np.zeros((units, columns))
+        pattern = np.zeros(columns, dtype=np.int64)
+        # Columns with the same undefined items have the same sizes, which are counted and resampled once.
+        sizes = list[Floats]()
+        places = dict[bytes, int]()
+        for column, items in enumerate(values.T):
+            defined = np.isfinite(items)
+            key = np.packbits(defined).tobytes()
+            if key not in places:
+                places[key] = len(sizes)
+                sizes.append(np.bincount(unit, weights=defined, minlength=units)[:units].astype(np.float64))
+            pattern[column] = places[key]
+            sums[:, column] = np.bincount(unit, weights=np.where(defined, items, 0.0), minlength=units)[:units]
+        pseudo = np.zeros(columns)
+        if differences is not None:
+            for chosen in np.flatnonzero(differences):
+                pseudo[chosen] = pseudo_items(values[:, chosen], unit)
+        return cls(
+            sums=sums,
+            sizes=np.stack(sizes, axis=1) if sizes else np.zeros((units, 0)),
+            pattern=pattern,
+            items=len(values) - np.isposinf(values).sum(axis=0),
+            pseudo=pseudo,
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
         """Put tables of the same units side by side: one wide product is faster than many narrow ones."""
-        starts = np.cumsum([0, *(part.sizes.shape[1] for part in parts)])
+        patterns = []
+        first = 0
+        for part in parts:
+            patterns.append(part.pattern + first)
+            first += part.sizes.shape[1]
         return cls(
-            np.concatenate([part.sums for part in parts], axis=1),
-            np.concatenate([part.sizes for part in parts], axis=1),
-            np.concatenate([part.pattern + start for part, start in zip(parts, starts, strict=False)]),
-            np.concatenate([part.items for part in parts]),
-            np.concatenate([part.pseudo for part in parts]),
+            sums=np.concatenate([part.sums for part in parts], axis=1),
+            sizes=np.concatenate([part.sizes for part in parts], axis=1),
+            pattern=np.concatenate(patterns),
+            items=np.concatenate([part.items for part in parts]),
+            pseudo=np.concatenate([part.pseudo for part in parts]),
         )
 
     @property
@@ -181,38 +193,44 @@ class UnitSums:
     def resampled(self, count: Floats, extra: Floats) -> Floats:
         """Return the (b, k) means of resamples in which each unit stands (b, units) times.
 
+        (Σ c·S_u + (e₊ − e₋)·m)/(Σ c·n_u + (e₊ + e₋)·m) with m the pseudo-items of either sign. NaN where a resample
+        has no item.
+
         Parameters
         ----------
         extra
-            (b, 2) how often the items of +1 and those of −1 that are ``pseudo`` stand in each.
+            (b, 2) how often the pseudo-items of +1 and those of −1 stand in each resample.
         """
-        total = count @ self.sizes
-        total = np.where(total > 0, total, np.nan)[:, self.pattern]
         sums = count @ self.sums
-        if (some := np.flatnonzero(self.pseudo)).size:
-            sums[:, some] += (extra[:, :1] - extra[:, 1:]) * self.pseudo[some]
-            total[:, some] += extra.sum(axis=1, keepdims=True) * self.pseudo[some]
-        with np.errstate(invalid="ignore"):
-            return np.asarray(sums / total)
+        sizes = count @ self.sizes
+        sizes = np.where(sizes > 0, sizes, np.nan)[:, self.pattern]
+        with_pseudo = np.flatnonzero(self.pseudo)
+        if with_pseudo.size:
+            positive, negative = extra[:, :1], extra[:, 1:]
+            sums[:, with_pseudo] += (positive - negative) * self.pseudo[with_pseudo]
+            sizes[:, with_pseudo] += (positive + negative) * self.pseudo[with_pseudo]
+        return np.asarray(sums / sizes)
 
     def estimate(self, column: int, low: float, high: float) -> Estimate:
-        """Return the mean of a column with the interval given, if it has units enough."""
+        """Return the mean of a column with this interval, if there are enough units."""
         sizes = self.sizes[:, self.pattern[column]]
-        items, units = int(sizes.sum()), int(np.count_nonzero(sizes))
-        if items == 0:
-            return undefined_estimate(int(self.items[column]))
-        value = float(self.sums[:, column].sum() / items)
+        items = int(sizes.sum())
+        units = int(np.count_nonzero(sizes))
         undefined = int(self.items[column]) - items
+        if items == 0:
+            return undefined_estimate(undefined)
+        value = float(self.sums[:, column].sum() / items)
         if units < MIN_UNITS:
             return Estimate(value, None, None, items, units, undefined, too_few(units))
         return Estimate(value, float(low), float(high), items, units, undefined)
 
 
-def pseudo_items(gaps: Floats, unit: NDArray[np.int64]) -> float:
-    """Return how many items of either sign a resample of differences of shares also gets.
+def pseudo_items(gaps: Floats, unit: Ints) -> float:
+    """Return how many items of either sign are added to a resample of differences of shares.
 
-    As many as one independent item is worth, n/n* with n* that of the share of the items that differ: one where they
-    differ one by one, all of a unit where whole units do. At most half a unit of middle size, at least half an item.
+    As many as one independent item is worth: n/n*, with n* the effective number of items of the share of items that
+    differ. That is 1 where items differ one by one, and all items of a unit where whole units differ. At most half
+    the mean size of a unit, at least half an item.
 
     Parameters
     ----------
@@ -222,14 +240,15 @@ def pseudo_items(gaps: Floats, unit: NDArray[np.int64]) -> float:
     defined = np.isfinite(gaps)
     if not defined.any():
         return 0.0
-    differ = np.abs(gaps[defined])
-    sums, sizes = unit_sums(differ, unit[defined])
+    differs = np.abs(gaps[defined])
+    sums, sizes = unit_sums(differs, unit[defined])
     sums, sizes = sums[sizes > 0], sizes[sizes > 0]
     half = sizes.mean() / 2
     if len(sizes) < 2:
         return float(half)
-    independent = effective_sample_size(sums, sizes, np.asarray(((differ - differ.mean()) ** 2).sum()))
-    return float(min(max(sizes.sum() / independent, 0.5), half))
+    squares = np.asarray(((differs - differs.mean()) ** 2).sum())
+    effective = effective_sample_size(sums, sizes, squares)
+    return float(min(max(sizes.sum() / effective, 0.5), half))
 
 
 def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
@@ -243,11 +262,15 @@ def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
 
 
 def tail(sizes: Floats, level: float = LEVEL) -> float:
-    """Return the share of the replicates beyond each end of an interval, by default a 95 % one.
+    """Return the share of the replicates beyond each end of an interval.
 
-    Φ(−√(U/(U − 1)) · t₀.₉₇₅) with t on one degree of freedom less than the effective units: the expanded
-    percentiles of Hesterberg (2015), which repair what the plain bootstrap lacks for few units, here for unequal ones
-    too. 0.025 for very many units, 0.0086 for ten equal ones.
+    The expanded percentiles of Hesterberg (2015), which make up for the plain bootstrap's lack of width with few
+    units, here with unequal units too:
+
+        Φ(−√(U/(U − 1)) · t)
+
+    t the (1 + level)/2 quantile on one degree of freedom less than the effective units. At 95 %: 0.025 for very many
+    units, 0.0086 for ten equal ones.
 
     Parameters
     ----------
@@ -260,7 +283,8 @@ def tail(sizes: Floats, level: float = LEVEL) -> float:
     if units < 2:
         return (1 - level) / 2
     freedom = max(effective_units(sizes) - 1, 1.0)
-    return float(ndtr(-((units / (units - 1)) ** 0.5) * stdtrit(freedom, (1 + level) / 2)))
+    t = stdtrit(freedom, (1 + level) / 2)
+    return float(ndtr(-((units / (units - 1)) ** 0.5) * t))
 
 
 def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
@@ -273,13 +297,12 @@ def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
     """
     low, high = np.full((2, replicates.shape[1]), np.nan)
     defined = ~np.isnan(replicates).all(axis=0)
-    for share in np.unique(tails):
+    for share in np.unique(tails[defined]):
         columns = np.flatnonzero((tails == share) & defined)
         chosen = replicates[:, columns]
         # nanquantile goes column by column in Python.
         quantile = np.nanquantile if np.isnan(chosen).any() else np.quantile
-        if columns.size:
-            low[columns], high[columns] = quantile(chosen, [share, 1 - share], axis=0)
+        low[columns], high[columns] = quantile(chosen, [share, 1 - share], axis=0)
     return low, high
 
 
@@ -290,7 +313,7 @@ def undefined_estimate(items: int) -> Estimate:
 
 
 def too_few(units: int) -> str:
-    """Say why a figure has no interval."""
+    """Say why a value has no interval."""
     return f"no interval under {MIN_UNITS} units ({units} here)"
 
 

@@ -5,12 +5,12 @@ all questions) never falls as τ rises. τ goes upwards over the observed simila
 loss cannot be shown to be small enough. Because the loss only grows on the way, no question has to be held out and the
 level needs no correction (Bates et al. 2021, "Distribution-free, risk-controlling prediction sets", theorem 1).
 
-Two guarantees, by how many independent questions the data are worth (n*):
+Two guarantees, by the effective number n* of questions:
 
 * *confidence*: the one-sided 95 % upper limit of the loss (Clopper & Pearson 1934, on n*) is at most the loss allowed.
-  It takes ln .05 / ln(1 − loss) questions: 149 at 2 points.
+  It needs ln .05 / ln(1 − loss) questions: 149 at 2 points.
 * *average*: (losses + 1)/(n* + 1) is at most the loss allowed: over many such samples of questions the loss is that
-  small on average (conformal risk control, Angelopoulos et al. 2024). It takes 1/loss − 1 questions: 49 at 2 points.
+  small on average (conformal risk control, Angelopoulos et al. 2024). It needs 1/loss − 1 questions: 49 at 2 points.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.stats.units import LEVEL, Floats, unit_sums
+from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
 
 REFERENCE_LOSS = 0.1
 """The clustering of lost answers is estimated at the threshold that loses this share of the right answers."""
 ROUNDING = 1e-12
 Guarantee = Literal["confidence", "average"]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -72,9 +70,8 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
     loss
         The loss allowed, a share of all questions, 0 to 1.
     """
-    total = float(success.sum())
     effective = effective_questions(right, success, unit)
-    if not total:
+    if success.sum() == 0:
         return Threshold(None, None, None, effective, "no question finds a right document, so nothing can be lost")
     guarantee = guarantee_for(effective, loss)
     if guarantee is None:
@@ -82,10 +79,10 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
 
     candidates = np.unique(observed[np.isfinite(observed)])
     losses = losses_at(candidates, right, success) / len(right)
-    # The limits rise with the loss, and the loss with the threshold: the last that passes ends the walk upwards.
     limits = loss_limits(losses, effective, guarantee)
+    # The limits rise with the loss, and the loss with the threshold: the last that passes ends the walk upwards.
     passed = int(np.searchsorted(limits, loss + ROUNDING, side="right"))
-    if not passed:
+    if passed == 0:
         return Threshold(None, None, None, effective, f"even the lowest similarity loses more than {points(loss)}")
     return Threshold(float(candidates[passed - 1]), guarantee, float(limits[passed - 1]), effective)
 
@@ -98,19 +95,22 @@ def losses_at(thresholds: Floats, right: Floats, success: Floats) -> Floats:
 
 
 def loss_limits(losses: Floats, effective: float, guarantee: Guarantee) -> Floats:
-    """Return the bounds on the loss, given the observed shares that are lost and the effective number of questions."""
+    """Return upper bounds on the loss, from (m,) observed losses and the effective number of questions n*.
+
+    With x = loss·n*, ``average``: (x + 1)/(n* + 1). ``confidence``: the 95 % quantile of the beta distribution with
+    x + 1 and n* − x (Clopper & Pearson 1934); 1 where everything is lost.
+    """
     from scipy.special import betaincinv
 
     if guarantee == "average":
         return np.asarray((losses * effective + 1) / (effective + 1))
     lost = losses * effective
     kept = effective - lost
-    # Clopper and Pearson: the LEVEL quantile of a beta distribution with x + 1 and n − x.
     return np.where(kept > 0, betaincinv(lost + 1, np.maximum(kept, ROUNDING), LEVEL), 1.0)
 
 
 def guarantee_for(effective: float, loss: float) -> Guarantee | None:
-    """Return the stronger guarantee that so many effective questions allow, where none of them loses its answer."""
+    """Return the stronger guarantee that this effective number of questions allows, if no answer is lost."""
     if effective >= questions_needed(loss, "confidence"):
         return "confidence"
     if effective >= questions_needed(loss, "average"):
@@ -119,21 +119,29 @@ def guarantee_for(effective: float, loss: float) -> Guarantee | None:
 
 
 def questions_needed(loss: float, guarantee: Guarantee) -> float:
-    """Return how many effective questions a guarantee takes at least: 148.3 or 49 at a loss of 2 points."""
+    """Return how many effective questions a guarantee needs at least: 148.3 or 49 at a loss of 2 points.
+
+    With no observed loss, the limits of :func:`loss_limits` are at most the loss allowed from ln .05/ln(1 − loss), or
+    1/loss − 1 questions on.
+    """
     if loss <= 0:
         return math.inf
     if guarantee == "average":
+        # Rounding must not refuse a number that is exactly enough.
         return 1 / loss - 1 - 1e-9
-    return math.log(1 - LEVEL) / math.log1p(-loss) if loss < 1 else 0.0
+    if loss >= 1:
+        return 0.0
+    return math.log(1 - LEVEL) / math.log1p(-loss)
 
 
 def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
-    """Return n*, how many independent questions the data are worth for a loss.
+    """Return n*, the effective number of questions for a loss.
 
-    n* = n/min((1 + gρ)·(t/z)², 1 + g), with g = Σn_u(n_u − 1)/n, t and z the 95 % quantiles of Student's t on
-    n/(1 + g) − 1 degrees of freedom and of the normal distribution. ρ, how alike questions of a unit are, is estimated
-    once, at the lowest threshold that loses 10 % of the right answers, and used for every threshold: where 0 to 3
-    answers are lost there is nothing to estimate it from.
+        n* = n/min((1 + gρ)·(t/z)², 1 + g)
+
+    with g = Σn_u(n_u − 1)/n, t and z the 95 % quantiles of Student's t on n/(1 + g) − 1 degrees of freedom and of the
+    normal distribution. ρ, the correlation within units, is estimated once, at the lowest threshold that loses 10 % of
+    the right answers, and used for every threshold: where 0 to 3 answers are lost there is nothing to estimate it from.
     """
     from scipy.special import stdtrit
 
@@ -146,8 +154,9 @@ def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
     freedom = number / (1 + extra) - 1
     if freedom < 1:
         return number / (1 + extra)
-    widening = (float(stdtrit(freedom, LEVEL)) / float(stdtrit(np.inf, LEVEL))) ** 2
-    return number / min((1 + extra * correlation) * widening, 1 + extra)
+    t, z = float(stdtrit(freedom, LEVEL)), float(stdtrit(np.inf, LEVEL))
+    design_effect = min((1 + extra * correlation) * (t / z) ** 2, 1 + extra)
+    return number / design_effect
 
 
 def _lost_at_reference(right: Floats, success: Floats) -> Floats:
@@ -161,11 +170,12 @@ def _lost_at_reference(right: Floats, success: Floats) -> Floats:
 def _correlation(lost: Floats, unit: Ints, extra: float) -> float:
     """Return the intra-unit correlation ρ = A/B of a share, in [0, 1].
 
-    A = U/(U − 1)·Σ(S_u − p·n_u)² − n·p(1 − p) and B = n·p(1 − p)·g, with S_u the sum in unit u of n_u items, p the
-    share and U = n/(1 + g) the effective number of units. Where all items are alike, nothing says how alike units
-    are: 1.
+        A = U/(U − 1)·Σ(S_u − p·n_u)² − n·p(1 − p)        B = n·p(1 − p)·g
+
+    with S_u the sum in unit u of n_u items, p the share and U = n/(1 + g) the effective number of units. Where all
+    items have the same value, nothing can be said about units: 1.
     """
-    if not extra:
+    if extra == 0:
         return 0.0
     number, share = len(lost), float(lost.mean())
     effective_units = number / (1 + extra)
@@ -173,15 +183,19 @@ def _correlation(lost: Floats, unit: Ints, extra: float) -> float:
     if independent <= ROUNDING or effective_units <= 1:
         return 1.0
     sums, sizes = unit_sums(lost, unit)
-    between = effective_units / (effective_units - 1) * float(((sums - share * sizes) ** 2).sum())
-    return float(min(max((between - independent) / (independent * extra), 0.0), 1.0))
+    residuals = sums - share * sizes
+    between = effective_units / (effective_units - 1) * float((residuals**2).sum())
+    correlation = (between - independent) / (independent * extra)
+    return float(min(max(correlation, 0.0), 1.0))
 
 
 def _too_few(number: int, effective: float, loss: float) -> str:
     if loss <= 0:
         return "no number of questions can show that nothing is ever lost; allow a loss above 0"
     needed = questions_needed(loss, "average")
-    like_these = math.ceil(needed * number / effective) if effective else math.ceil(needed)
+    like_these = math.ceil(needed)
+    if effective:
+        like_these = math.ceil(needed * number / effective)
     return (
         f"it takes about {like_these:,} questions like these to recommend one that loses at most {points(loss)} on "
         f"average ({math.ceil(needed):,} independent ones; these {number:,} are worth {effective:.0f})"

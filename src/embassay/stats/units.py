@@ -1,4 +1,8 @@
-"""Items that come in units: their sums, the variance of their mean, and how many independent items they are worth."""
+"""Items that come in units: sums over units, the variance of their mean, and the effective number of items.
+
+A *unit* is what is independent: a document, a group of paraphrases, a cluster of sentences. The items of one unit may
+depend on each other. Notation in this package: unit u has n_u items with the sum S_u, n = Σ n_u, p = Σ S_u / n.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEVEL = 0.95
+"""The confidence of all intervals."""
 UPPER = (1 + LEVEL) / 2
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
-def unit_sums(values: Floats, unit: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     """Sum values over units; undefined (NaN) items count nowhere.
 
     Parameters
@@ -26,52 +32,62 @@ def unit_sums(values: Floats, unit: NDArray[np.int64]) -> tuple[Floats, Floats]:
     Returns
     -------
     sums, sizes
-        Both (units,) or (units, k): the sum and the number of the defined items in each unit.
+        Both (units,) or (units, k): the sum S_u and the number n_u of the defined items in each unit.
     """
     columns = values[:, None] if values.ndim == 1 else values
-    size = int(unit.max(initial=-1)) + 1
-    defined = ~np.isnan(columns)
-    filled = np.where(defined, columns, 0.0)
-    sums, sizes = (
-        np.stack([np.bincount(unit, weights=c, minlength=size)[:size] for c in block.T], axis=1)
-        for block in (filled, defined.astype(float))
-    )
-    shape = (size, *values.shape[1:])
+    units = int(unit.max(initial=-1)) + 1
+    sums = np.zeros((units, columns.shape[1]))
+    sizes = np.zeros((units, columns.shape[1]))
+    for column, items in enumerate(columns.T):
+        defined = ~np.isnan(items)
+        # Of no items, bincount returns as many zeros as minlength says, or one.
+        sums[:, column] = np.bincount(unit, weights=np.where(defined, items, 0.0), minlength=units)[:units]
+        sizes[:, column] = np.bincount(unit, weights=defined, minlength=units)[:units]
+    shape = (units, *values.shape[1:])
     return sums.reshape(shape), sizes.reshape(shape)
 
 
 def effective_units(sizes: Floats) -> float:
-    """Return (Σ n_u)²/Σ n_u²: how many units of equal size would spread the items as evenly (Kish 1965)."""
+    """Return U_e = (Σ n_u)²/Σ n_u²: the number of equal units that would spread the items as evenly (Kish 1965)."""
     return float(kish(sizes)) if sizes.any() else 0.0
 
 
 def kish(weights: Floats) -> Floats:
-    """Return (Σ w)²/Σ w² over the first axis: the number of equal weights that are as unsure as these (Kish 1965).
+    """Return the effective number of weights, (Σ w)²/Σ w², over the first axis (Kish 1965).
 
     Parameters
     ----------
     weights
-        (n,) or (n, k), none negative; 0 for what does not take part. Without any weight the result is undefined (NaN).
+        (n,) or (n, k), none negative; 0 for what does not take part.
+
+    Returns
+    -------
+    () or (k,), from 1 to n; NaN where all weights are 0.
     """
     with np.errstate(invalid="ignore"):
         return np.asarray(weights.sum(axis=0) ** 2 / (weights * weights).sum(axis=0))
 
 
-def ratio_variance(values: Floats, unit: NDArray[np.int64]) -> float:
+def ratio_variance(values: Floats, unit: Ints) -> float:
     """Return the variance of a mean whose items come in units.
 
-    v = U/(U − 1) · Σ_u (sum_u − p·n_u)² / n²: the linearised variance of the ratio Σ sum_u / Σ n_u
-    (Cochran 1977, section 6.13). Undefined (NaN) for a single unit.
+    The linearised variance of the ratio p = Σ S_u / Σ n_u over U units (Cochran 1977, section 6.13):
+
+        v = U/(U − 1) · Σ_u (S_u − p·n_u)² / n²
+
+    NaN for a single unit.
     """
     sums, sizes = unit_sums(values, unit)
-    units, items = np.count_nonzero(sizes), sizes.sum()
+    units = np.count_nonzero(sizes)
+    items = sizes.sum()
     if units < 2:
         return float("nan")
-    residual = sums - sums.sum() / items * sizes
-    return float(units / (units - 1) * np.sum(residual**2) / items**2)
+    mean = sums.sum() / items
+    residuals = sums - mean * sizes
+    return float(units / (units - 1) * np.sum(residuals**2) / items**2)
 
 
-def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
+def effective_number(values: Floats, unit: Ints) -> float:
     """Return the effective number of items n* of a share; see :func:`effective_sample_size`.
 
     Parameters
@@ -82,23 +98,27 @@ def effective_number(values: Floats, unit: NDArray[np.int64]) -> float:
         (n,) unit codes.
     """
     sums, sizes = unit_sums(values, unit)
-    return float(effective_sample_size(sums, sizes, np.asarray(((values - values.mean()) ** 2).sum())))
+    squares = np.asarray(((values - values.mean()) ** 2).sum())
+    return float(effective_sample_size(sums, sizes, squares))
 
 
 def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
-    """Return n* = p(1 − p)/v*: how many independent items would make a share as unsure.
+    """Return the effective sample size of a share: n* = p(1 − p)/v*, v* its variance over units.
 
-    v is the linearised variance over units. Where few units hold all the yes answers, v is itself unsure, so it is
-    multiplied by (t/z)² (Korn & Graubard 1998), t on Satterthwaite's (1946) degrees of freedom 2v²/Var(v), at most the
-    effective units less one; but not beyond s²/(effective units), where all items of a unit agree. It is never
-    less than s²/n, the variance of independent items: units that happen to agree are no proof. At p = 0 and p = 1, and
-    with a single unit, n* is the number of effective units. It is infinite where the items themselves agree (a constant
-    encoder, whose every item is an expected 1/3, has nothing left to vary).
+    v* is the linearised variance v of :func:`ratio_variance`, with three corrections:
+
+    1. Where few units hold all the yes answers, v is itself uncertain. It is multiplied by (t/z)² (Korn & Graubard
+       1998), with t on Satterthwaite's (1946) degrees of freedom 2v²/Var(v), at most U_e − 1.
+    2. The corrected variance is at most s²/U_e, the variance if all items of a unit agreed.
+    3. v* is at least s²/n, the variance of independent items: that units happen to agree is no proof that they do.
+
+    At p = 0 and p = 1, and with a single unit, n* is U_e. It is infinite where the items do not vary (a constant
+    encoder, whose every item has the expected value 1/3).
 
     Parameters
     ----------
     sums, sizes
-        (units,) or (units, k): the sum and the number of the defined items in each unit; a size may be 0.
+        (units,) or (units, k): S_u and n_u; a size may be 0.
     squares
         () or (k,) Σ(x − p)² over the items.
 
@@ -107,12 +127,14 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
     () or (k,), at least 1; NaN where there is no item.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        items, spread = sizes.sum(axis=0), kish(sizes)
+        items = sizes.sum(axis=0)
+        spread = kish(sizes)
         p = sums.sum(axis=0) / items
         residuals = (sums - p * sizes) / items
         independent = squares / np.maximum(items - 1, 1) / items
         agreed = squares / items / spread
-    return effective_size(p, residuals, np.count_nonzero(sizes, axis=0), spread, independent, agreed)
+    units = np.count_nonzero(sizes, axis=0)
+    return effective_size(p, residuals, units, spread, independent, agreed)
 
 
 def effective_size(
@@ -127,7 +149,7 @@ def effective_size(
     residuals
         (units, k) how much each unit moves the share: they add up to 0, and v = U/(U − 1) · Σ residual².
     units, spread
-        (k,) how many units have items, and how many equal units they are as good as.
+        (k,) U, the number of units with items, and U_e.
     independent, agreed
         (k,) the variance of the share if all items were independent, and if all items of a unit agreed.
     """
@@ -138,10 +160,12 @@ def effective_size(
         total = squared.sum(axis=0)
         linear = units / (units - 1) * total
 
-        gap = (squared**2).sum(axis=0) - total**2 / units
-        freedom = np.where(gap > 1e-12 * total**2, 2 * total**2 / gap, np.inf)
+        # Satterthwaite: 2v²/Var(v), with Var(v) from the variance of the squared residuals.
+        variance_of_squares = (squared**2).sum(axis=0) - total**2 / units
+        freedom = np.where(variance_of_squares > 1e-12 * total**2, 2 * total**2 / variance_of_squares, np.inf)
         freedom = np.maximum(np.minimum(freedom, spread - 1), 1.0)
-        widened = linear * (stdtrit(freedom, UPPER) / NormalDist().inv_cdf(UPPER)) ** 2
+        t, z = stdtrit(freedom, UPPER), NormalDist().inv_cdf(UPPER)
+        widened = linear * (t / z) ** 2
 
         variance = np.maximum(np.maximum(linear, independent), np.minimum(widened, agreed))
         # Rounding leaves about 1e-33 where the items agree.

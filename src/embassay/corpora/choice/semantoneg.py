@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, Ids, first_fields, json_lines, require, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError, quoted
 from embassay.samples.checks import is_part_of_speech
@@ -48,10 +48,11 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not such an entry.
     """
     path = Path(source)
-    ids, samples = Ids(path, "idx"), []
-    for line, row in json_lines(path):
-        sample = _entry(row, path, line, part_of_speech)
-        ids.add(sample.id, line)
+    ids = Ids(path, "idx")
+    samples = []
+    for row in json_rows(path):
+        sample = _entry(row, part_of_speech)
+        ids.add(sample.id, row.line)
         samples.append(sample)
     if not samples:
         raise SourceError("the file has no entries", path)
@@ -84,36 +85,40 @@ def pair_of(first: str, second: str) -> str:
     end = 0
     while end < shorter - start and a[-1 - end] == b[-1 - end]:
         end += 1
-    names = [_words([word for word in side[start : len(side) - end] if word not in ARTICLES]) for side in (a, b)]
+    names = [_span_name(side[start : len(side) - end]) for side in (a, b)]
     return "–".join(sorted(names))
 
 
-def _words(span: list[str]) -> str:
+def _span_name(span: list[str]) -> str:
     """Name a span of up to three words; a longer one is no pair of words, and its sentence is not repeated here."""
-    return " ".join(span) or "(nothing)" if len(span) <= LONGEST else "(longer)"
+    words = [word for word in span if word not in ARTICLES]
+    if len(words) > LONGEST:
+        return "(longer)"
+    return " ".join(words) or "(nothing)"
 
 
-def _entry(row: Any, path: Path, line: int, part_of_speech: str) -> Choice:
-    require(row, ("label", "input", "sentences"), path, line)
-    sentences, label = row["sentences"], row["label"]
+def _entry(row: Row, part_of_speech: str) -> Choice:
+    row.require("label", "input", "sentences")
+    sentences, label = row.values["sentences"], row.values["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
         found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
-        raise SourceError(f"must be a list of three candidates, is {found}", path, line, "sentences")
+        raise row.error(f"must be a list of three candidates, is {found}", "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
-        raise SourceError(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", path, line, "label")
-    text = text_field(row["input"], path, line, "input")
-    sentences = [text_field(sentence, path, line, "sentences") for sentence in sentences]
-    word_class = row.get("part_of_speech", part_of_speech)
+        raise row.error(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", "label")
+    text = row.text("input")
+    candidates = [row.as_text(sentence, "sentences") for sentence in sentences]
+    word_class = row.values.get("part_of_speech", part_of_speech)
     if not is_part_of_speech(word_class):
-        raise SourceError(f"must be a word such as verb, is {quoted(word_class)}", path, line, "part_of_speech")
-    antonym, polarity = (s for i, s in enumerate(sentences) if i != label)
+        raise row.error(f"must be a word such as verb, is {quoted(word_class)}", "part_of_speech")
+    paraphrase = candidates.pop(label)
+    antonym, polarity = candidates
     return Choice(
-        id=str(row.get("idx", line - 1)),
+        id=str(row.values.get("idx", row.number)),
         input=text,
         antonym=antonym,
         polarity=polarity,
-        paraphrase=sentences[label],
+        paraphrase=paraphrase,
         part_of_speech=word_class,
-        pair=str(row.get("pair") or pair_of(text, antonym)),
-        negation=str(row.get("negation", "")),
+        pair=str(row.values.get("pair") or pair_of(text, antonym)),
+        negation=str(row.values.get("negation", "")),
     )

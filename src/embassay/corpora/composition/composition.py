@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.composition.shared import dropped_notes, filter_field, in_order, rating_field
-from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
+from embassay.corpora.composition.shared import corpus_of, filters_of, ratings_of
+from embassay.corpora.io.jsonl import Ids, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.errors import SourceError, quoted
 from embassay.samples.composed import without_repeats
 from embassay.samples.composition import OPERATORS, Composition
@@ -37,41 +37,35 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file, line and field, for a line that is no such sample.
     """
     path = Path(source)
-    ids, found, filters = Ids(path), list[Composition](), list[tuple[str, ...]]()
-    for line, row in json_lines(path):
-        sample = _sample(row, path, line)
-        ids.add(sample.id, line)
-        found.append(sample)
-        filters.append(filter_field(row.get("filtered_with"), path, line))
-    samples, repeats = without_repeats(found)
+    ids = Ids(path)
+    read: list[Composition] = []
+    filters: list[str] = []
+    for row in json_rows(path):
+        sample = _sample(row)
+        ids.add(sample.id, row.line)
+        read.append(sample)
+        filters += filters_of(row)
+    samples, repeats = without_repeats(read)
     if not samples:
         raise SourceError("the file has no samples", path)
-    return Corpus(
-        name,
-        SHAPE,
-        samples,
-        licence=licence or "unknown",
-        loader="composition",
-        notes=dropped_notes(0, repeats),
-        filtered_with=in_order(filters),
-    )
+    return corpus_of(name, "composition", samples, licence=licence, filters=filters, repeats=repeats)
 
 
-def _sample(row: dict[str, Any], path: Path, line: int) -> Composition:
-    require(row, FIELDS, path, line)
-    operator, mirrored = row["operator"], row.get("mirrored", False)
+def _sample(row: Row) -> Composition:
+    row.require(*FIELDS)
+    operator = row.values["operator"]
+    mirrored = row.values.get("mirrored", False)
     if operator not in OPERATORS:
-        raise SourceError(f"{quoted(operator)} is none of {', '.join(OPERATORS)}", path, line, "operator")
+        raise row.error(f"{quoted(operator)} is none of {', '.join(OPERATORS)}", "operator")
     if not isinstance(mirrored, bool) or (mirrored and operator != "difference"):
-        raise SourceError("must be true or false, and true for a difference only", path, line, "mirrored")
-    a, b, target = (text_field(row[field], path, line, field) for field in ("a", "b", "target"))
+        raise row.error("must be true or false, and true for a difference only", "mirrored")
     return Composition(
-        key_field(row, "id", str(line - 1), path, line),
-        operator,
-        a,
-        b,
-        target,
-        group=key_field(row, "unit", "", path, line),
+        a=row.text("a"),
+        b=row.text("b"),
+        target=row.text("target"),
+        id=row.key("id", row.number),
+        operator=operator,
+        group=row.key("unit"),
         mirrored=mirrored,
-        ratings=rating_field(row.get("ratings"), path, line),
+        ratings=ratings_of(row, row.values.get("ratings")),
     )

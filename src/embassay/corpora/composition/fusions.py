@@ -9,10 +9,10 @@ filtered names them in ``filtered_with``.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.composition.shared import dropped_notes, filter_field, in_order, rated_text
-from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require
+from embassay.corpora.composition.shared import corpus_of, filters_of, rated_text
+from embassay.corpora.io.jsonl import Ids, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.errors import SourceError
 from embassay.samples.composed import SENTENCES, degenerate, of_document, without_repeats
 from embassay.samples.composition import Composition
@@ -42,33 +42,29 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file, line and field, for a line that is no such document.
     """
     path = Path(source)
-    ids, equal = Ids(path), 0
-    found, filters = list[Composition](), list[tuple[str, ...]]()
-    for line, row in json_lines(path):
-        document = _document(row, ids, path, line)
-        equal += not document
-        found += document
-        filters.append(filter_field(row.get("filtered_with"), path, line))
-    samples, repeats = without_repeats(found)
+    ids = Ids(path)
+    read: list[Composition] = []
+    filters: list[str] = []
+    equal = 0
+    for row in json_rows(path):
+        samples_of_row = _samples(row, ids)
+        if not samples_of_row:
+            equal += 1
+        read += samples_of_row
+        filters += filters_of(row)
+    samples, repeats = without_repeats(read)
     if not samples:
         raise SourceError("the file has no documents that can be used", path)
-    return Corpus(
-        name,
-        SHAPE,
-        samples,
-        licence=licence or "unknown",
-        loader="fusions",
-        notes=dropped_notes(equal, repeats),
-        filtered_with=in_order(filters),
-    )
+    return corpus_of(name, "fusions", samples, licence=licence, filters=filters, equal=equal, repeats=repeats)
 
 
-def _document(row: dict[str, Any], ids: Ids, path: Path, line: int) -> list[Composition]:
-    require(row, SENTENCES, path, line)
-    name = ids.add(key_field(row, "id", str(line - 1), path, line), line)
-    rated = {field: rated_text(row[field], path, line, field) for field in SENTENCES}
-    texts = {field: text for field, (text, _) in rated.items()}
+def _samples(row: Row, ids: Ids) -> list[Composition]:
+    """Return the nine samples of a document; none where two of its sentences are equal."""
+    row.require(*SENTENCES)
+    name = ids.add(row.key("id", row.number), row.line)
+    texts, ratings = {}, {}
+    for field in SENTENCES:
+        texts[field], ratings[field] = rated_text(row, field)
     if degenerate(texts):
         return []
-    ratings = {field: given for field, (_, given) in rated.items()}
-    return of_document(name, texts, ratings, key_field(row, "unit", name, path, line))
+    return of_document(name, texts, ratings, row.key("unit", name))

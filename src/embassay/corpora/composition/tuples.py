@@ -8,10 +8,10 @@ apart.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.composition.shared import filter_field, in_order, rated_text
-from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require
+from embassay.corpora.composition.shared import corpus_of, filters_of, rated_text
+from embassay.corpora.io.jsonl import Ids, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.errors import SourceError
 from embassay.samples.composition import Composition, Operator
 from embassay.types import Corpus
@@ -48,33 +48,29 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file, line and field, for a line that is no such tuple.
     """
     path = Path(source)
-    ids, samples, filters = Ids(path), list[Composition](), list[tuple[str, ...]]()
-    for line, row in json_lines(path):
-        samples += _samples(row, ids.add(key_field(row, "id", str(line - 1), path, line), line), path, line)
-        filters.append(filter_field(row.get("filtered_with"), path, line))
+    ids = Ids(path)
+    samples: list[Composition] = []
+    filters: list[str] = []
+    for row in json_rows(path):
+        samples += _samples(row, ids.add(row.key("id", row.number), row.line))
+        filters += filters_of(row)
     if not samples:
         raise SourceError("the file has no tuples", path)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(samples),
-        licence=licence or "unknown",
-        loader="tuples",
-        filtered_with=in_order(filters),
-    )
+    return corpus_of(name, "tuples", samples, licence=licence, filters=filters)
 
 
-def _samples(row: dict[str, Any], name: str, path: Path, line: int) -> list[Composition]:
-    require(row, FIELDS, path, line)
-    a, b = (rated_text(row[field], path, line, field)[0] for field in ("A", "B"))
-    unit = key_field(row, "unit", name, path, line)
-    found = []
+def _samples(row: Row, name: str) -> list[Composition]:
+    """Return a sample for each target that is not null."""
+    row.require(*FIELDS)
+    a, _ = rated_text(row, "A")
+    b, _ = rated_text(row, "B")
+    unit = row.key("unit", name)
+    samples = []
     for field, operator, mirrored in TARGETS:
-        if row[field] is None:
-            continue
-        target, ratings = rated_text(row[field], path, line, field)
-        sides = (b, a) if mirrored else (a, b)
-        found.append(Composition(f"{name}.{field}", operator, *sides, target, unit, mirrored, ratings))
-    if not found:
-        raise SourceError("every target is null", path, line)
-    return found
+        if row.values[field] is not None:
+            target, ratings = rated_text(row, field)
+            first, second = (b, a) if mirrored else (a, b)
+            samples.append(Composition(f"{name}.{field}", operator, first, second, target, unit, mirrored, ratings))
+    if not samples:
+        raise SourceError("every target is null", row.path, row.line)
+    return samples

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import dropped_notes
+from embassay.corpora.composition.shared import corpus_of
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.tables import filled, first_line, table_rows
 from embassay.errors import SourceError
@@ -45,16 +45,20 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
     if not samples:
         raise SourceError("the file has no splits", path)
-    return Corpus(
-        name, SHAPE, samples, licence=licence or "unknown", loader="wikisplit", notes=dropped_notes(0, repeats)
-    )
+    return corpus_of(name, "wikisplit", samples, licence=licence, repeats=repeats)
 
 
 def _sample(cells: list[str], path: Path, line: int) -> Composition:
     if len(cells) != 2:
         raise SourceError(f"{counted(len(cells), 'column')}, where there must be 2", path, line)
-    parts = cells[1].split(MARK)
+    sentence, split = cells
+    parts = split.split(MARK)
     if len(parts) != 2:
         raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}, where there must be 2", path, line)
-    a, b = (filled(part, path, line, "split") for part in parts)
-    return Composition(str(line - 1), "union", a, b, filled(cells[0], path, line, "sentence"))
+    return Composition(
+        id=str(line - 1),
+        operator="union",
+        a=filled(parts[0], path, line, "split"),
+        b=filled(parts[1], path, line, "split"),
+        target=filled(sentence, path, line, "sentence"),
+    )

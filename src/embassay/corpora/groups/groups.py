@@ -9,13 +9,13 @@ the pairs whose label is 1, true or yes. The same sentence is one sentence, wher
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from embassay.corpora.groups.shared import corpus_of
-from embassay.corpora.io.jsonl import Ids, counted, first_fields, key_field, text_field
+from embassay.corpora.io.jsonl import Ids, counted, first_fields
 from embassay.corpora.io.records import Table, read_table
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
 from embassay.samples.groups import Grouped, closure
@@ -38,8 +38,11 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 
 def recognises(head: str) -> bool:
     """Say whether the first line of a file names a sentence and its group, and no two sentences to compare."""
-    names = first_fields(head) or {cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head))}
-    return bool(names & set(SENTENCE) and names & set(GROUP)) and not _couple(names)
+    names = first_fields(head)
+    if not names:
+        names = frozenset(cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head)))
+    has_groups = not names.isdisjoint(SENTENCE) and not names.isdisjoint(GROUP)
+    return has_groups and not _known_pair(names)
 
 
 def load(
@@ -84,17 +87,22 @@ def load(
         )
     path = Path(source)
     table = read_table(path)
-    names = frozenset(table.names)
-    if first or second or label or (_couple(names) and not (sentence or group or id or names & set(SENTENCE))):
-        samples, notes = _of_pairs(table, first, second, label)
+    if first or second or label:
+        of_pairs = True
+    elif sentence or group or id:
+        of_pairs = False
     else:
-        samples, notes = _of_sentences(table, sentence, group, id)
+        of_pairs = bool(_known_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
+    samples, notes = _of_pairs(table, first, second, label) if of_pairs else _of_sentences(table, sentence, group, id)
     return corpus_of(name, "groups", path, samples, licence=licence, notes=notes)
 
 
-def _couple(names: frozenset[str] | set[str]) -> tuple[str, ...]:
+def _known_pair(names: Collection[str]) -> tuple[str, ...]:
     """Return the two known columns of sentences to compare, none where they are not both there."""
-    return next((couple for couple in PAIRS if names.issuperset(couple)), ())
+    for pair in PAIRS:
+        if pair[0] in names and pair[1] in names:
+            return pair
+    return ()
 
 
 def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
@@ -103,79 +111,79 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         "sentence": table.column("of sentences", "sentence=", sentence, SENTENCE),
         "group": table.column("of groups", "group=", group, GROUP),
     }
-    if key := table.perhaps(id_, [name for name in ID if name not in columns.values()]):
+    key = table.perhaps(id_, [name for name in ID if name not in columns.values()])
+    if key:
         columns["id"] = key
-    told = _told(columns, table)
-    samples, places = list[Grouped](), dict[str, tuple[str, int]]()
-    ids, rows = Ids(table.path, columns.get("id", "id")), 0
-    for line, row in table.rows(tuple(columns.values())):
-        sample = _sample(row, columns, str(rows), table.path, line)
-        ids.add(sample.id, line)
+    notes = [columns_note(columns, table)]
+    samples: dict[str, Grouped] = {}
+    lines: dict[str, int | None] = {}
+    ids = Ids(table.path, key or "id")
+    rows = 0
+    for row in table.read(tuple(columns.values())):
+        row.require_values(columns["sentence"], columns["group"])
+        text = row.text(columns["sentence"]).strip()
+        group_of_row = row.key(columns["group"]).strip()
+        name = row.key(key, str(rows)).strip() if key else str(rows)
+        ids.add(name, row.line)
         rows += 1
-        before, place = places.setdefault(sample.text, (sample.group, line))
-        if before != sample.group:
-            found = f"this sentence is of group {sample.group[:100]!r}, on line {place} of group {before[:100]!r}"
-            raise SourceError(f"{found}; a sentence has one group", table.path, line, columns["group"])
-        if place == line:
-            samples.append(sample)
+        if text not in samples:
+            samples[text] = Grouped(name, text, group_of_row)
+            lines[text] = row.line
+            continue
+        before = samples[text].group
+        if before != group_of_row:
+            found = f"this sentence is of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
+            raise row.error(f"{found}; a sentence has one group", columns["group"])
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)
-    merged = f"{counted(repeats, 'row')} left out: the same sentence stood in the same group before"
-    return samples, [told, *([merged] if repeats else [])]
-
-
-def _sample(row: Mapping[str, Any], columns: Mapping[str, str], number: str, path: Path, line: int) -> Grouped:
-    """Return the sentence of a row; ``number`` is its id where it has none."""
-    _check_there(row, (columns["sentence"], columns["group"]), path, line)
-    text = text_field(row[columns["sentence"]], path, line, columns["sentence"]).strip()
-    group = key_field(row, columns["group"], "", path, line).strip()
-    name = key_field(row, columns["id"], number, path, line).strip() if "id" in columns else number
-    return Grouped(name, text, group)
+    if repeats:
+        notes.append(f"{counted(repeats, 'row')} left out: the same sentence stood in the same group before")
+    return list(samples.values()), notes
 
 
 def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in the order in which they come, and notes."""
-    couple = _couple(frozenset(table.names)) or ("", "")
+    known = _known_pair(table.names)
     columns = {
-        "first": table.column("of first sentences", "first=", first, couple[:1]),
-        "second": table.column("of second sentences", "second=", second, couple[1:]),
+        "first": table.column("of first sentences", "first=", first, known[:1]),
+        "second": table.column("of second sentences", "second=", second, known[1:]),
         "label": table.column("that says whether they are paraphrases", "label=", label, LABEL),
     }
-    told = _told(columns, table)
-    numbers, pairs, rows = dict[str, int](), list[tuple[int, int]](), 0
-    for line, row in table.rows(tuple(columns.values())):
+    note = columns_note(columns, table)
+    # Sentences are numbered as they come, those of pairs that are no paraphrases not at all.
+    numbers: dict[str, int] = {}
+    pairs: list[tuple[int, int]] = []
+    rows = 0
+    for row in table.read(tuple(columns.values())):
         rows += 1
-        _check_there(row, tuple(columns.values()), table.path, line)
-        a, b = (text_field(row[columns[side]], table.path, line, columns[side]).strip() for side in ("first", "second"))
-        if _is_yes(row[columns["label"]], table.path, line, columns["label"]):
-            pairs.append((numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))))
+        row.require_values(*columns.values())
+        texts = [row.text(columns[side]).strip() for side in ("first", "second")]
+        if _is_yes(row, columns["label"]):
+            a, b = (numbers.setdefault(text, len(numbers)) for text in texts)
+            pairs.append((a, b))
     if not rows:
         raise SourceError("the table has no rows", table.path)
-    texts = list(numbers)
-    samples = [Grouped(str(number), texts[number], str(group)) for number, group in closure(pairs).items()]
-    return samples, [told, f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
+    texts_by_number = list(numbers)
+    groups = closure(pairs)
+    samples = [Grouped(str(number), texts_by_number[number], str(group)) for number, group in groups.items()]
+    return samples, [note, f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
 
 
-def _check_there(row: Mapping[str, Any], names: tuple[str, ...], path: Path, line: int) -> None:
-    """Raise SourceError for the first of the columns that a row has no value in."""
-    for name in names:
-        if row.get(name) is None:
-            raise SourceError("missing", path, line, name)
-
-
-def _is_yes(value: Any, path: Path, line: int, column: str) -> bool:
+def _is_yes(row: Row, column: str) -> bool:
     """Return what a label says."""
-    written = str(value).strip().lower()
+    label = str(row.values[column])
+    written = label.strip().lower()
     if written not in YES | NO:
-        raise SourceError(f"must be 1, true or yes, or 0, false or no, is {str(value)[:100]!r}", path, line, column)
+        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", column)
     return written in YES
 
 
-def _told(columns: Mapping[str, str], table: Table) -> str:
+def columns_note(columns: Mapping[str, str], table: Table) -> str:
     """Say which column is what, or raise SourceError where one is two things."""
+    uses: dict[str, str] = {}
     for what, name in columns.items():
-        also = next((other for other, same in columns.items() if same == name and other != what), "")
-        if also:
-            raise SourceError(f"is both the {what} and the {also}", table.path, table.line, name)
+        if name in uses:
+            raise SourceError(f"is both the {uses[name]} and the {what}", table.path, table.line, name)
+        uses[name] = what
     return f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from embassay.corpora.groups.shared import MSRP_FILES, corpus_of, is_msrp, rows_of, whole
+from embassay.corpora.groups.shared import MSRP_FILES, corpus_of, is_msrp, whole
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import counted, text_field
-from embassay.corpora.io.tables import first_line
+from embassay.corpora.io.tables import first_line, rows_with_header
 from embassay.data import MSRP
 from embassay.errors import SourceError
 from embassay.samples.groups import Grouped, closure
@@ -55,24 +55,40 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
         an ID that is no whole number or has two sentences, and empty sentences.
     """
     path = Path(source)
-    read = _Pairs()
+    files = [path]
     listing = Listing(follow_links)
-    for file in _files(path, listing):
-        for line, cells in rows_of(file, HEADER, "\t"):
-            read.add(cells, file, line)
-    if not read.pairs:
+    if path.is_dir():
+        listing.require(path, MSRP_FILES, f"the released folder has {' and '.join(MSRP_FILES)}")
+        files = [path / file for file in MSRP_FILES]
+    pairs = _Pairs()
+    for file in files:
+        for line, cells in rows_with_header(file, HEADER, "\t"):
+            pairs.add(cells, file, line)
+    if not pairs.number:
         raise SourceError("the table has no rows", path)
-    groups = closure([pair for pair, same in read.pairs if same])
-    samples = [Grouped(str(number), read.texts[number], str(group)) for number, group in groups.items()]
-    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=(*_notes(read, path), *listing.notes()))
+    groups = closure(pairs.paraphrases)
+    samples = [Grouped(str(number), pairs.texts[number], str(group)) for number, group in groups.items()]
+    notes = (*_notes(pairs, path), *listing.notes())
+    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=notes)
     return _as_released(corpus) if corpus.fingerprint == MSRP else corpus
 
 
 @dataclass
 class _Pairs:
-    """The pairs of both files, each with whether it means the same, and the sentences by ID with where they stood."""
+    """The pairs of both files.
 
-    pairs: list[tuple[tuple[int, int], bool]] = field(default_factory=list)
+    Attributes
+    ----------
+    number
+        How many there are.
+    paraphrases
+        The IDs of those that mean the same.
+    texts, places
+        The sentences by ID, and where each stands first.
+    """
+
+    number: int = 0
+    paraphrases: list[tuple[int, int]] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
     places: dict[int, str] = field(default_factory=dict)
 
@@ -81,36 +97,27 @@ class _Pairs:
         quality = cells[0].strip()
         if quality not in {"0", "1"}:
             raise SourceError(f"must be 0 or 1, is {quality[:100]!r}", path, line, HEADER[0])
-        first, second = (self._sentence(cells, side, path, line) for side in (1, 2))
-        self.pairs.append(((first, second), quality == "1"))
+        first = self._sentence(cells, 1, path, line)
+        second = self._sentence(cells, 2, path, line)
+        self.number += 1
+        if quality == "1":
+            self.paraphrases.append((first, second))
 
     def _sentence(self, cells: list[str], side: int, path: Path, line: int) -> int:
-        """Return the ID of a sentence, or raise SourceError where it was another one's."""
+        """Return the ID of a sentence, or raise SourceError where another sentence has it."""
         number = whole(cells[side], path, line, HEADER[side])
         text = text_field(cells[side + 2], path, line, HEADER[side + 2])
-        if self.texts.setdefault(number, text) != text:
-            told = f"{number} is the ID of another sentence on {self.places[number]}; mend one of the two"
-            raise SourceError(told, path, line, HEADER[side])
-        self.places.setdefault(number, f"line {line} of {path.name}")
+        if number not in self.texts:
+            self.texts[number] = text
+            self.places[number] = f"line {line} of {path.name}"
+        elif self.texts[number] != text:
+            problem = f"{number} is the ID of another sentence on {self.places[number]}; mend one of the two"
+            raise SourceError(problem, path, line, HEADER[side])
         return number
 
 
-def _files(path: Path, listing: Listing) -> tuple[Path, ...]:
-    """Return the two files of a folder, or the file itself."""
-    if not path.is_dir():
-        return (path,)
-    there = {entry.name for entry in listing.entries(path)}
-    for file in MSRP_FILES:
-        if file not in there:
-            raise SourceError(
-                f"no {file} in it; the released folder has {' and '.join(MSRP_FILES)}{listing.hint()}", path
-            )
-    return tuple(path / file for file in MSRP_FILES)
-
-
-def _notes(read: _Pairs, path: Path) -> Iterator[str]:
-    same = sum(same for _, same in read.pairs)
-    yield f"{counted(len(read.pairs), 'pair')}, {same:,} of them paraphrases (Quality 1)"
+def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
+    yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
     if path.name in MSRP_FILES:
         yield "one of the two released files: published figures are of both, so give their folder"
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import OPINOSIS_FILES, corpus_of, is_opinosis, rows_of, whole
+from embassay.corpora.groups.shared import OPINOSIS_FILES, corpus_of, is_opinosis, whole
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import counted
+from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
 from embassay.samples.groups import Grouped
@@ -47,10 +48,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     """
     path = Path(source)
     listing = Listing(follow_links)
-    there = {entry.name for entry in listing.entries(path)}
-    for file in (PHRASES, TABLE):
-        if file not in there:
-            raise SourceError(f"no {file} in it; a folder of this form has {PHRASES} and {TABLE}{listing.hint()}", path)
+    listing.require(path, (PHRASES, TABLE), f"a folder of this form has {PHRASES} and {TABLE}")
     phrases = _phrases(path / PHRASES)
     groups = _groups(path / TABLE, len(phrases))
     _check_all_grouped(path / PHRASES, len(phrases), groups)
@@ -73,15 +71,18 @@ def _phrases(path: Path) -> list[str]:
 
 def _groups(path: Path, phrases: int) -> dict[int, str]:
     """Return the name of the group by the number of the sentence."""
-    groups, lines = dict[int, str](), dict[int, int]()
-    for line, cells in rows_of(path, HEADER, ","):
-        index, group = (whole(cell, path, line, column) for cell, column in zip(cells, HEADER, strict=True))
+    groups: dict[int, str] = {}
+    lines: dict[int, int] = {}
+    for line, (index_cell, group_cell) in rows_with_header(path, HEADER, ","):
+        index = whole(index_cell, path, line, HEADER[0])
+        group = whole(group_cell, path, line, HEADER[1])
         if index >= phrases:
-            told = f"there is no sentence {index}: {PHRASES} has {phrases:,}, numbered from 0"
-            raise SourceError(told, path, line, HEADER[0])
+            problem = f"there is no sentence {index}: {PHRASES} has {phrases:,}, numbered from 0"
+            raise SourceError(problem, path, line, HEADER[0])
         if index in groups:
             raise SourceError(f"sentence {index} has a group on line {lines[index]} already", path, line, HEADER[0])
-        groups[index], lines[index] = str(group), line
+        groups[index] = str(group)
+        lines[index] = line
     return groups
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.jsonl import counted, listed
-from embassay.corpora.io.tables import Row, even, table_rows
+from embassay.corpora.io.jsonl import counted
 from embassay.errors import SourceError
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
@@ -46,26 +45,32 @@ def corpus_of(
     sizes = Counter(sample.group for sample in samples)
     kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
     if not kept:
-        found = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}" if sizes else "no groups"
+        found = "no groups"
+        if sizes:
+            found = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {found}", path)
-    told = (*notes, *_amounts(kept, samples))
-    return Corpus(name, SHAPE, kept, licence=licence or "unknown", loader=loader, notes=told)
+    all_notes = (*notes, *_amounts(kept, samples))
+    return Corpus(name, SHAPE, kept, licence=licence or "unknown", loader=loader, notes=all_notes)
 
 
 def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
     """Say how much was kept, how much was dropped, and which texts are not told apart."""
     sizes = Counter(sample.group for sample in kept)
     least, most = min(sizes.values()), max(sizes.values())
-    of = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {of}"
-    if dropped := len({sample.group for sample in samples}) - len(sizes):
+    size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {size}"
+    dropped = len({sample.group for sample in samples}) - len(sizes)
+    if dropped:
         lost = counted(len(samples) - len(kept), "sentence")
         yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {lost}"
-    placed = {(sample.group, sample.text) for sample in kept}
-    if repeated := len(kept) - len(placed):
+    distinct = {(sample.group, sample.text) for sample in kept}
+    repeated = len(kept) - len(distinct)
+    if repeated:
         yield f"sentences that repeat another of their group, word for word: {repeated:,}"
-    if several := sum(number > 1 for number in Counter(text for _, text in placed).values()):
-        yield f"sentences that stand in several groups, where no encoder tells them apart: {several:,}"
+    groups_of_text = Counter(text for _, text in distinct)
+    in_several = sum(number > 1 for number in groups_of_text.values())
+    if in_several:
+        yield f"sentences that stand in several groups, where no encoder tells them apart: {in_several:,}"
 
 
 def is_msrp(path: Path) -> bool:
@@ -76,24 +81,6 @@ def is_msrp(path: Path) -> bool:
 def is_opinosis(path: Path) -> bool:
     """Say whether a folder has a table of groups as Opinosis's has, by its name."""
     return any(entry.name == OPINOSIS_FILES[1] for entry in entries(path))
-
-
-def rows_of(path: Path, header: Sequence[str], delimiter: str) -> Iterator[Row]:
-    """Yield (line number from 1, cells) of the rows of a table that must have this header.
-
-    Raises
-    ------
-    SourceError
-        With file and line, for another header and ragged rows.
-    """
-    rows = table_rows(path, delimiter)
-    line, head = next(rows, (1, list[str]()))
-    if [cell.strip() for cell in head] != list(header):
-        between = "tabs" if delimiter == "\t" else "commas"
-        told = f"the header must be {', '.join(header)}, with {between} between; it is {listed(head)}"
-        raise SourceError(told, path, line)
-    for line, cells in rows:
-        yield line, list(even(cells, len(header), path, line))
 
 
 def whole(cell: str, path: Path, line: int, column: str) -> int:

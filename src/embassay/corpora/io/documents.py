@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.io.folders import Listing, Once, entries
-from embassay.corpora.io.jsonl import counted, key_field, listed, text_field
+from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.jsonl import Ids, counted, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
 from embassay.corpora.io.records import is_parquet, read_table
+from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
-from embassay.corpora.io.texts import open_decoded, read_text
+from embassay.corpora.io.texts import read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
-from embassay.store.paths import unreadable
 
 HTML = (".html", ".htm")
 SUFFIXES = (".txt", ".md", ".rst", *HTML)
@@ -93,7 +92,7 @@ def read_documents(
         if not text_of_file:
             raise SourceError("no text in it", path)
         found, notes = (SourceDocument(path.stem, text_of_file),), ("the file is one document",)
-    elif path.suffix.lower() != ".parquet" and not is_parquet(path) and is_squad(_head(path)):
+    elif path.suffix.lower() != ".parquet" and not is_parquet(path) and is_squad(read_head(path, HEAD)):
         found = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
         notes = (f"SQuAD's form: {counted(len(found), 'paragraph')}",)
     else:
@@ -213,28 +212,22 @@ def read_records(
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
         raise SourceError("is both the id and the text", path, table.line, key)
-    if title := table.perhaps("", [name for name in TITLE if name not in columns.values()]):
+    title = table.perhaps("", [name for name in TITLE if name not in columns.values()])
+    if title:
         columns["title"] = title
-    found, once = list[SourceDocument](), Once(path, key)
-    for number, (line, row) in enumerate(table.rows(tuple(columns.values())), 1):
-        for name in filter(None, (key, columns["text"])):
-            if row.get(name) is None:
-                raise SourceError("missing", path, line, name)
-        own = once.add(key_field(row, key, "", path, line).strip(), line) if key else str(number)
-        body = text_field(row[columns["text"]], path, line, columns["text"])
-        found.append(SourceDocument(own, body, _title(row.get(title), path, line, title) if title else ""))
-    if not found:
+    ids = Ids(path, key, numbered=False)
+    documents = []
+    for number, row in enumerate(table.read(tuple(columns.values())), 1):
+        row.require_values(*(name for name in (key, columns["text"]) if name))
+        name = ids.add(row.key(key).strip(), row.line) if key else str(number)
+        title_of_row = "" if not title or is_blank(row.values.get(title)) else row.text(title).strip()
+        documents.append(SourceDocument(name, row.text(columns["text"]), title_of_row))
+    if not documents:
         raise SourceError("the table has no documents", path)
-    told = f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"
-    return tuple(found), (told, *(["each title stands before its text"] if title and titled else []))
-
-
-def _head(path: Path) -> str:
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.read(HEAD)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    notes = [f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"]
+    if title and titled:
+        notes.append("each title stands before its text")
+    return tuple(documents), tuple(notes)
 
 
 def _files(path: Path, aside: Sequence[Path], listing: Listing) -> Iterator[Path]:
@@ -266,10 +259,3 @@ def _without_front_matter(text: str) -> str:
     """Return a Markdown text without the YAML block that it may begin with."""
     found = _FRONT_MATTER.match(text)
     return text[found.end() :] if found else text
-
-
-def _title(value: Any, path: Path, line: int, column: str) -> str:
-    """Return a title, empty where there is none."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return ""
-    return text_field(value, path, line, column).strip()

@@ -1,29 +1,14 @@
-"""What lies in a folder, and names that stand once each in a file."""
+"""What may be read in a folder."""
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.errors import SourceError, quoted
+from embassay.errors import SourceError
 from embassay.store.paths import special_kind
-
-
-class Once:
-    """Names that stand once each in a file, with the line of each."""
-
-    def __init__(self, path: Path, field: str):
-        """Start with none."""
-        self.path, self.field, self.lines = path, field, dict[str, int]()
-
-    def add(self, name: str, line: int) -> str:
-        """Return the name, or raise SourceError where it stands on an earlier line."""
-        if name in self.lines:
-            raise SourceError(f"{quoted(name)} stands on line {self.lines[name]} already", self.path, line, self.field)
-        self.lines[name] = line
-        return name
 
 
 def entries(path: Path) -> list[Path]:
@@ -75,6 +60,13 @@ class Listing:
         there = entries(path)
         self._enter(path)
         return [entry for entry in there if self._may_be_read(entry)]
+
+    def require(self, path: Path, names: Sequence[str], form: str) -> None:
+        """Raise SourceError for the first of these files that is not in a folder; ``form`` says what it should have."""
+        there = {entry.name for entry in self.entries(path)}
+        for name in names:
+            if name not in there:
+                raise SourceError(f"no {name} in it; {form}{self.hint()}", path)
 
     def files(self, path: Path) -> Iterator[Path]:
         """Yield the files of a folder, sorted, then those of each folder in it."""

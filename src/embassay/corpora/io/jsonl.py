@@ -73,27 +73,33 @@ def counted(number: int, what: str) -> str:
 def key_field(row: Mapping[str, Any], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that names something, as text."""
     value = row.get(name)
-    if value is None:
-        return default
+    return default if value is None else key_of(value, path, line, name)
+
+
+def key_of(value: Any, path: Path, line: int | None, field: str) -> str:
+    """Return a value that must be a text or a whole number, as text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise SourceError(f"must be a text or a whole number, is {KINDS[type(value)]}", path, line, name)
-    return text_field(value, path, line, name)
+        raise SourceError(f"must be a text or a whole number, is {KINDS[type(value)]}", path, line, field)
+    return text_field(value, path, line, field)
 
 
 class Ids:
-    """The ids of a file's samples, each of which stands once."""
+    """The names in a column of a file, each of which stands once."""
 
-    def __init__(self, path: Path, field: str = "id"):
-        """Start with none."""
-        self._path, self._field, self._lines = path, field, dict[str, int]()
+    def __init__(self, path: Path, field: str = "id", *, numbered: bool = True):
+        """Start with none; ``numbered`` says that rows without a name are numbered, which messages then explain."""
+        self._path, self._field, self._numbered = path, field, numbered
+        self._lines: dict[str, int | None] = {}
 
-    def add(self, name: str, line: int) -> str:
-        """Return the id, or raise SourceError where it stands on an earlier line."""
+    def add(self, name: str, line: int | None) -> str:
+        """Return the name, or raise SourceError where it stands on an earlier line."""
         if name in self._lines:
-            told = f"{quoted(name)} stands on line {self._lines[name]} already (lines without one are numbered from 0)"
-            raise SourceError(told, self._path, line, self._field)
+            problem = f"{quoted(name)} stands on line {self._lines[name]} already"
+            if self._numbered:
+                problem += " (lines without one are numbered from 0)"
+            raise SourceError(problem, self._path, line, self._field)
         self._lines[name] = line
         return name
 

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.jsonl import first_fields, json_lines, listed
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import even, first_line, header, table_rows
-from embassay.corpora.io.texts import open_decoded
+from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
 
 PARQUET = b"PAR1"
 """What a Parquet file begins with."""
 PEEK = 1_048_576
-Row = tuple[int, Mapping[str, Any]]
+NumberedRow = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,12 @@ class Table:
     path: Path
     names: tuple[str, ...]
     line: int
-    rows: Callable[[Sequence[str]], Iterator[Row]]
+    rows: Callable[[Sequence[str]], Iterator[NumberedRow]]
+
+    def read(self, columns: Sequence[str]) -> Iterator[Row]:
+        """Yield the rows with these columns."""
+        for line, values in self.rows(columns):
+            yield Row(values, self.path, line)
 
     def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
         """Return the name of a column: as given, else the first known one that there is.
@@ -69,15 +75,23 @@ def read_table(path: Path) -> Table:
     """
     if is_parquet(path):
         return _parquet(path)
-    head = _head(path)
+    head = read_head(path, PEEK)
     if fields := first_fields(head):
         return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
         # An object that is longer than what was looked at, or broken: the reader says where.
         first = next(iter(json_lines(path)), (1, dict[str, Any]()))
         return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
-    line = first_line(head)
-    return _delimited(path, "\t" if "\t" in line else ";" if ";" in line and "," not in line else ",")
+    return _delimited(path, delimiter_of(first_line(head)))
+
+
+def delimiter_of(header: str) -> str:
+    """Return what divides the cells of a header: tabs, semicolons where there is no comma, else commas."""
+    if "\t" in header:
+        return "\t"
+    if ";" in header and "," not in header:
+        return ";"
+    return ","
 
 
 def is_parquet(path: Path) -> bool:
@@ -95,22 +109,14 @@ def is_parquet(path: Path) -> bool:
         raise unreadable(error, path) from None
 
 
-def _head(path: Path) -> str:
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.read(PEEK)
-    except OSError as error:
-        raise unreadable(error, path) from None
-
-
 def _delimited(path: Path, delimiter: str) -> Table:
     line, cells = next(table_rows(path, delimiter), (1, list[str]()))
     names = header(cells, path, line)
 
-    def rows(_: Sequence[str]) -> Iterator[Row]:
-        found = table_rows(path, delimiter)
-        next(found, None)
-        for number, cells in found:
+    def rows(_: Sequence[str]) -> Iterator[NumberedRow]:
+        lines = table_rows(path, delimiter)
+        next(lines, None)
+        for number, cells in lines:
             yield number, dict(zip(names, even(cells, len(names), path, number), strict=True))
 
     return Table(path, tuple(names), line, rows)
@@ -127,7 +133,7 @@ def _parquet(path: Path) -> Table:
     except failures as error:
         raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
 
-    def rows(columns: Sequence[str]) -> Iterator[Row]:
+    def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
         for name in columns:
             if not _plain(schema[name]):
                 raise SourceError(f"must hold texts or whole numbers, holds {schema[name]}", path, None, name)
@@ -173,8 +179,9 @@ def _survives(path: Path, size: int, changed: int) -> bool:
 def _plain(kind: Any) -> bool:
     """Say whether a Parquet column's values are those of JSON that name something, or lists of them."""
     inner = getattr(kind, "inner", None)
-    names = ("String", "Categorical", "Enum", "Null")
-    return _plain(inner) if inner is not None else kind.is_integer() or str(kind.base_type()) in names
+    if inner is not None:
+        return _plain(inner)
+    return kind.is_integer() or str(kind.base_type()) in ("String", "Categorical", "Enum", "Null")
 
 
 def _first(error: BaseException) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, listed, text_field
+from embassay.corpora.io.jsonl import KINDS
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
 
@@ -52,14 +53,27 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     SourceError
         With file and field, for what is not of this form.
     """
-    for number, article in enumerate(list_of(json_object(path), "data", path, "")):
-        where = f"data[{number}]"
-        title = article.get("title") if isinstance(article, dict) else None
+    for number, article in enumerate(articles(path)):
+        title = article.values.get("title")
         named = title.strip().replace("_", " ") if isinstance(title, str) else ""
-        for index, paragraph in enumerate(list_of(article, "paragraphs", path, where)):
-            inside = f"{where}.paragraphs[{index}]"
-            text = text_field(value_of(paragraph, "context", path, inside), path, None, f"{inside}.context")
-            yield Paragraph(f"{number}-{index}", text.strip(), named, f"article:{number}")
+        for index, paragraph in enumerate(objects(article, "paragraphs")):
+            paragraph.require("context")
+            text = paragraph.text("context").strip()
+            yield Paragraph(f"{number}-{index}", text, named, f"article:{number}")
+
+
+def articles(path: Path) -> Iterator[Row]:
+    """Yield the articles of a file."""
+    top = json_object(path)
+    if not isinstance(top, dict):
+        raise SourceError(f"must be an object, is {KINDS[type(top)]}", path)
+    yield from objects(Row(top, path, None), "data")
+
+
+def objects(row: Row, field: str) -> Iterator[Row]:
+    """Yield the objects in a list; in messages their fields are called by their place, as ``data[0].paragraphs``."""
+    for index, value in enumerate(row.list(field)):
+        yield row.object(value, f"{field}[{index}].")
 
 
 def json_object(path: Path) -> Any:
@@ -77,20 +91,3 @@ def json_object(path: Path) -> Any:
         raise SourceError("the file is empty" if empty else f"not JSON: {error.msg}", path, error.lineno) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not JSON: {error}", path) from None
-
-
-def value_of(value: Any, name: str, path: Path, where: str) -> Any:
-    """Return a field of an object."""
-    if not isinstance(value, dict):
-        raise SourceError(f"must be an object, is {KINDS[type(value)]}", path, None, where or None)
-    if name not in value:
-        raise SourceError(f"missing; found {listed(sorted(value))}", path, None, f"{where}.{name}".lstrip("."))
-    return value[name]
-
-
-def list_of(value: Any, name: str, path: Path, where: str) -> list[Any]:
-    """Return a field of an object that must be a list."""
-    found = value_of(value, name, path, where)
-    if not isinstance(found, list):
-        raise SourceError(f"must be a list, is {KINDS[type(found)]}", path, None, f"{where}.{name}".lstrip("."))
-    return found

@@ -6,15 +6,15 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import LONGEST, counted
+from embassay.corpora.io.jsonl import LONGEST, counted, listed
 from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import unreadable
 
-Row = tuple[int, list[str]]
+NumberedCells = tuple[int, list[str]]
 
 
-def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
+def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
     """Yield (line number from 1, cells) of every line that is not blank.
 
     Parameters
@@ -40,6 +40,24 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
         raise SourceError(f"not a table: {error}", path, reader.line_num) from None
     except OSError as error:
         raise unreadable(error, path) from None
+
+
+def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[NumberedCells]:
+    """Yield (line number from 1, cells) of the rows of a table that must have this header.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for another header and ragged rows.
+    """
+    rows = table_rows(path, delimiter)
+    line, head = next(rows, (1, list[str]()))
+    if [cell.strip() for cell in head] != list(names):
+        between = "tabs" if delimiter == "\t" else "commas"
+        told = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
+        raise SourceError(told, path, line)
+    for line, cells in rows:
+        yield line, list(even(cells, len(names), path, line))
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:

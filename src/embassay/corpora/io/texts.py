@@ -103,6 +103,15 @@ def read_text(path: Path) -> str:
         raise not_utf8(path, content.count(b"\n", 0, error.start) + 1, line) from None
 
 
+def read_head(path: Path, characters: int) -> str:
+    """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
+    try:
+        with open_decoded(path, errors="replace") as file:
+            return file.read(characters)
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
 def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
     """Return the error of a line that is not UTF-8, with the encoding that it is probably in.
 

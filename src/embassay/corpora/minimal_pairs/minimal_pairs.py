@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.io.jsonl import Ids, first_fields, json_lines, key_field, require, text_field
+from embassay.corpora.io.jsonl import Ids, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.errors import SourceError, nearest, quoted
 from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
@@ -35,12 +35,15 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         With file, line and field, for a line that is not an original with its edits.
     """
     path = Path(source)
-    ids, samples, made = Ids(path), list[MinimalPairs](), Counter[tuple[str, str]]()
-    for line, row in json_lines(path):
-        sample = _sample(row, path, line)
-        ids.add(sample.id, line)
+    ids = Ids(path)
+    samples: list[MinimalPairs] = []
+    ways: dict[str, dict[str, None]] = {}
+    for row in json_rows(path):
+        sample = _sample(row)
+        ids.add(sample.id, row.line)
         samples.append(sample)
-        made.update(_sources(row.get("source"), sample, path, line))
+        for edit, way in _sources(row, sample):
+            ways.setdefault(edit, {})[way] = None
     if not samples:
         raise SourceError("the file has no minimal pairs", path)
     return Corpus(
@@ -48,48 +51,46 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         SHAPE,
         tuple(samples),
         licence=licence or "unknown",
-        source=_told(made),
+        source=_written_source(ways),
         loader="minimal_pairs",
     )
 
 
-def _sample(row: dict[str, Any], path: Path, line: int) -> MinimalPairs:
-    require(row, ("original", "edits"), path, line)
-    original, given = text_field(row["original"], path, line, "original"), row["edits"]
-    if not isinstance(given, dict) or not given:
-        raise SourceError("must be an object with a text for each edit", path, line, "edits")
-    for name in given:
+def _sample(row: Row) -> MinimalPairs:
+    row.require("original", "edits")
+    original = row.text("original")
+    edits = row.values["edits"]
+    if not isinstance(edits, dict) or not edits:
+        raise row.error("must be an object with a text for each edit", "edits")
+    for name in edits:
         if name not in ALL_EDITS:
-            guess = f"; did you mean {near!r}?" if (near := nearest(name, ALL_EDITS)) else ""
-            raise SourceError(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", path, line, "edits")
-    edits = {name: text_field(given[name], path, line, f"edits.{name}") for name in ALL_EDITS if name in given}
-    for name, text in edits.items():
+            near = nearest(name, ALL_EDITS)
+            guess = f"; did you mean {near!r}?" if near else ""
+            raise row.error(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", "edits")
+    # In the order of the known edits, so that the order in the file changes nothing.
+    texts = {name: row.as_text(edits[name], f"edits.{name}") for name in ALL_EDITS if name in edits}
+    for name, text in texts.items():
         if text == original:
-            raise SourceError("is the original itself", path, line, f"edits.{name}")
-    return MinimalPairs(
-        key_field(row, "id", str(line - 1), path, line),
-        original,
-        tuple(edits.items()),
-        key_field(row, "unit", "", path, line),
-    )
+            raise row.error("is the original itself", f"edits.{name}")
+    return MinimalPairs(row.key("id", row.number), original, tuple(texts.items()), row.key("unit"))
 
 
-def _sources(value: Any, sample: MinimalPairs, path: Path, line: int) -> list[tuple[str, str]]:
+def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
     """Return (edit, how it was made) of a line's edits, where it says so: a text for all, or an object by edit."""
+    source = row.values.get("source")
     names = [name for name, _ in sample.edits]
-    if value is None:
+    if source is None:
         return []
-    if isinstance(value, dict) and set(value) <= set(names) and all(isinstance(v, str) for v in value.values()):
-        return list(value.items())
-    if isinstance(value, str):
-        return [(name, value) for name in names]
-    raise SourceError("must be a text, or an object with a text for each edit that there is", path, line, "source")
+    if isinstance(source, str):
+        return [(name, source) for name in names]
+    if isinstance(source, dict) and set(source) <= set(names) and all(isinstance(v, str) for v in source.values()):
+        return list(source.items())
+    raise row.error("must be a text, or an object with a text for each edit that there is", "source")
 
 
-def _told(made: Counter[tuple[str, str]]) -> str:
-    """Say how the edits were made: in one word where all agree, else edit by edit."""
-    ways = dict.fromkeys(way for _, way in made)
-    if len(ways) < 2:
-        return "".join(ways)
-    of_edit = {name: dict.fromkeys(way for edit, way in made if edit == name) for name in ALL_EDITS}
-    return "; ".join(f"{name}: {', '.join(found)}" for name, found in of_edit.items() if found)
+def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
+    """Return how the edits were made: in one word where all were made in one way, else edit by edit."""
+    distinct = {way for ways_of_edit in ways.values() for way in ways_of_edit}
+    if len(distinct) < 2:
+        return "".join(distinct)
+    return "; ".join(f"{name}: {', '.join(ways[name])}" for name in ALL_EDITS if name in ways)

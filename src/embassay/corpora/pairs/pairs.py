@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.io.jsonl import counted, first_fields, json_lines, key_field, listed, text_field
+from embassay.corpora.io.jsonl import counted, first_fields, listed
+from embassay.corpora.io.rows import Row, is_blank, json_rows
 from embassay.corpora.io.tables import even, filled, first_line, header, table_rows
-from embassay.corpora.io.texts import open_decoded
+from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
 from embassay.samples.pairs import Pair
-from embassay.store.paths import unreadable
 from embassay.types import Corpus
 
 SHAPE = "pairs"
@@ -34,13 +33,18 @@ KNOWN = (
 HEAD = 65_536
 """Characters that the form of a table is known by."""
 STSB = ("genre", "file", "year", "index", "score", "sentence1", "sentence2")
+STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "genre"}
 
 
 def recognises(head: str) -> bool:
     """Say whether the first line of a file looks like this format."""
     line = first_line(head)
-    names = first_fields(head) or {cell.strip().strip('"') for cell in line.split(_delimiter(line))}
-    return _is_stsb(line) or any({k["first"], k["second"]} <= names for k in KNOWN)
+    if _is_stsb(line):
+        return True
+    names = first_fields(head)
+    if not names:
+        names = frozenset(cell.strip().strip('"') for cell in line.split(_delimiter(line)))
+    return any(known["first"] in names and known["second"] in names for known in KNOWN)
 
 
 def load(
@@ -63,91 +67,100 @@ def load(
         With file, line and column, for missing columns, ragged rows, empty texts and scores that are no numbers.
     """
     path = Path(source)
-    given = {k: v for k, v in {"first": first, "second": second, "score": score, "subset": subset}.items() if v}
-    samples, understood = _read(path, given)
+    options = {"first": first, "second": second, "score": score, "subset": subset}
+    named = {what: column for what, column in options.items() if column}
+    rows, columns = _read(path, named)
+    samples = tuple(_pair(str(number), row, columns) for number, row in enumerate(rows))
     if not samples:
         raise SourceError("the table has no rows", path)
-    missing = sum(s.score is None for s in samples)
-    notes = [f"columns: {understood}", *([f"{counted(missing, 'pair')} without a score"] if missing else [])]
-    return Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="pairs", notes=tuple(notes))
+    notes = [f"columns: {', '.join(f'{what} {column}' for what, column in columns.items())}"]
+    without_score = sum(sample.score is None for sample in samples)
+    if without_score:
+        notes.append(f"{counted(without_score, 'pair')} without a score")
+    return Corpus(name, SHAPE, samples, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
-def _read(path: Path, given: Mapping[str, str]) -> tuple[list[Pair], str]:
-    """Return the pairs, and which columns they were read from."""
-    head = _head(path)
+def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str, str]]:
+    """Return the rows, and which column is what."""
+    head = read_head(path, HEAD)
     line = first_line(head)
-    if first_fields(head):
-        rows: Iterator[tuple[int, Mapping[str, Any]]] = json_lines(path)
-        columns = _columns(first_fields(head), given, path)
-    elif _is_stsb(line) and not given:
-        rows = ((n, dict(zip(STSB, cells, strict=False))) for n, cells in _stsb_rows(path))
-        columns = {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "genre"}
-    else:
-        rows, names = _table(path, _delimiter(line))
-        columns = _columns(frozenset(names), given, path)
-    samples = [_pair(str(place), row, columns, path, n) for place, (n, row) in enumerate(rows)]
-    return samples, ", ".join(f"{what} {name}" for what, name in columns.items())
+    fields = first_fields(head)
+    if fields:
+        return json_rows(path), _columns(fields, named, path)
+    if _is_stsb(line) and not named:
+        return _stsb_rows(path), STSB_COLUMNS
+    names, rows = _table(path, _delimiter(line))
+    return rows, _columns(frozenset(names), named, path)
 
 
-def _pair(name: str, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, line: int) -> Pair:
-    for what in columns.values():
-        if what not in row:
-            raise SourceError(f"missing; found {listed(sorted(row))}", path, line, what)
-    first, second = (text_field(row[columns[side]], path, line, columns[side]) for side in ("first", "second"))
-    score = _score(row[columns["score"]], path, line, columns["score"]) if "score" in columns else None
-    subset = _subset(row[columns["subset"]], path, line, columns["subset"]) if "subset" in columns else ""
+def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
+    row.require(*columns.values())
+    first = row.text(columns["first"])
+    second = row.text(columns["second"])
+    score = _score(row, columns["score"]) if "score" in columns else None
+    subset = _subset(row, columns["subset"]) if "subset" in columns else ""
     return Pair(name, first, second, score, subset)
 
 
-def _score(value: Any, path: Path, line: int, column: str) -> float | None:
+def _score(row: Row, column: str) -> float | None:
     """Return a score; None for an empty cell."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    value = row.values[column]
+    if is_blank(value):
         return None
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
-        raise SourceError(f"must be a number, is {quoted(value)}", path, line, column)
+        raise row.error(f"must be a number, is {quoted(value)}", column)
     return number
 
 
-def _subset(value: Any, path: Path, line: int, column: str) -> str:
+def _subset(row: Row, column: str) -> str:
     """Return the name of a subset; none for an empty cell."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return ""
-    return key_field({column: value}, column, "", path, line).strip()
+    return "" if is_blank(row.values[column]) else row.key(column).strip()
 
 
-def _columns(names: frozenset[str], given: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Return which column is what: as given, else as known; score and subset may be missing."""
-    for name in given.values():
-        if name not in names:
-            raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, name)
-    understood = [{**{k: v for k, v in known.items() if v in names}, **given} for known in KNOWN]
-    best = max(understood, key=lambda columns: ({"first", "second"} <= columns.keys(), len(columns)))
-    if {"first", "second"} <= best.keys():
-        if best["first"] == best["second"]:
-            raise SourceError("this column would be compared with itself", path, 1, best["first"])
-        return best
-    found = listed(sorted(names))
-    raise SourceError(f"no two columns of sentences; found {found}; name them with first= and second=", path, 1)
+def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
+    """Return which column is what: as the options name it, else a known name; score and subset may be missing."""
+    for column in named.values():
+        if column not in names:
+            raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, column)
+    # Of the sets of known names, the one of which the table has most.
+    best: dict[str, str] = {}
+    for known in KNOWN:
+        columns = {what: column for what, column in known.items() if column in names}
+        columns.update(named)
+        if "first" in columns and "second" in columns and len(columns) > len(best):
+            best = columns
+    if not best:
+        found = listed(sorted(names))
+        raise SourceError(f"no two columns of sentences; found {found}; name them with first= and second=", path, 1)
+    if best["first"] == best["second"]:
+        raise SourceError("this column would be compared with itself", path, 1, best["first"])
+    return best
 
 
-def _table(path: Path, delimiter: str) -> tuple[Iterator[tuple[int, Mapping[str, str]]], list[str]]:
-    rows = table_rows(path, delimiter)
-    line, cells = next(rows, (1, list[str]()))
+def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
+    """Return the columns of a table, and its rows."""
+    lines = table_rows(path, delimiter)
+    line, cells = next(lines, (1, list[str]()))
     names = header(cells, path, line)
-    width = len(names)
-    return ((n, dict(zip(names, even(cells, width, path, n), strict=True))) for n, cells in rows), names
+
+    def rows() -> Iterator[Row]:
+        for number, cells in lines:
+            yield Row(dict(zip(names, even(cells, len(names), path, number), strict=True)), path, number)
+
+    return names, rows()
 
 
-def _stsb_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _stsb_rows(path: Path) -> Iterator[Row]:
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}, where STS-b has at least {len(STSB)}", path, line)
         filled(cells[4], path, line, "score")
-        yield line, cells
+        # The sources that may stand behind the sentences are left out.
+        yield Row(dict(zip(STSB, cells, strict=False)), path, line)
 
 
 def _is_stsb(line: str) -> bool:
@@ -161,11 +174,3 @@ def _is_stsb(line: str) -> bool:
 
 def _delimiter(line: str) -> str:
     return "\t" if "\t" in line else ","
-
-
-def _head(path: Path) -> str:
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.read(HEAD)
-    except OSError as error:
-        raise unreadable(error, path) from None

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.corpora.io.folders import Listing, Once
-from embassay.corpora.io.jsonl import json_lines, key_field, listed, require, text_field
+from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import cutter
-from embassay.corpora.io.tables import even, filled, table_rows
+from embassay.corpora.io.rows import Row, is_blank, json_rows
+from embassay.corpora.io.tables import filled, rows_with_header
 from embassay.corpora.retrieval.shared import (
     JUDGED,
+    Judgement,
     Judgements,
-    Left,
+    Omitted,
     Unit,
     corpus_of,
     cut_all,
@@ -28,6 +30,7 @@ from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
+FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The split that is read where none is said."""
@@ -75,92 +78,79 @@ def load(
     SpecError
         For options that do not fit.
     """
-    path, cut = Path(source), cutter(passages, language)
+    path = Path(source)
+    cut = cutter(passages, language)
     listing = Listing(follow_links)
-    there = {entry.name for entry in listing.entries(path)}
-    for file in ("corpus.jsonl", "queries.jsonl", "qrels"):
-        if file not in there:
-            needed = "a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
-            raise SourceError(f"no {file} in it; {needed}{listing.hint()}", path)
-    judged = _split(path / "qrels", split, listing)
-    empty = Left()
+    listing.require(path, FILES, "a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
+    split_file = _split_file(path / "qrels", split, listing)
+    empty = Omitted()
     texts = _texts(path / "corpus.jsonl", empty)
     queries = _queries(path / "queries.jsonl")
-    judgements = Judgements(judged, queries, texts)
-    for line, query, document, grade in _rows(judged):
-        judgements.add(line, query, document, grade)
+    judgements = Judgements(split_file, queries, texts)
+    judgements.read(_judgements(split_file))
     questions = judgements.questions(unit)
-    notes = [f"split: {judged.stem}", f"passages: {passages}", *judgements.notes(), *listing.notes()]
-    notes += empty.told("document left out: no text", "documents left out: no text")
-    notes += [JUDGED] if unit == "question" else []
-    if same := len(queries.keys() & texts.keys()):
-        notes.append(
-            f"queries named like a document: {same:,}; it can be found here, and is left out by BEIR's evaluation"
-        )
+    notes = [f"split: {split_file.stem}", f"passages: {passages}", *judgements.notes(), *listing.notes()]
+    notes += empty.notes("document left out: no text", "documents left out: no text")
+    if unit == "question":
+        notes.append(JUDGED)
+    same = len(queries.keys() & texts.keys())
+    if same:
+        what_beir_does = "it can be found here, and is left out by BEIR's evaluation"
+        notes.append(f"queries named like a document: {same:,}; {what_beir_does}")
     return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
-def _split(folder: Path, split: str, listing: Listing) -> Path:
-    """Return the file of a split."""
+def _split_file(folder: Path, split: str, listing: Listing) -> Path:
+    """Return the judgements of a split: the one that is named, else ``test``, else the only one."""
     files = {entry.stem: entry for entry in listing.entries(folder) if entry.suffix == ".tsv"}
-    wanted = split.strip()
     if not files:
         raise SourceError(f"no SPLIT.tsv in it{listing.hint()}", folder)
+    wanted = split.strip()
     if wanted:
         if wanted not in files:
             raise SpecError(f"split {quoted(wanted)} is not in {folder}; there: {listed(files)}")
         return files[wanted]
-    if DEFAULT not in files and len(files) > 1:
+    if DEFAULT in files:
+        return files[DEFAULT]
+    if len(files) > 1:
         raise SourceError(f"no {DEFAULT}.tsv; choose one with split=: {listed(files)}", folder)
-    return files.get(DEFAULT) or next(iter(files.values()))
+    return next(iter(files.values()))
 
 
-def _texts(path: Path, empty: Left) -> dict[str, str]:
+def _texts(path: Path, empty: Omitted) -> dict[str, str]:
     """Return the documents' texts by id, each with its title before it, and count those without any."""
-    texts, once = dict[str, str](), Once(path, "_id")
-    for line, row in json_lines(path):
-        require(row, ("_id", "text"), path, line)
-        key = once.add(_key(row, path, line), line)
-        title, text = (_text(row.get(field), path, line, field) for field in ("title", "text"))
+    texts: dict[str, str] = {}
+    for name, row in _named_rows(path):
+        title = "" if is_blank(row.values.get("title")) else row.text("title")
+        text = "" if is_blank(row.values["text"]) else row.text("text")
         if title or text:
-            texts[key] = f"{title} {text}".strip()
+            texts[name] = f"{title} {text}".strip()
         else:
-            empty.add(f"{quoted(key)} on line {line} of {path.name}")
+            empty.add(f"{quoted(name)} on line {row.line} of {path.name}")
     if not texts:
         raise SourceError("the file has no documents", path)
     return texts
 
 
-def _text(value: object, path: Path, line: int, field: str) -> str:
-    """Return a text that may be missing or blank."""
-    blank = value is None or (isinstance(value, str) and not value.strip())
-    return "" if blank else text_field(value, path, line, field)
-
-
 def _queries(path: Path) -> dict[str, str]:
-    queries, once = dict[str, str](), Once(path, "_id")
-    for line, row in json_lines(path):
-        require(row, ("_id", "text"), path, line)
-        queries[once.add(_key(row, path, line), line)] = text_field(row["text"], path, line, "text").strip()
+    queries = {name: row.text("text").strip() for name, row in _named_rows(path)}
     if not queries:
         raise SourceError("the file has no queries", path)
     return queries
 
 
-def _key(row: dict[str, object], path: Path, line: int) -> str:
-    if key := key_field(row, "_id", "", path, line).strip():
-        return key
-    raise SourceError("is null; each needs one", path, line, "_id")
+def _named_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield (id, row) of every line, which must have ``_id`` and ``text``."""
+    ids = Ids(path, "_id", numbered=False)
+    for row in json_rows(path):
+        row.require("_id", "text")
+        name = row.key("_id").strip()
+        if not name:
+            raise row.error("is null; each needs one", "_id")
+        yield ids.add(name, row.line), row
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str, str, int]]:
-    """Yield (line, query, document, grade) of every judgement."""
-    rows = table_rows(path, "\t")
-    line, head = next(rows, (1, list[str]()))
-    if tuple(cell.strip() for cell in head) != HEADER:
-        told = f"the header must be {', '.join(HEADER)}, with tabs between; it is {listed(head)}"
-        raise SourceError(told, path, line)
-    for line, cells in rows:
-        even(cells, len(HEADER), path, line)
-        query, document, grade = (filled(c, path, line, n) for c, n in zip(cells, HEADER, strict=True))
+def _judgements(path: Path) -> Iterator[Judgement]:
+    for line, cells in rows_with_header(path, HEADER, "\t"):
+        query, document, grade = (filled(cell, path, line, name) for cell, name in zip(cells, HEADER, strict=True))
         yield line, query, document, grade_of(grade, path, line, "score")

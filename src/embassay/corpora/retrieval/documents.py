@@ -21,7 +21,7 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 PRIORITY = 20
-"""Files of a particular form are told first: a table with the right columns may be anything."""
+"""After the loaders of particular forms: a table with the right columns may be anything."""
 NEEDS = (
     "a retrieval corpus needs questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
     f"({', '.join(QUESTION)}) and one of the ids of their right documents ({', '.join(RIGHT)})"
@@ -29,15 +29,16 @@ NEEDS = (
 
 
 def recognises(head: str) -> bool:
-    """Say no: a table of documents is told by its ``questions=`` alone."""
+    """Say no: a table of documents is recognised by its ``questions=`` alone."""
     del head
     return False
 
 
 def recognises_folder(path: Path) -> bool:
     """Say whether a folder has documents in it, and is no collection with judgements or groups."""
-    others = (is_beir, is_trec, is_msrp, is_opinosis)
-    return not any(is_other(path) for is_other in others) and looks_like_documents(path)
+    if is_beir(path) or is_trec(path) or is_msrp(path) or is_opinosis(path):
+        return False
+    return looks_like_documents(path)
 
 
 def load(
@@ -85,17 +86,18 @@ def load(
     SpecError
         For options that do not fit.
     """
-    path, cut = Path(source), cutter(passages, language)
+    path = Path(source)
+    cut = cutter(passages, language)
     if not questions:
         raise SourceError(NEEDS, path)
-    asked = source_path(questions)
+    questions_path = source_path(questions)
     if path.is_dir():
         if id or text:
             raise SpecError("id= and text= name columns of a table; the documents are a folder")
-        documents, notes = read_folder(path, [asked], follow_links)
+        documents, notes = read_folder(path, [questions_path], follow_links)
     else:
         documents, notes = read_records(path, id, text)
     texts = {document.id: document.whole for document in documents}
-    found, columns = read_questions(asked, texts, question, document, unit)
-    notes += f"questions: {columns}", f"passages: {passages}"
-    return corpus_of(name, "documents", cut_all(texts, cut), found, licence=licence, notes=notes)
+    samples, columns = read_questions(questions_path, texts, question, document, unit)
+    all_notes = [*notes, f"questions: {columns}", f"passages: {passages}"]
+    return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)

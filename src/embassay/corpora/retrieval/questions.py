@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from embassay.corpora.io.jsonl import key_field, text_field
 from embassay.corpora.io.records import Table, read_table
+from embassay.corpora.io.rows import Row, is_blank
 from embassay.corpora.retrieval.shared import Unit, guess, units
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
@@ -31,11 +30,11 @@ ID = ("id", "qid", "query_id", "question_id")
 
 
 @dataclass
-class _Asked:
-    """A question, the line that it is first asked on, and the documents of all its rows."""
+class _Question:
+    """A question, the line on which it stands first, and the documents of all its rows."""
 
     text: str
-    line: int
+    line: int | None
     right: dict[str, None] = field(default_factory=dict)
 
 
@@ -65,59 +64,59 @@ def read_questions(
     }
     if columns["question"] == columns["document"]:
         raise SourceError("is both the question and its documents", path, table.line, columns["question"])
-    if name := table.perhaps("", [n for n in ID if n not in columns.values()]):
-        columns["id"] = name
-    asked = _read(table, columns, documents)
-    if not asked:
+    id_column = table.perhaps("", [name for name in ID if name not in columns.values()])
+    if id_column:
+        columns["id"] = id_column
+    questions = _read(table, columns, documents)
+    if not questions:
         raise SourceError("the table has no questions", path)
-    told = ", ".join(f"{what} {name}" for what, name in columns.items())
-    found = (Question(key, a.text, tuple(a.right), units=units(a.right, unit)) for key, a in asked.items())
-    return tuple(found), told
+    samples = []
+    for key, one in questions.items():
+        samples.append(Question(key, one.text, tuple(one.right), units=units(one.right, unit)))
+    return tuple(samples), ", ".join(f"{what} {name}" for what, name in columns.items())
 
 
-def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Asked]:
-    asked: dict[str, _Asked] = {}
-    for number, (line, row) in enumerate(table.rows(tuple(columns.values()))):
-        for name in (columns["question"], columns["document"]):
-            if name not in row:
-                raise SourceError("missing", table.path, line, name)
-        text = text_field(row[columns["question"]], table.path, line, columns["question"]).strip()
-        key = _key(row, columns.get("id", ""), number, table.path, line)
-        before = asked.setdefault(key, _Asked(text, line))
-        if before.text != text:
-            told = f"{quoted(key)} is another question on line {before.line}; rows with one id must ask the same"
-            raise SourceError(told, table.path, line, columns.get("id"))
-        before.right.update(
-            dict.fromkeys(_right(row[columns["document"]], documents, table.path, line, columns["document"]))
-        )
-    return asked
+def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Question]:
+    """Return the questions by id."""
+    questions: dict[str, _Question] = {}
+    for number, row in enumerate(table.read(tuple(columns.values()))):
+        for column in (columns["question"], columns["document"]):
+            if column not in row.values:
+                raise row.error("missing", column)
+        text = row.text(columns["question"]).strip()
+        key = _key(row, columns["id"]) if "id" in columns else str(number)
+        question = questions.setdefault(key, _Question(text, row.line))
+        if question.text != text:
+            problem = f"{quoted(key)} is another question on line {question.line}; rows with one id must ask the same"
+            raise row.error(problem, columns["id"])
+        question.right |= dict.fromkeys(_right(row, columns["document"], documents))
+    return questions
 
 
-def _key(row: Mapping[str, Any], column: str, number: int, path: Path, line: int) -> str:
-    """Return a question's id; the number of its row where the table has none."""
-    if not column:
-        return str(number)
-    if not (key := key_field(row, column, "", path, line).strip()):
-        raise SourceError("missing; every question needs one where some have", path, line, column)
+def _key(row: Row, column: str) -> str:
+    """Return a question's id."""
+    key = row.key(column).strip()
+    if not key:
+        raise row.error("missing; every question needs one where some have", column)
     return key
 
 
-def _right(value: Any, documents: Mapping[str, object], path: Path, line: int, column: str) -> list[str]:
+def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
     """Return the ids of a list, or of a cell: the whole of it where that is an id, else what spaces and ; divide."""
-    if isinstance(value, list):
-        named = [key_field({column: one}, column, "", path, line).strip() for one in value]
-        pieces = [name for name in named if name]
-        if len(pieces) < len(named):
-            raise SourceError("null, where an id is needed; an empty list is for no document", path, line, column)
-    elif value is None or (isinstance(value, str) and not value.strip()):
+    value = row.values[column]
+    if is_blank(value):
         return []
+    if isinstance(value, list):
+        if any(one is None for one in value):
+            raise row.error("null, where an id is needed; an empty list is for no document", column)
+        names = [row.as_key(one, column).strip() for one in value]
     else:
-        whole = key_field({column: value}, column, "", path, line).strip()
-        pieces = [whole] if whole in documents else _divided(whole, documents)
-    for name in pieces:
+        cell = row.key(column).strip()
+        names = [cell] if cell in documents else _divided(cell, documents)
+    for name in names:
         if name not in documents:
-            raise SourceError(f"no document has the id {name[:200]!r}{guess(name, documents)}", path, line, column)
-    return pieces
+            raise row.error(f"no document has the id {name[:200]!r}{guess(name, documents)}", column)
+    return names
 
 
 def _divided(cell: str, documents: Mapping[str, object]) -> list[str]:

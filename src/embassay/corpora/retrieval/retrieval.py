@@ -6,13 +6,14 @@ A document may have a unit; a question may have gains, a unit, a split (train or
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from embassay.corpora.io.jsonl import KINDS, Ids, counted, first_fields, json_lines, key_field, require, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, counted, first_fields
+from embassay.corpora.io.rows import Row, json_rows
 from embassay.corpora.retrieval.shared import corpus_of, guess
 from embassay.errors import SourceError
 from embassay.samples.retrieval import Document, Question
@@ -28,15 +29,26 @@ _DOCUMENT = re.compile(r'\s*\{\s*"document"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+)\s*,\
 class _Line:
     """A question as its line has it."""
 
-    line: int
+    row: Row
     question: Question
     split: str
     source: str
 
 
+@dataclass
+class _File:
+    """What a file has: documents by id, the unit of each that has one, and the questions."""
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    lines: list[_Line] = field(default_factory=list)
+
+
 def recognises(head: str) -> bool:
     """Say whether the first line of a file looks like this format, also where it is longer than what is looked at."""
-    return {"document", "passages"} <= first_fields(head) or bool(_DOCUMENT.match(head.lstrip("\ufeff \t\r\n")))
+    if {"document", "passages"} <= first_fields(head):
+        return True
+    return bool(_DOCUMENT.match(head.lstrip("\ufeff \t\r\n")))
 
 
 def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> Corpus[Question]:
@@ -57,113 +69,131 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
         With file, line and field, for a line that is neither, and for questions of documents that are not there.
     """
     path = Path(source)
-    documents, units, asked = _read(path)
-    for one in asked:
-        for key in one.question.right:
-            if key not in documents:
-                told = f"no document has the id {key[:200]!r}{guess(key, documents)}"
-                raise SourceError(told, path, one.line, "right")
-    chosen = [one for one in asked if split in ("all", one.split)]
+    file = _read(path)
+    for line in file.lines:
+        for key in line.question.right:
+            if key not in file.documents:
+                raise line.row.error(f"no document has the id {key[:200]!r}{guess(key, file.documents)}", "right")
+    if not file.lines:
+        raise SourceError("the file has no questions", path)
+    chosen = [line for line in file.lines if split in ("all", line.split)]
     if not chosen:
-        there = ", ".join(sorted({one.split for one in asked} - {""})) or "none"
-        told = f"no question of the split {split!r}; splits that there are: {there}"
-        raise SourceError(told if asked else "the file has no questions", path)
-    questions = [replace(q, units=q.units or _units(q, units)) for q in (one.question for one in chosen)]
-    notes = tuple(_notes(asked, split))
-    corpus = corpus_of(name, "retrieval", tuple(documents.values()), questions, licence=licence, notes=notes)
-    return replace(corpus, source=_told(chosen))
+        splits = ", ".join(sorted({line.split for line in file.lines} - {""})) or "none"
+        raise SourceError(f"no question of the split {split!r}; splits that there are: {splits}", path)
+    questions = [_with_units(line.question, file.units) for line in chosen]
+    documents = tuple(file.documents.values())
+    notes = _notes(file.lines, split)
+    corpus = corpus_of(name, "retrieval", documents, questions, licence=licence, notes=notes)
+    return replace(corpus, source=_sources(chosen))
 
 
-def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Line]]:
-    """Return the documents, the unit of each that has one, and the questions."""
-    documents, units, asked = dict[str, Document](), dict[str, str](), list[_Line]()
-    document_ids, question_ids = Ids(path, "document"), Ids(path)
-    for line, row in json_lines(path):
-        if "question" in row:
-            asked.append(_asked(row, path, line))
-            question_ids.add(asked[-1].question.id, line)
+def _read(path: Path) -> _File:
+    file = _File()
+    document_ids = Ids(path, "document")
+    question_ids = Ids(path)
+    for row in json_rows(path):
+        if "question" in row.values:
+            line = _line(row)
+            file.lines.append(line)
+            question_ids.add(line.question.id, row.line)
             continue
-        require(row, ("document", "passages"), path, line)
-        document = _document(row, path, line)
-        documents[document_ids.add(document.id, line)] = document
-        if unit := key_field(row, "unit", "", path, line):
-            units[document.id] = unit
-    if not documents:
-        raise SourceError("the file has no documents" if asked else "the file is empty", path)
-    return documents, units, asked
+        row.require("document", "passages")
+        document = _document(row)
+        file.documents[document_ids.add(document.id, row.line)] = document
+        unit = row.key("unit")
+        if unit:
+            file.units[document.id] = unit
+    if not file.documents:
+        raise SourceError("the file has no documents" if file.lines else "the file is empty", path)
+    return file
 
 
-def _document(row: Mapping[str, Any], path: Path, line: int) -> Document:
-    key, passages = key_field(row, "document", "", path, line), row["passages"]
+def _document(row: Row) -> Document:
+    key = row.key("document")
     if not key:
-        raise SourceError("is null; every document needs an id", path, line, "document")
+        raise row.error("is null; every document needs an id", "document")
+    passages = row.values["passages"]
     if not isinstance(passages, list) or not passages:
-        told = "is empty" if passages == [] else f"is {KINDS[type(passages)]}"
-        raise SourceError(f"must be a list of texts, one at least; it {told}", path, line, "passages")
-    return Document(key, tuple(text_field(text, path, line, f"passages[{n}]") for n, text in enumerate(passages)))
+        found = "is empty" if passages == [] else f"is {KINDS[type(passages)]}"
+        raise row.error(f"must be a list of texts, one at least; it {found}", "passages")
+    return Document(key, tuple(row.as_text(text, f"passages[{number}]") for number, text in enumerate(passages)))
 
 
-def _asked(row: dict[str, Any], path: Path, line: int) -> _Line:
-    require(row, ("question", "right"), path, line)
-    right = _right(row["right"], path, line)
-    unit, split = key_field(row, "unit", "", path, line), row.get("split")
+def _line(row: Row) -> _Line:
+    row.require("question", "right")
+    right = _right(row)
+    unit = row.key("unit")
+    split = row.values.get("split")
     if split is not None and split not in SPLITS:
-        raise SourceError(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", path, line, "split")
-    source, answer = (row.get(field) for field in ("source", "answer"))
-    if answer is not None:
-        text_field(answer, path, line, "answer")
+        raise row.error(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", "split")
+    if row.values.get("answer") is not None:
+        # Answers are for people; they are checked, and left.
+        row.text("answer")
     question = Question(
-        key_field(row, "id", str(line - 1), path, line),
-        text_field(row["question"], path, line, "question"),
-        right,
-        _gains(row.get("gains"), right, path, line),
-        (unit,) if unit else (),
+        id=row.key("id", row.number),
+        question=row.text("question"),
+        right=right,
+        gains=_gains(row, right),
+        units=(unit,) if unit else (),
     )
-    return _Line(line, question, split or "", "" if source is None else text_field(source, path, line, "source"))
+    source = "" if row.values.get("source") is None else row.text("source")
+    return _Line(row, question, split or "", source)
 
 
-def _right(value: Any, path: Path, line: int) -> tuple[str, ...]:
+def _right(row: Row) -> tuple[str, ...]:
+    value = row.values["right"]
     if not isinstance(value, list):
-        told = f"must be a list of ids, empty for a question without an answer; it is {KINDS[type(value)]}"
-        raise SourceError(told, path, line, "right")
-    found = tuple(key_field({"right": key}, "right", "", path, line) for key in value)
-    if not all(found):
-        raise SourceError("null, where an id is needed; an empty list is for no document", path, line, "right")
-    if repeated := [key for key, number in Counter(found).items() if number > 1]:
-        raise SourceError(f"{repeated[0][:200]!r} stands twice", path, line, "right")
-    return found
+        kind = KINDS[type(value)]
+        raise row.error(f"must be a list of ids, empty for a question without an answer; it is {kind}", "right")
+    if None in value:
+        raise row.error("null, where an id is needed; an empty list is for no document", "right")
+    names = tuple(row.as_key(name, "right") for name in value)
+    for name, number in Counter(names).items():
+        if number > 1:
+            raise row.error(f"{name[:200]!r} stands twice", "right")
+    return names
 
 
-def _gains(value: Any, right: Sequence[str], path: Path, line: int) -> tuple[int, ...]:
+def _gains(row: Row, right: Sequence[str]) -> tuple[int, ...]:
+    value = row.values.get("gains")
     if value is None:
         return ()
-    good = isinstance(value, list) and all(type(gain) is int and gain > 0 for gain in value)
-    if not good or len(value) != len(right):
-        raise SourceError("must be a whole number, 1 or more, for each right document", path, line, "gains")
+    are_numbers = isinstance(value, list) and all(type(gain) is int and gain > 0 for gain in value)
+    if not are_numbers or len(value) != len(right):
+        raise row.error("must be a whole number, 1 or more, for each right document", "gains")
     return tuple(value)
 
 
-def _units(question: Question, units: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the units of a question that names none: those of its right documents, or these themselves."""
-    return tuple(dict.fromkeys(units.get(key, f"document:{key}") for key in question.right))
+def _with_units(question: Question, units: Mapping[str, str]) -> Question:
+    """Return a question with units; one that names none has those of its right documents, or these themselves."""
+    if question.units:
+        return question
+    of_documents = [units.get(key, f"document:{key}") for key in question.right]
+    return replace(question, units=tuple(dict.fromkeys(of_documents)))
 
 
-def _notes(asked: Sequence[_Line], split: Split) -> Iterator[str]:
-    splits = Counter(one.split for one in asked if one.split)
+def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
+    """Say which splits there are, and whether units have questions of more than one."""
+    splits = Counter(line.split for line in lines if line.split)
     if splits:
-        there = ", ".join(f"{name} {splits[name]:,}" for name in SPLITS if splits[name])
-        without = f", {len(asked) - splits.total():,} without one" if splits.total() < len(asked) else ""
-        taken = f"; split={split} takes {counted(splits[split], 'question')}" if split != "all" else ""
-        yield f"splits: {there}{without}{taken}"
-    of_unit = defaultdict[str, set[str]](set)
-    for one in asked:
-        for unit in one.question.units:
-            of_unit[unit].add(one.split)
-    if shared := sum(len(found) > 1 for found in of_unit.values()):
+        note = f"splits: {', '.join(f'{name} {splits[name]:,}' for name in SPLITS if splits[name])}"
+        without = len(lines) - splits.total()
+        if without:
+            note += f", {without:,} without one"
+        if split != "all":
+            note += f"; split={split} takes {counted(splits[split], 'question')}"
+        yield note
+    splits_of_unit: dict[str, set[str]] = {}
+    for line in lines:
+        for unit in line.question.units:
+            splits_of_unit.setdefault(unit, set()).add(line.split)
+    shared = sum(len(of_unit) > 1 for of_unit in splits_of_unit.values())
+    if shared:
         yield f"{counted(shared, 'unit')} with questions of more than one split"
 
 
-def _told(asked: Sequence[_Line]) -> str:
+def _sources(lines: Sequence[_Line]) -> str:
     """Say how the questions were made, most frequent first."""
-    made = Counter(one.source for one in asked if one.source)
-    return ", ".join(f"{way} {number:,}" for way, number in sorted(made.items(), key=lambda item: (-item[1], item[0])))
+    made = Counter(line.source for line in lines if line.source)
+    by_number = sorted(made.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{source} {number:,}" for source, number in by_number)

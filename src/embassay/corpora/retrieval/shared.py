@@ -20,14 +20,16 @@ SHAPE = "retrieval"
 Unit = Literal["document", "question"]
 """What makes questions independent: that no document answers both, or that they are two."""
 JUDGED = "each question is a unit of its own: judged collections share documents; unit=document joins what shares one"
+Judgement = tuple[int, str, str, int]
+"""Line, query, document and grade."""
 GUESSED = 50_000
 """Ids among which the nearest to a wrong one is looked for."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 @dataclass
-class Left:
-    """What was left out: how many, and where the first of them stands."""
+class Omitted:
+    """How many things were left out, and where the first of them stands."""
 
     count: int = 0
     first: str = ""
@@ -37,14 +39,28 @@ class Left:
         self.first = self.first or place
         self.count += 1
 
-    def told(self, one: str, many: str) -> tuple[str, ...]:
-        """Say it in a note, of one or of many; nothing where there is none."""
-        return (f"{self.count:,} {one if self.count == 1 else many} (the first: {self.first})",) if self.count else ()
+    def notes(self, one: str, many: str) -> tuple[str, ...]:
+        """Return a note, in the words for one or for many; nothing where there is none."""
+        if self.count == 0:
+            return ()
+        return (f"{_number_of(self.count, one, many)} (the first: {self.first})",)
 
 
 @dataclass
 class Judgements:
-    """Which documents are right for which query, read line by line."""
+    """Which documents are right for which query, read line by line.
+
+    Attributes
+    ----------
+    gains
+        The grade of each right document, by query.
+    zero, repeated
+        How many judgements have a grade of 0 or less, or repeat another.
+    no_query, no_document
+        Judgements whose query or document is not there.
+    lost
+        Queries with a right document that is not there.
+    """
 
     path: Path
     queries: Mapping[str, str]
@@ -52,9 +68,14 @@ class Judgements:
     gains: dict[str, dict[str, int]] = field(default_factory=dict)
     zero: int = 0
     repeated: int = 0
-    no_query: Left = field(default_factory=Left)
-    no_document: Left = field(default_factory=Left)
-    lost: dict[str, None] = field(default_factory=dict)
+    no_query: Omitted = field(default_factory=Omitted)
+    no_document: Omitted = field(default_factory=Omitted)
+    lost: set[str] = field(default_factory=set)
+
+    def read(self, rows: Iterable[Judgement]) -> None:
+        """Take in the judgements of a file."""
+        for line, query, document, grade in rows:
+            self.add(line, query, document, grade)
 
     def add(self, line: int, query: str, document: str, grade: int) -> None:
         """Take one in: it is right where its grade is above 0, and query and document are there."""
@@ -64,10 +85,11 @@ class Judgements:
             self.no_query.add(f"{quoted(query)} on line {line} of {self.path.name}")
         elif document not in self.documents:
             self.no_document.add(f"{quoted(document)} on line {line} of {self.path.name}")
-            self.lost[query] = None
+            self.lost.add(query)
         else:
             right = self.gains.setdefault(query, {})
-            self.repeated += document in right
+            if document in right:
+                self.repeated += 1
             right[document] = max(grade, right.get(document, 0))
 
     def questions(self, unit: Unit) -> tuple[Question, ...]:
@@ -78,35 +100,35 @@ class Judgements:
         SourceError
             If there is none.
         """
-        found = [
-            Question(query, text, tuple(right), tuple(right.values()), units(right, unit))
-            for query, text in self.queries.items()
-            if (right := self.gains.get(query))
-        ]
-        if not found:
-            why = self.no_query.first or self.no_document.first
-            told = f": {why} is not there" if why else ": no grade is above 0"
-            raise SourceError(f"no judgement joins a query with a document{told}", self.path)
-        return tuple(found)
+        questions = []
+        for query, text in self.queries.items():
+            if query in self.gains:
+                gains = self.gains[query]
+                questions.append(Question(query, text, tuple(gains), tuple(gains.values()), units(gains, unit)))
+        if not questions:
+            missing = self.no_query.first or self.no_document.first
+            reason = f"{missing} is not there" if missing else "no grade is above 0"
+            raise SourceError(f"no judgement joins a query with a document: {reason}", self.path)
+        return tuple(questions)
 
     def notes(self) -> Iterator[str]:
         """Say what was left out."""
-        lost = len(self.lost.keys() - self.gains.keys())
+        lost = len(self.lost - self.gains.keys())
         unjudged = len(self.queries) - len(self.gains) - lost
         if unjudged:
-            yield f"{_of(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
+            yield f"{_number_of(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
         if self.zero:
             yield f"{counted(self.zero, 'judgement')} of grade 0 or less: not right"
         if self.repeated:
             yield f"{counted(self.repeated, 'judgement')} repeated: the highest grade counts"
-        yield from self.no_query.told(
+        yield from self.no_query.notes(
             "judgement left out: its query is not there", "judgements left out: their queries are not there"
         )
-        yield from self.no_document.told(
+        yield from self.no_document.notes(
             "judgement left out: its document is not there", "judgements left out: their documents are not there"
         )
         if lost:
-            yield f"{_of(lost, 'query', 'queries')} left out: no right document of theirs is there"
+            yield f"{_number_of(lost, 'query', 'queries')} left out: no right document of theirs is there"
 
 
 def grade_of(cell: str, path: Path, line: int, column: str) -> int:
@@ -118,7 +140,9 @@ def grade_of(cell: str, path: Path, line: int, column: str) -> int:
 
 def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
     """Return the keys of a question's units: its right documents, or none, which leaves itself."""
-    return tuple(f"document:{name}" for name in right) if unit == "document" else ()
+    if unit == "question":
+        return ()
+    return tuple(f"document:{name}" for name in right)
 
 
 def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
@@ -128,9 +152,11 @@ def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
 
 def guess(name: str, known: Iterable[str]) -> str:
     """Return the part of a message that has the nearest known id, empty where none is near."""
+    candidates = list(islice(known, GUESSED))
     bare = name.rpartition(".")[0] or name
-    ends = [k for k in islice(known, GUESSED) if k == bare or k.endswith(f"/{bare}")]
-    near = ends[0] if len(ends) == 1 else nearest(name, islice(known, GUESSED))
+    # The name of a file for its path without suffix is the commonest mistake.
+    same_name = [other for other in candidates if other == bare or other.endswith(f"/{bare}")]
+    near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
     return f"; did you mean {quoted(near)}?" if near else ""
 
 
@@ -156,21 +182,28 @@ def corpus_of(
 
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
+    """Say how many documents and questions there are, and how many repeat another."""
+    amounts = counted(len(documents), "document")
     passages = sum(len(document.passages) for document in documents)
-    unanswerable = sum(not question.right for question in questions)
-    cut = f" in {counted(passages, 'passage')}" if passages != len(documents) else ""
-    none = f", {unanswerable:,} of them not answered by any document" if unanswerable else ""
-    yield f"{counted(len(documents), 'document')}{cut}, {counted(len(questions), 'question')}{none}"
-    sizes = [len(question.right) for question in questions if question.right]
-    if sizes and max(sizes) > 1:
-        yield f"{min(sizes):,} to {max(sizes):,} right documents for a question"
-    if equal := len(documents) - len({document.passages for document in documents}):
-        yield f"{_of(equal, 'document has', 'documents have')} the text of another"
-    if repeated := len(questions) - len({question.question for question in questions}):
-        yield f"{_of(repeated, 'question asks', 'questions ask')} what another asks, word for word"
+    if passages != len(documents):
+        amounts += f" in {counted(passages, 'passage')}"
+    amounts += f", {counted(len(questions), 'question')}"
+    right_documents = [len(question.right) for question in questions if question.right]
+    unanswerable = len(questions) - len(right_documents)
+    if unanswerable:
+        amounts += f", {unanswerable:,} of them not answered by any document"
+    yield amounts
+    if max(right_documents, default=0) > 1:
+        yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
+    equal = len(documents) - len({document.passages for document in documents})
+    if equal:
+        yield f"{_number_of(equal, 'document has', 'documents have')} the text of another"
+    repeated = len(questions) - len({question.question for question in questions})
+    if repeated:
+        yield f"{_number_of(repeated, 'question asks', 'questions ask')} what another asks, word for word"
 
 
-def _of(number: int, one: str, many: str) -> str:
+def _number_of(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
@@ -193,5 +226,9 @@ def judgement_files(there: Iterable[Path]) -> list[Path]:
 
 def topic_files(there: Iterable[Path]) -> list[Path]:
     """Return those entries of a folder that are files and whose name says that they have topics."""
-    named = (e for e in there if "qrels" not in e.name.lower() and e.is_file())
-    return [entry for entry in named if any(word in entry.name.lower() for word in ("topics", "queries"))]
+    files = []
+    for entry in there:
+        name = entry.name.lower()
+        if "qrels" not in name and ("topics" in name or "queries" in name) and entry.is_file():
+            files.append(entry)
+    return files

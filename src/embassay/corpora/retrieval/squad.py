@@ -11,12 +11,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from embassay.corpora.io.jsonl import KINDS, counted, key_field, text_field
+from embassay.corpora.io.jsonl import KINDS, counted
 from embassay.corpora.io.passages import sentences
-from embassay.corpora.io.squad import is_squad, json_object, list_of, value_of
-from embassay.corpora.retrieval.shared import Left, corpus_of
+from embassay.corpora.io.rows import Row
+from embassay.corpora.io.squad import articles, is_squad, objects
+from embassay.corpora.retrieval.shared import Omitted, corpus_of
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
@@ -57,7 +58,7 @@ def load(
     """
     path = Path(source)
     reader = _Reader(path, documents == "sentences", language)
-    for number, article in enumerate(list_of(json_object(path), "data", path, "")):
+    for number, article in enumerate(articles(path)):
         reader.article(number, article)
     if not reader.questions:
         raise SourceError("the file has no question that can be used", path)
@@ -76,6 +77,7 @@ class _Context:
     unit: str
 
     def document(self, place: int) -> str:
+        """Return the document in which this place of the text lies."""
         return self.ids[max(bisect_right(self.starts, place) - 1, 0)]
 
 
@@ -91,93 +93,104 @@ class _Reader:
     articles: int = 0
     paragraphs: int = 0
     ids: dict[str, str] = field(default_factory=dict)
-    moved: Left = field(default_factory=Left)
-    astray: Left = field(default_factory=Left)
-    unanswered: Left = field(default_factory=Left)
+    moved: Omitted = field(default_factory=Omitted)
+    astray: Omitted = field(default_factory=Omitted)
+    unanswered: Omitted = field(default_factory=Omitted)
 
-    def article(self, number: int, article: Any) -> None:
+    def article(self, number: int, article: Row) -> None:
         """Take in an article."""
         self.articles += 1
-        where = f"data[{number}]"
-        for index, paragraph in enumerate(list_of(article, "paragraphs", self.path, where)):
+        for index, paragraph in enumerate(objects(article, "paragraphs")):
             self.paragraphs += 1
-            inside = f"{where}.paragraphs[{index}]"
-            context = self._context(paragraph, f"{number}-{index}", f"article:{number}", inside)
-            for place, question in enumerate(list_of(paragraph, "qas", self.path, inside)):
-                self._question(question, context, f"{inside}.qas[{place}]")
+            context = self._context(paragraph, f"{number}-{index}", f"article:{number}")
+            for question in objects(paragraph, "qas"):
+                self._question(question, context)
 
-    def _context(self, paragraph: Any, name: str, unit: str, where: str) -> _Context:
-        text = text_field(value_of(paragraph, "context", self.path, where), self.path, None, f"{where}.context")
+    def _context(self, paragraph: Row, name: str, unit: str) -> _Context:
+        """Add the documents of a paragraph."""
+        paragraph.require("context")
+        text = paragraph.text("context")
         if not self.sentences:
             self.documents.append(Document(name, (text.strip(),)))
             return _Context(text, [name], [0], unit)
-        found = sentences(text, self.language)
-        ids = [f"{name}-{index}" for index in range(len(found))]
-        self.documents += [Document(key, (sentence,)) for key, (_, sentence) in zip(ids, found, strict=True)]
-        return _Context(text, ids, [start for start, _ in found], unit)
+        ids, starts = [], []
+        for index, (start, sentence) in enumerate(sentences(text, self.language)):
+            ids.append(f"{name}-{index}")
+            starts.append(start)
+            self.documents.append(Document(ids[-1], (sentence,)))
+        return _Context(text, ids, starts, unit)
 
-    def _question(self, value: Any, context: _Context, where: str) -> None:
-        text = text_field(value_of(value, "question", self.path, where), self.path, None, f"{where}.question").strip()
-        key = self._id(value, where)
-        impossible = value.get("is_impossible", False)
+    def _question(self, question: Row, context: _Context) -> None:
+        """Add a question, if an answer of it can be placed or it is unanswerable."""
+        question.require("question")
+        text = question.text("question").strip()
+        key = self._id(question)
+        impossible = question.values.get("is_impossible", False)
         if not isinstance(impossible, bool):
-            told = f"must be true or false, is {KINDS[type(impossible)]}"
-            raise SourceError(told, self.path, None, f"{where}.is_impossible")
-        right = () if impossible else self._right(value, context, where)
+            raise question.error(f"must be true or false, is {KINDS[type(impossible)]}", "is_impossible")
+        right = () if impossible else self._right(question, context)
         if right or impossible:
             self.questions.append(Question(key, text, right, units=(context.unit,)))
         else:
-            self.unanswered.add(where)
+            self.unanswered.add(_place_in_file(question))
 
-    def _id(self, value: Any, where: str) -> str:
-        value_of(value, "id", self.path, where)
-        # The place of the field is longer than its name, so it is looked up under the place.
-        key = key_field({f"{where}.id": value["id"]}, f"{where}.id", "", self.path, None).strip()
+    def _id(self, question: Row) -> str:
+        question.require("id")
+        key = question.key("id").strip()
         if not key:
-            raise SourceError("is null; every question needs one", self.path, None, f"{where}.id")
+            raise question.error("is null; every question needs one", "id")
         if key in self.ids:
-            raise SourceError(f"{quoted(key)} is the id of {self.ids[key]} already", self.path, None, f"{where}.id")
-        self.ids[key] = where
+            raise question.error(f"{quoted(key)} is the id of {self.ids[key]} already", "id")
+        self.ids[key] = _place_in_file(question)
         return key
 
-    def _right(self, value: Any, context: _Context, where: str) -> tuple[str, ...]:
+    def _right(self, question: Row, context: _Context) -> tuple[str, ...]:
         """Return the documents in which the annotators' answers begin, in their order in the text."""
-        answers = enumerate(list_of(value, "answers", self.path, where))
-        places = (self._place(answer, context.text, f"{where}.answers[{index}]") for index, answer in answers)
-        return tuple(dict.fromkeys(context.document(place) for place in sorted(p for p in places if p is not None)))
+        places = []
+        for answer in objects(question, "answers"):
+            place = self._place(answer, context.text)
+            if place is not None:
+                places.append(place)
+        return tuple(dict.fromkeys(context.document(place) for place in sorted(places)))
 
-    def _place(self, answer: Any, context: str, where: str) -> int | None:
-        """Return where an answer's first letter stands; None where that cannot be told."""
-        text, start = (value_of(answer, name, self.path, where) for name in ("text", "answer_start"))
+    def _place(self, answer: Row, context: str) -> int | None:
+        """Return where an answer's first letter stands; None where it is empty or cannot be placed."""
+        answer.require("text", "answer_start")
+        text, start = answer.values["text"], answer.values["answer_start"]
         if not isinstance(text, str):
-            raise SourceError(f"must be a text, is {KINDS[type(text)]}", self.path, None, f"{where}.text")
+            raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
-            told = f"must be a whole number, is {KINDS[type(start)]}"
-            raise SourceError(told, self.path, None, f"{where}.answer_start")
+            raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
         if not text.strip():
-            self.astray.add(where)
+            self.astray.add(_place_in_file(answer))
             return None
         space = len(text) - len(text.lstrip())
         # A negative number would count from the end.
         if start >= 0 and context.startswith(text, start):
             return start + space
         first = context.find(text)
-        if first < 0 or context.find(text, first + 1) >= 0:
-            self.astray.add(where)
+        stands_once = first >= 0 and context.find(text, first + 1) < 0
+        if not stands_once:
+            self.astray.add(_place_in_file(answer))
             return None
-        self.moved.add(where)
+        self.moved.add(_place_in_file(answer))
         return first + space
 
     def notes(self) -> Iterator[str]:
         """Say what was assumed, and left out."""
-        yield from self.moved.told(
+        yield from self.moved.notes(
             "answer is not where its offset says: taken where its text stands once",
             "answers are not where their offsets say: taken where their texts stand once",
         )
-        yield from self.astray.told(
+        yield from self.astray.notes(
             "answer left out: empty, or neither at its offset nor once elsewhere in its context",
             "answers left out: empty, or neither at their offset nor once elsewhere in their context",
         )
-        yield from self.unanswered.told(
+        yield from self.unanswered.notes(
             "question left out: no answer that can be placed", "questions left out: no answer that can be placed"
         )
+
+
+def _place_in_file(row: Row) -> str:
+    """Return the place of an object, such as ``data[0].paragraphs[1].qas[2]``."""
+    return row.prefix.removesuffix(".")

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.folders import Listing, Once
-from embassay.corpora.io.jsonl import listed
+from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import collapsed, cutter
 from embassay.corpora.retrieval.sgml import has_topics, sgml_documents, sgml_topics, text_lines
 from embassay.corpora.retrieval.shared import (
     JUDGED,
+    Judgement,
     Judgements,
-    Left,
+    Omitted,
     Unit,
     corpus_of,
     cut_all,
@@ -81,73 +82,93 @@ def load(
     SpecError
         For options that do not fit.
     """
-    path, cut = Path(source), cutter(passages, language)
+    path = Path(source)
+    cut = cutter(passages, language)
     listing = Listing(follow_links)
     files = sorted(listing.files(path))
-    there = [file for file in files if file.parent == path]
-    judged = _only(judgement_files(there), path, "of judgements, with 'qrels' in its name", listing)
-    topics = _only(topic_files(there), path, "of topics, with 'topics' or 'queries' in its name", listing)
-    queries = _topics(topics, topic)
+    files_of_folder = [file for file in files if file.parent == path]
+    judged = _only(judgement_files(files_of_folder), path, "of judgements, with 'qrels' in its name", listing)
+    topics = _only(topic_files(files_of_folder), path, "of topics, with 'topics' or 'queries' in its name", listing)
+    queries = _queries(topics, topic)
     documents = _Documents(path)
     for file in files:
         if file not in (judged, topics):
             documents.read(file)
-    judgements = Judgements(judged, queries, documents.checked())
-    for line, query, document, grade in _rows(judged):
-        judgements.add(line, query, document, grade)
+    documents.check()
+    judgements = Judgements(judged, queries, documents.texts)
+    judgements.read(_judgements(judged))
     questions = judgements.questions(unit)
     notes = [f"topics: {topics.name}, {topic}; judgements: {judged.name}; passages: {passages}"]
-    notes += [*judgements.notes(), *documents.notes(), *listing.notes(), *([JUDGED] if unit == "question" else [])]
+    notes += [*judgements.notes(), *documents.notes(), *listing.notes()]
+    if unit == "question":
+        notes.append(JUDGED)
     return corpus_of(name, "trec", cut_all(documents.texts, cut), questions, licence=licence, notes=notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
-    if len(files) == 1:
-        return files[0]
+    """Return the only file of a kind, or raise SourceError."""
     if not files:
         raise SourceError(f"no file {what}{listing.hint()}", path)
-    raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; leave one", path)
+    if len(files) > 1:
+        raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; leave one", path)
+    return files[0]
 
 
 @dataclass
 class _Documents:
-    """The documents of several files, each id once among them all."""
+    """The documents of several files, each id once among them all.
+
+    Attributes
+    ----------
+    texts
+        By id, of those that have one.
+    places
+        The file and the line of every id.
+    """
 
     path: Path
     texts: dict[str, str] = field(default_factory=dict)
-    file: dict[str, tuple[Path, int]] = field(default_factory=dict)
-    empty: Left = field(default_factory=Left)
-    others: Left = field(default_factory=Left)
+    places: dict[str, tuple[Path, int]] = field(default_factory=dict)
+    empty: Omitted = field(default_factory=Omitted)
+    others: Omitted = field(default_factory=Omitted)
 
     def read(self, file: Path) -> None:
         """Take in the documents of a file; one of another kind is counted."""
-        reader = _table if file.suffix.lower() == TABLE else sgml_documents if file.suffix.lower() in SGML else None
-        before = len(self.file)
-        for line, name, text in reader(file) if reader else ():
-            if name in self.file:
-                there, number = self.file[name]
-                raise SourceError(
-                    f"{quoted(name)} stands in {there.name} on line {number} already", file, line, "DOCNO"
-                )
-            self.file[name] = file, line
+        before = len(self.places)
+        for line, name, text in _documents_in(file):
+            if name in self.places:
+                earlier, number = self.places[name]
+                problem = f"{quoted(name)} stands in {earlier.name} on line {number} already"
+                raise SourceError(problem, file, line, "DOCNO")
+            self.places[name] = file, line
             if text:
                 self.texts[name] = text
             else:
                 self.empty.add(f"{quoted(name)} on line {line} of {file.name}")
-        if len(self.file) == before:
+        if len(self.places) == before:
             self.others.add(file.name)
 
-    def checked(self) -> dict[str, str]:
-        """Return the texts, or raise SourceError where there are none."""
+    def check(self) -> None:
+        """Raise SourceError where there is no text."""
         if not self.texts:
-            told = f"SGML (<DOC>, <DOCNO>, <TEXT>) in {', '.join(SGML)}, or id, tab, text in {TABLE}"
-            raise SourceError(f"no document with a text in it; documents are {told}", self.path)
-        return self.texts
+            forms = f"SGML (<DOC>, <DOCNO>, <TEXT>) in {', '.join(SGML)}, or id, tab, text in {TABLE}"
+            raise SourceError(f"no document with a text in it; documents are {forms}", self.path)
 
     def notes(self) -> Iterator[str]:
         """Say what was left out."""
-        yield from self.empty.told("document left out: no text", "documents left out: no text")
-        yield from self.others.told("other file left out: no document in it", "other files left out: no document in it")
+        yield from self.empty.notes("document left out: no text", "documents left out: no text")
+        yield from self.others.notes(
+            "other file left out: no document in it", "other files left out: no document in it"
+        )
+
+
+def _documents_in(file: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, id, text) of the documents of a file; nothing for a file of another kind."""
+    suffix = file.suffix.lower()
+    if suffix == TABLE:
+        yield from _table(file)
+    elif suffix in SGML:
+        yield from sgml_documents(file)
 
 
 def _table(path: Path) -> Iterator[tuple[int, str, str]]:
@@ -161,33 +182,34 @@ def _table(path: Path) -> Iterator[tuple[int, str, str]]:
         yield number, name.strip(), text.replace("\t", " ").strip()
 
 
-def _topics(path: Path, topic: Topic) -> dict[str, str]:
+def _queries(path: Path, topic: Topic) -> dict[str, str]:
     """Return the queries by id."""
     text = "".join(line for _, line in text_lines(path))
     rows = sgml_topics(path, text, SECTIONS[topic]) if has_topics(text) else _plain_topics(path, topic)
-    queries, once = dict[str, str](), Once(path, "num")
-    for line, name, query in rows:
-        queries[once.add(name, line)] = query
+    ids = Ids(path, "num", numbered=False)
+    queries = {ids.add(name, line): query for line, name, query in rows}
     if not queries:
         raise SourceError("the file has no topics", path)
     return queries
 
 
 def _plain_topics(path: Path, topic: Topic) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, id, query) of lines of id, tab, text."""
     if topic != "title":
         raise SpecError(f"topic={topic} needs topics in SGML; those of {path} are lines of id, tab, text")
     for line, name, text in _table(path):
-        if not (query := collapsed(text)):
+        query = collapsed(text)
+        if not query:
             raise SourceError("an empty text", path, line, "title")
         yield line, name, query
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str, str, int]]:
-    """Yield (line, query, document, grade) of every judgement."""
+def _judgements(path: Path) -> Iterator[Judgement]:
     for number, line in text_lines(path):
         cells = line.split()
         if not cells:
             continue
         if len(cells) != 4:
             raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
-        yield number, cells[0], cells[2], grade_of(cells[3], path, number, "grade")
+        query, _, document, grade = cells
+        yield number, query, document, grade_of(grade, path, number, "grade")

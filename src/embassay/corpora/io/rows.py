@@ -1,0 +1,99 @@
+"""A row of a user's file with its place, so that a mistake gives one message with file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.corpora.io.jsonl import KINDS, json_lines, key_of, listed, text_field
+from embassay.errors import SourceError
+
+
+@dataclass(frozen=True)
+class Row:
+    """The values of a row, or of an object inside a file, by field.
+
+    Attributes
+    ----------
+    line
+        Its line in the file, from 1; None where the file is read as a whole.
+    prefix
+        What stands before a field's name in messages, such as ``data[0].`` for an object inside another.
+    """
+
+    values: Mapping[str, Any]
+    path: Path
+    line: int | None
+    prefix: str = ""
+
+    @property
+    def number(self) -> str:
+        """The number of the line from 0, which is the id of a row without one."""
+        return str((self.line or 1) - 1)
+
+    def error(self, problem: str, field: str) -> SourceError:
+        """Return the error of a field."""
+        return SourceError(problem, self.path, self.line, f"{self.prefix}{field}")
+
+    def require(self, *fields: str) -> None:
+        """Raise SourceError for the first of these fields that is not there."""
+        for field in fields:
+            if field not in self.values:
+                raise self.error(f"missing; found {listed(sorted(self.values))}", field)
+
+    def require_values(self, *fields: str) -> None:
+        """Raise SourceError for the first of these fields that is not there or is null."""
+        for field in fields:
+            if self.values.get(field) is None:
+                raise self.error("missing", field)
+
+    def text(self, field: str) -> str:
+        """Return a field that must be a text, not empty."""
+        return self.as_text(self.values[field], field)
+
+    def key(self, field: str, default: str = "") -> str:
+        """Return an optional text or whole number that names something, as text."""
+        value = self.values.get(field)
+        return default if value is None else self.as_key(value, field)
+
+    def as_text(self, value: Any, field: str) -> str:
+        """Return a value of this field that must be a text, not empty."""
+        return text_field(value, self.path, self.line, f"{self.prefix}{field}")
+
+    def as_key(self, value: Any, field: str) -> str:
+        """Return a value of this field that must be a text or a whole number, as text."""
+        return key_of(value, self.path, self.line, f"{self.prefix}{field}")
+
+    def object(self, value: Any, prefix: str) -> Row:
+        """Return an object inside this one, whose fields are called by this prefix in messages."""
+        if not isinstance(value, dict):
+            # The object itself is named without the dot that divides it from its fields.
+            raise self.error(f"must be an object, is {KINDS[type(value)]}", prefix.removesuffix("."))
+        return Row(value, self.path, self.line, f"{self.prefix}{prefix}")
+
+    def list(self, field: str) -> list[Any]:
+        """Return a field that must be a list."""
+        self.require(field)
+        value = self.values[field]
+        if not isinstance(value, list):
+            raise self.error(f"must be a list, is {KINDS[type(value)]}", field)
+        return value
+
+
+def json_rows(path: Path) -> Iterator[Row]:
+    """Yield the objects of a file of JSON lines.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for what is not UTF-8, not JSON, or no object.
+    """
+    for line, values in json_lines(path):
+        yield Row(values, path, line)
+
+
+def is_blank(value: Any) -> bool:
+    """Say whether a cell is missing or has nothing in it."""
+    return value is None or (isinstance(value, str) and not value.strip())
