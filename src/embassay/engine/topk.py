@@ -80,7 +80,7 @@ def search(
     if route == "faiss":
         return _approximate(task, k, device)
     answer, name = _exact(task, route, device)
-    return answer.found(name, k)
+    return answer.result(name, k)
 
 
 def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
@@ -107,13 +107,13 @@ def _approximate(task: SearchTask, k: int, device: str) -> Found:
     count = task.passages.shape[0]
     if task.sparse or count < topk_faiss.FEW:
         reason = "vectors are sparse" if task.sparse else f"{count:,} passages are few"
-        return _exact(task, "auto", device)[0].found(f"exact: {reason}", k)
+        return _exact(task, "auto", device)[0].result(f"exact: {reason}", k)
     answer, index = topk_faiss.approximate(task)
     checked = topk_faiss.checked_queries(task)
     part = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
     right = _exact(part, "auto", device)[0].documents[:, :k]
     share = topk_faiss.recall(answer.documents[checked, :k], right)
-    return answer.found(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
+    return answer.result(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
 
 
 def _check(task: SearchTask) -> None:

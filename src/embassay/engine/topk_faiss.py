@@ -47,7 +47,7 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
             similarity, passage = task.similarity(queries, documents)
             answer.add(queries, documents, passage, similarity)
             _, pairs = task.pairs_of(queries[:1])
-            pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.own[pairs])]
+            pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.pair_similarity[pairs])]
             answer.greater[pairs] = answer.tied[pairs] = 0
             answer.count(pairs, queries, similarity)
     return answer, name
