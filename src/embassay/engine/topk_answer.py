@@ -233,7 +233,7 @@ class Answer:
 def ranges(first: Ints, sizes: Ints) -> Ints:
     """Return the numbers from ``first[0]`` on, ``sizes[0]`` of them, then ``sizes[1]`` from ``first[1]`` on, …"""
     begin = np.cumsum(sizes) - sizes
-    return np.arange(sizes.sum()) + np.repeat(first - begin, sizes)
+    return np.asarray(np.arange(sizes.sum()) + np.repeat(first - begin, sizes))
 
 
 def _true_before(mask: Bools, order: Ints) -> Ints:

@@ -226,7 +226,7 @@ class Block:
         """(N,) the first passage of each document that has a similarity."""
         passages = self.passages.copy()
         passages[self.undefined] = np.iinfo(np.int64).max
-        return -self.of_documents(-passages[None, :])[0]
+        return np.asarray(-self.of_documents(-passages[None, :])[0])
 
     def mark(self, scores: NDArray[Any]) -> None:
         """Mark in (b, B) scores what they do not say: −inf without a similarity, NaN where it is unknown."""

@@ -168,8 +168,8 @@ class Scanner:
         pair_scores = task.pair_similarity[pairs] / strip.units[row_of_pair]
         low, high = rank_limits(pair_scores, strip.error, strip.dtype)
         is_open = self._may_be_near(strip)
-        for row, part in runs(row_of_pair):
-            is_open[row] |= between(strip.documents[row], low[part], high[part])
+        for place, part in runs(row_of_pair):
+            is_open[place] |= between(strip.documents[place], low[part], high[part])
 
         if strip.dtype == np.float32:
             crowded = count_true(is_open) > OPEN + 4 * task.k
@@ -195,8 +195,8 @@ class Scanner:
         # Documents of known similarity are counted by it, all others by their scores.
         self.answer.count(pairs, query, similarity)
         strip.documents[row, column] = -np.inf
-        for row, part in runs(row_of_pair):
-            self.answer.greater[pairs[part]] += count_above(strip.documents[row], high[part])
+        for place, part in runs(row_of_pair):
+            self.answer.greater[pairs[part]] += count_above(strip.documents[place], high[part])
 
     def _may_be_near(self, strip: Strip) -> Bools:
         """Say which documents may be among the k nearest; those of unknown score are."""

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.badges import Badges, badges
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, encode
+from embassay.engine.robustness import Robustness, check_robustness
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.result import Failure, Result
@@ -57,7 +57,7 @@ class Outcome:
     speed: dict[str, float] = field(default_factory=dict)
     route: dict[str, Any] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
-    badges: dict[str, Badges | None] = field(default_factory=dict)
+    badges: dict[str, Robustness | None] = field(default_factory=dict)
 
     def fail(self, encoder: str, reason: str, task: Task | None = None) -> None:
         """Note that an encoder failed, or a diagnostic on it; without its name a diagnostic on all encoders."""
@@ -185,7 +185,7 @@ def begin(
                 learn = partial(_learn, encoder, texts) if hasattr(encoder, "relearn") else None
                 vectors = replace(vectors, search=partial(search, device=plan.device), learn=learn)
                 if plan.badges and spent.encoded and encoder.card.cached and not encoder.card.remote:
-                    outcome.badges[entry.label] = _badges(encoder, vectors, texts, plan.seed, spent.encoded)
+                    outcome.badges[entry.label] = _robustness(encoder, vectors, texts, plan.seed, spent.encoded)
                 for task in (t for t in todo if fitted[t.corpus.name].fingerprint == fingerprint):
                     _score(scoring, task, entry, encoder, vectors, submit)
     except BaseException:
@@ -250,12 +250,14 @@ def _unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
     return {name: float(n) for name, n in zip(names, ask([text for _, text in corpus.texts()]), strict=True)}
 
 
-def _badges(encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int) -> Badges | None:
+def _robustness(
+    encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int
+) -> Robustness | None:
     try:
-        return badges(encoder, vectors, texts, seed, encoded)
+        return check_robustness(encoder, vectors, texts, seed, encoded)
     except Exception as error:
         # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
-        return Badges(0, reason=one_line(f"{type(error).__name__}: {error}"))
+        return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
 def _fit(entry: Entry, corpus: Corpus[Any]) -> Encoder:
