@@ -702,7 +702,7 @@ def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(e
     def broken(*arguments):
         raise ArithmeticError("no room")
 
-    monkeypatch.setattr("embassay.run.score.badges", broken)
+    monkeypatch.setattr("embassay.run.score.check_robustness", broken)
     (tmp_path / "mine.py").write_text("def f(texts):\n    return [[float(len(t)), 1.0] for t in texts]\n")
     code, _, _ = embassay("run", "-e", "m=python:mine:f", "-c", "opposites", "-o", "RUN", "--limit", "5")
     assert code == 0

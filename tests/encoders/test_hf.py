@@ -8,7 +8,9 @@ import pytest
 
 from embassay.encoders.neural import hf_loading, hf_runner, memory
 from embassay.encoders.neural import locations as models_module
+from embassay.encoders.neural import runner as runner_module
 from embassay.encoders.neural.hf_files import kind_of, limit_of
+from embassay.encoders.neural.hf_model import PooledModel
 from embassay.encoders.neural.locations import Found
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.run.resolve import load_encoder
@@ -396,14 +398,14 @@ def test_every_route_gives_the_same(folder, name):
 
 
 def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
-    real = hf_runner.PooledModel.vectors
+    real = PooledModel.vectors
 
     def disturbed(self, ids, left=False, placed=False):
         return real(self, ids, left, placed) + (len(set(map(len, ids))) > 1)
 
     path = folder("LlamaModel", "left")
     plain = load_encoder(f"hf:{path}").encode(TEXTS)
-    monkeypatch.setattr(hf_runner.PooledModel, "vectors", disturbed)
+    monkeypatch.setattr(PooledModel, "vectors", disturbed)
     encoder = load_encoder(f"hf:{path}")
     assert near(encoder.encode(TEXTS), plain)
     assert encoder.route["backend"] == "unpadded"
@@ -412,7 +414,7 @@ def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
 
 
 def test_a_model_that_ignores_positions_is_padded_on_the_right(folder, monkeypatch):
-    monkeypatch.setattr(hf_runner.PooledModel, "takes_positions", False)
+    monkeypatch.setattr(PooledModel, "takes_positions", False)
     encoder = load_encoder(f"hf:{folder('GPT2LMHeadModel', 'left')}")
     encoder.encode(TEXTS)
     assert (encoder._runners[0].route, encoder._runners[0].left) == ("padded", False)
@@ -565,7 +567,7 @@ def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(t
     options = {**GROUPED, "max_position_embeddings": 64, "original_max_position_embeddings": 16, "rope_scaling": rope}
     monkeypatch.setitem(CONFIGS, "Phi3Model", ("Phi3Config", options))
     encoder = load_encoder(f"hf:{write(tmp_path / 'phi', 'Phi3Model', side='left')}")
-    monkeypatch.setattr(hf_runner, "PROBES", ("rains", "it rains"))
+    monkeypatch.setattr(runner_module, "PROBES", ("rains", "it rains"))
     long = ["it rains " * 4, "the old baker " * 10]
     encoder.encode(["rains"])
     runner = encoder._runners[0]

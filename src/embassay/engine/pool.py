@@ -1,8 +1,8 @@
-"""Each distinct text once: one pool of texts for an encoder, read from the cache where it is there.
+"""Encode each distinct text once; vectors that the cache holds are read from it.
 
-Texts are worked off by length, so that a batch holds texts of like length, and in blocks, so that what is
-finished is kept when a run is interrupted. Where a vector depends on the batch in its last bits, texts are cut into
-chunks that are the same after every restart: see ``store.ledger``.
+Texts are encoded by length, so that a batch holds texts of similar length, and in blocks, so that finished vectors are
+kept when a run is interrupted. Where a vector depends on the batch in its last bits, texts are cut into chunks that are
+the same after every restart: see ``store.ledger``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,8 +27,9 @@ from embassay.vectors import Vectors, as_array, as_float32, check_finite, with_n
 BLOCK = 128
 """Texts encoded together, where an encoder does not batch by itself, and kept together."""
 CHUNK = 1_024
-"""Texts that are encoded anew together after a kill, where a vector depends on its batch in the last bits."""
-Rows = Sequence[NDArray[np.float32] | None]
+"""Texts that are encoded again together after a kill, where a vector depends on its batch in the last bits."""
+Vector = NDArray[np.float32]
+Rows = Sequence[Vector | None]
 
 
 class Cache(Protocol):
@@ -53,7 +55,7 @@ class Ledger(Protocol):
         """Say whether these are the vectors that an earlier start has made of a chunk, all of them."""
         ...
 
-    def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
+    def finish(self, chunk: int, rows: Sequence[Vector]) -> None:
         """Remember the vectors of a chunk."""
         ...
 
@@ -78,8 +80,12 @@ class Effort:
 
     def __add__(self, other: Effort) -> Effort:
         """Add up two efforts."""
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Effort(*(mine + theirs for mine, theirs in pairs))
+        return Effort(
+            self.texts + other.texts,
+            self.encoded + other.encoded,
+            self.timed + other.timed,
+            self.seconds + other.seconds,
+        )
 
 
 def encode(
@@ -100,7 +106,7 @@ def encode(
     advance
         Called with the number of texts that have become ready.
     ledger
-        Opens what earlier starts of the same run have encoded; asked only where it matters.
+        Opens what earlier starts of the same run have encoded; called only where it matters.
 
     Returns
     -------
@@ -114,48 +120,55 @@ def encode(
     EncoderError
         If the encoder fails, or returns something that is not one finite vector for each text.
     """
-    cache = cache if encoder.card.cached else None
-    cached = cache.get(encoder.fingerprint, texts) if cache else [None] * len(texts)
-    ready = {text: row for text, row in zip(texts, cached, strict=True) if row is not None}
+    if not encoder.card.cached:
+        cache = None
+    cached: Rows = [None] * len(texts)
+    if cache is not None:
+        cached = cache.get(encoder.fingerprint, texts)
+    ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
     chunks = _chunks(encoder, texts, ready, ledger() if ledger and cache else None)
-    todo = sum(len(chunk.texts) for chunk in chunks)
-    advance(len(texts) - todo)
+    remaining = sum(len(chunk.texts) for chunk in chunks)
+    advance(len(texts) - remaining)
     work = _Work(encoder, cache, advance)
     for chunk in chunks:
         work.encode(chunk)
-    matrix = _assemble(texts, work.done, work.blocks, ready)
+    matrix = _assemble(texts, work.texts, work.blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    effort = Effort(len(texts), todo, work.timed, work.seconds)
+    effort = Effort(len(texts), remaining, work.timed, work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
 
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Texts that are encoded in one go; ``finish`` is told their vectors when they are in the cache."""
+    """Texts that are encoded in one go; ``finish`` is called with their vectors when they are in the cache."""
 
     texts: list[Text]
-    finish: Callable[[Sequence[NDArray[np.float32]]], None] | None = None
+    finish: Callable[[Sequence[Vector]], None] | None = None
 
 
-def _chunks(
-    encoder: Encoder, texts: Sequence[Text], ready: dict[Text, NDArray[np.float32]], ledger: Ledger | None
-) -> list[_Chunk]:
+def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], ledger: Ledger | None) -> list[_Chunk]:
     """Return what has to be encoded; vectors that must be made again are taken out of ``ready``."""
     missing = _by_length(text for text in texts if text not in ready)
+    # A service is paid for its answers, so it is never asked twice; and vectors that no batch changes need no chunks.
     if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
-        # What a service answers is paid for: it is never asked twice. What no batch changes may come in any.
         return [_Chunk(missing)] if missing else []
-    had = ledger.had_vectors(np.array([text in ready for text in texts], dtype=bool))
+
+    ready_now = np.array([text in ready for text in texts], dtype=bool)
+    ready_at_first = set(compress(texts, ledger.had_vectors(ready_now)))
+    first_missing = _by_length(text for text in texts if text not in ready_at_first)
     chunks = []
-    for number, chunk in enumerate(_cut(_by_length(text for text, there in zip(texts, had, strict=True) if not there))):
+    for number, start in enumerate(range(0, len(first_missing), CHUNK)):
+        chunk = first_missing[start : start + CHUNK]
         if ledger.holds(number, [ready.get(text) for text in chunk]):
             continue
         for text in chunk:
             ready.pop(text, None)
         chunks.append(_Chunk(chunk, partial(ledger.finish, number)))
-    # Vectors that were there at first and are gone by now: the cache was cleared, or made room.
-    lost = _by_length(text for text, there in zip(texts, had, strict=True) if there and text not in ready)
-    return chunks + ([_Chunk(lost)] if lost else [])
+    # Vectors that were there at first and are gone by now: the cache was cleared, or dropped them to make room.
+    lost = _by_length(text for text in ready_at_first if text not in ready)
+    if lost:
+        chunks.append(_Chunk(lost))
+    return chunks
 
 
 def _is_batch_invariant(encoder: Encoder) -> bool:
@@ -167,66 +180,53 @@ def _by_length(texts: Iterable[Text]) -> list[Text]:
     return sorted(texts, key=lambda text: (text[0], len(text[1]), text[1]))
 
 
-def _cut(texts: Sequence[Text]) -> Iterator[list[Text]]:
-    for start in range(0, len(texts), CHUNK):
-        yield list(texts[start : start + CHUNK])
-
-
 class _Work:
-    """Encodes chunk after chunk, on the clock, and keeps what is finished whatever happens."""
+    """Encodes chunk after chunk, on the clock, and caches what is finished, some hundred vectors at a time."""
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
         self._encoder, self._cache, self._advance = encoder, cache, advance
-        self.done, self.blocks = list[Text](), list[Any]()
+        self.texts, self.blocks = list[Text](), list[Any]()
         self.seconds, self.timed = 0.0, 0
+        self._uncached_texts, self._uncached_rows = list[Text](), list[Any]()
 
     def encode(self, chunk: _Chunk) -> None:
         """Encode the texts of a chunk."""
-        keeper = _Keeper(self._encoder.fingerprint if self._cache else "", self._cache)
-        vectors: dict[Text, NDArray[np.float32]] = {}
+        vectors: dict[Text, Vector] = {}
         start = time.perf_counter()
         try:
-            for block, rows in _encoded(self._encoder, chunk.texts):
+            for texts, rows in _encoded(self._encoder, chunk.texts):
                 # A model may be loaded for the first texts: they are not on the clock.
                 if self.blocks:
                     self.seconds += time.perf_counter() - start
-                    self.timed += len(block)
-                self.done += block
+                    self.timed += len(texts)
+                self.texts += texts
                 self.blocks.append(rows)
-                keeper.add(block, rows)
-                if chunk.finish and not issparse(rows):
-                    vectors.update(zip(block, rows, strict=True))
-                self._advance(len(block))
+                if not issparse(rows):
+                    self._put(texts, rows)
+                    if chunk.finish:
+                        vectors.update(zip(texts, rows, strict=True))
+                self._advance(len(texts))
                 start = time.perf_counter()
         finally:
-            keeper.flush()
+            self._flush()
         if chunk.finish and len(vectors) == len(chunk.texts):
             chunk.finish([vectors[text] for text in chunk.texts])
 
+    def _put(self, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
+        self._uncached_texts += texts
+        self._uncached_rows.append(rows)
+        if len(self._uncached_texts) >= BLOCK:
+            self._flush()
 
-class _Keeper:
-    """Puts vectors into the cache, some hundred at a time."""
-
-    def __init__(self, fingerprint: str, cache: Cache | None):
-        self._fingerprint, self._cache = fingerprint, cache
-        self._texts, self._rows = list[Text](), list[NDArray[np.float32]]()
-
-    def add(self, texts: Sequence[Text], rows: Any) -> None:
-        if self._cache is None or issparse(rows):
-            return
-        self._texts += texts
-        self._rows.append(rows)
-        if len(self._texts) >= BLOCK:
-            self.flush()
-
-    def flush(self) -> None:
-        texts, rows = self._texts, self._rows
-        self._texts, self._rows = [], []
+    def _flush(self) -> None:
+        texts, rows = self._uncached_texts, self._uncached_rows
+        self._uncached_texts, self._uncached_rows = [], []
+        # Vectors of different lengths are an error, which is raised when they are put together.
         if self._cache is not None and texts and len({part.shape[1] for part in rows}) == 1:
-            self._cache.put(self._fingerprint, texts, np.concatenate(rows))
+            self._cache.put(self._encoder.fingerprint, texts, np.concatenate(rows))
 
 
-def _encoded(encoder: Encoder, todo: list[Text]) -> Iterator[tuple[list[Text], Any]]:
+def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], Any]]:
     """Yield texts and their vectors as they are ready: by the encoder's own batches, else block by block.
 
     An encoder may have ``batches(texts, role)``, which yields (places in texts, their vectors) and is given all texts
@@ -234,23 +234,22 @@ def _encoded(encoder: Encoder, todo: list[Text]) -> Iterator[tuple[list[Text], A
     """
     batches: Any = getattr(encoder, "batches", None)
     if batches is None:
-        for block in _blocks(todo):
+        for block in _blocks(texts):
             with _failing():
                 rows = encoder.encode([text for _, text in block], block[0][0])
             yield block, _checked(rows, block)
         return
-    for role in dict.fromkeys(role for role, _ in todo):
-        own = [text for text in todo if text[0] == role]
-        found = batches([text for _, text in own], role)
-        while (batch := _next(found)) is not None:
-            block = [own[place] for place in batch[0]]
-            yield block, _checked(batch[1], block)
-
-
-def _next(batches: Iterator[Any]) -> Any:
-    """Return the next batch, None at the end; whatever goes wrong is the encoder's failure."""
-    with _failing():
-        return next(batches, None)
+    for role in dict.fromkeys(role for role, _ in texts):
+        texts_of_role = [text for text in texts if text[0] == role]
+        iterator = batches([text for _, text in texts_of_role], role)
+        while True:
+            with _failing():
+                batch = next(iterator, None)
+            if batch is None:
+                break
+            places, rows = batch
+            block = [texts_of_role[place] for place in places]
+            yield block, _checked(rows, block)
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
@@ -295,18 +294,19 @@ def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _assemble(texts: Sequence[Text], done: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Any]) -> Any:
-    """Put the encoded blocks and the cached rows into one matrix, in the order of ``texts``."""
-    width = {block.shape[1] for block in blocks} | {len(row) for row in ready.values()}
-    if len(width) > 1:
-        raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(width)))}")
+def _assemble(texts: Sequence[Text], encoded: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Vector]) -> Any:
+    """Put the encoded blocks and the cached vectors into one matrix, in the order of ``texts``."""
+    widths = {block.shape[1] for block in blocks}
+    widths.update(len(vector) for vector in ready.values())
+    if len(widths) > 1:
+        raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
     if blocks and issparse(blocks[0]):
-        place = {text: row for row, text in enumerate(done)}
-        return with_narrow_indices(vstack(blocks, format="csr")[[place[text] for text in texts]])
-    matrix = np.empty((len(texts), width.pop() if width else 0), dtype=np.float32)
-    place = {text: row for row, text in enumerate(texts)}
+        row = {text: place for place, text in enumerate(encoded)}
+        return with_narrow_indices(vstack(blocks, format="csr")[[row[text] for text in texts]])
+    matrix = np.empty((len(texts), widths.pop() if widths else 0), dtype=np.float32)
+    row = {text: place for place, text in enumerate(texts)}
     if blocks:
-        matrix[[place[text] for text in done]] = np.concatenate(blocks)
-    for text, row in ready.items():
-        matrix[place[text]] = row
+        matrix[[row[text] for text in encoded]] = np.concatenate(blocks)
+    for text, vector in ready.items():
+        matrix[row[text]] = vector
     return matrix

@@ -71,8 +71,9 @@ def search(
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
-    asked = np.asarray(pairs if pairs is not None and len(pairs) else np.empty((0, 2)), dtype=np.int64)
-    task = SearchTask(queries, passages, starts, max(k, 1), measure, asked)
+    if pairs is None or not len(pairs):
+        pairs = np.empty((0, 2), dtype=np.int64)
+    task = SearchTask(queries, passages, starts, max(k, 1), measure, np.asarray(pairs, dtype=np.int64))
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
@@ -80,7 +81,7 @@ def search(
     if route == "faiss":
         return _approximate(task, k, device)
     answer, name = _exact(task, route, device)
-    return answer.found(name, k)
+    return answer.result(name, k)
 
 
 def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
@@ -92,9 +93,10 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
         device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
     elif route == "torch" and device == "auto":
         device = topk_gpu.accelerator()
-    product: Callable[[Any], Product] = NumpyProduct
-    name = "numpy float32"
-    if route != "numpy" and device:
+    product: Callable[[Any], Product]
+    if route == "numpy" or not device:
+        product, name = NumpyProduct, "numpy float32"
+    else:
         product, name = partial(topk_gpu.TorchProduct, device=device), f"torch float32 on {device}"
     try:
         return scan(task, product, np.float32), f"exact: {name}, decided in float64"
@@ -103,31 +105,31 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
 
 
 def _approximate(task: SearchTask, k: int, device: str) -> Found:
-    """Search by faiss, and measure what it misses."""
+    """Search by faiss, and measure what it misses on some of the queries."""
     count = task.passages.shape[0]
     if task.sparse or count < topk_faiss.FEW:
         reason = "vectors are sparse" if task.sparse else f"{count:,} passages are few"
-        return _exact(task, "auto", device)[0].found(f"exact: {reason}", k)
+        exact, _ = _exact(task, "auto", device)
+        return exact.result(f"exact: {reason}", k)
     answer, index = topk_faiss.approximate(task)
     checked = topk_faiss.checked_queries(task)
-    part = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
-    right = _exact(part, "auto", device)[0].documents[:, :k]
-    share = topk_faiss.recall(answer.documents[checked, :k], right)
-    return answer.found(f"approximate: {index}, recall@{k} {share:.3f} on {len(checked)} queries", k)
+    exact, _ = _exact(replace(task, queries=task.queries[checked], pairs=task.pairs[:0]), "auto", device)
+    recall = topk_faiss.recall(answer.documents[checked, :k], exact.documents[:, :k])
+    return answer.result(f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries", k)
 
 
 def _check(task: SearchTask) -> None:
     """Refuse shapes that do not belong together."""
-    count, width = task.passages.shape
-    if task.queries.shape[1] != width or issparse(task.queries) != task.sparse:
-        raise ValueError(f"queries of shape {task.queries.shape} and passages of {task.passages.shape} do not fit")
-    starts, pairs = task.starts, task.pairs
-    if starts is not None and len(starts):
-        if starts[0] != 0 or starts[-1] >= count or (np.diff(starts) <= 0).any():
+    queries, passages = task.queries.shape, task.passages.shape
+    if queries[1] != passages[1] or issparse(task.queries) != task.sparse:
+        raise ValueError(f"queries of shape {queries} and passages of {passages} do not fit")
+    if task.starts is not None:
+        # The first passage of each document, and the end of the last one.
+        edges = np.append(task.starts, passages[0])
+        if edges[0] != 0 or (len(task.starts) and (np.diff(edges) <= 0).any()):
             raise ValueError("starts must ascend from 0, each document with a passage at least")
-    elif starts is not None and count:
-        raise ValueError("starts must ascend from 0, each document with a passage at least")
+    pairs = task.pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"pairs must be (R, 2), not {pairs.shape}")
-    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (task.queries.shape[0], task.documents)).any()):
+    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (queries[0], task.documents)).any()):
         raise ValueError("pairs name a query or document that there is not")

@@ -1,6 +1,7 @@
-"""What is searched, the float64 similarities that decide, and the answer as it grows.
+"""What is searched, the float64 similarities that decide, and the answer that grows block by block.
 
-Whatever proposes a document, what is decided and returned is the float64 number of ``geometry.closeness``.
+Whatever proposes a document, the similarity that decides and that is returned is the float64 one of
+``geometry.closeness``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from embassay.vectors import Found, Similarity
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 DENSE_PAIRS, SPARSE_PAIRS = 512, 16_384
 """Pairs of vectors that are copied at once: dense ones should stay in the processor's cache."""
 
@@ -56,22 +58,23 @@ class SearchTask:
         return int(self.passages.shape[0]) if self.starts is None else len(self.starts)
 
     @cached_property
-    def squares(self) -> Floats:
+    def query_squares(self) -> Floats:
         """(Q,) q·q of each query."""
         with np.errstate(all="ignore"):
             return paired_dot(self.queries, self.queries)
 
     @cached_property
-    def defined(self) -> NDArray[np.bool_]:
+    def defined(self) -> Bools:
         """(Q,) whether a query has a similarity to anything: a zero or overflowing vector has no cosine."""
         if self.measure == "dot":
-            return np.ones(len(self.squares), dtype=np.bool_)
-        return np.asarray((self.squares > 0) & np.isfinite(self.squares))
+            return np.ones(len(self.query_squares), dtype=np.bool_)
+        return np.asarray((self.query_squares > 0) & np.isfinite(self.query_squares))
 
     @cached_property
-    def own(self) -> Floats:
+    def pair_similarity(self) -> Floats:
         """(R,) the similarity of each pair."""
-        return self.similarity(self.pairs[:, 0], self.pairs[:, 1])[0]
+        similarity, _ = self.similarity(self.pairs[:, 0], self.pairs[:, 1])
+        return similarity
 
     @cached_property
     def _pairs_by_query(self) -> tuple[Ints, Ints]:
@@ -80,11 +83,10 @@ class SearchTask:
         return order, np.searchsorted(self.pairs[order, 0], np.arange(self.queries.shape[0] + 1))
 
     def pairs_of(self, queries: Ints) -> tuple[Ints, Ints]:
-        """Return the pairs that ask about (n,) queries: (m,) the place of each one's query among these, (m,) pairs."""
+        """Return the pairs of (n,) queries: (m,) ascending places in ``queries``, and (m,) places in ``pairs``."""
         order, begin = self._pairs_by_query
         sizes = begin[queries + 1] - begin[queries]
-        place = np.arange(sizes.sum()) + np.repeat(begin[queries] - np.cumsum(sizes) + sizes, sizes)
-        return np.repeat(np.arange(len(queries)), sizes), order[place]
+        return np.repeat(np.arange(len(queries)), sizes), order[ranges(begin[queries], sizes)]
 
     def first_passages(self, documents: Ints) -> Ints:
         """Return the first passage of each document; the number of passages for the document after the last."""
@@ -98,25 +100,41 @@ class SearchTask:
             return passages
         return np.asarray(np.searchsorted(self.starts, passages, side="right") - 1)
 
+    def passages_of(self, documents: Ints) -> tuple[Ints, Ints]:
+        """Return all passages of (n,) documents: (m,) ascending places in ``documents``, and (m,) passages."""
+        first = self.first_passages(documents)
+        sizes = self.first_passages(documents + 1) - first
+        return np.repeat(np.arange(len(documents)), sizes), ranges(first, sizes)
+
     def similarity(self, query: Ints, document: Ints) -> tuple[Floats, Ints]:
         """Return the (n,) similarities of n queries and documents, and the nearest passage of each document.
 
         NaN where no passage has a similarity. These are the numbers that everything is decided by.
         """
-        if self.starts is None or not len(query):
-            return self._of_passages(query, document), document
-        first = self.first_passages(document)
-        sizes = self.first_passages(document + 1) - first
-        begin = np.cumsum(sizes) - sizes
-        passage = np.arange(sizes.sum()) + np.repeat(first - begin, sizes)
-        values = self._of_passages(np.repeat(query, sizes), passage)
-        nearest = np.fmax.reduceat(values, begin)
-        # Of passages that are equally near, the first one counts.
-        candidates = np.where(values == np.repeat(nearest, sizes), passage, self.passages.shape[0])
-        return nearest, np.minimum.reduceat(candidates, begin)
+        if self.starts is None:
+            return self.passage_similarity(query, document), document
+        place, passage = self.passages_of(document)
+        return self.nearest(place, passage, self.passage_similarity(query[place], passage))
 
-    def _of_passages(self, query: Ints, passage: Ints) -> Floats:
-        dots, squares = np.empty((2, len(query)))
+    def nearest(self, place: Ints, passage: Ints, similarity: Floats) -> tuple[Floats, Ints]:
+        """Return the greatest similarity of the passages at each place, and the first passage that has it.
+
+        Parameters
+        ----------
+        place, passage, similarity
+            (m,) each; places ascend from 0, each with one passage at least.
+        """
+        if not len(place):
+            return np.empty(0), np.empty(0, dtype=np.int64)
+        begin = np.flatnonzero(np.diff(place, prepend=-1))
+        greatest = np.fmax.reduceat(similarity, begin)
+        candidates = np.where(similarity == greatest[place], passage, self.passages.shape[0])
+        return greatest, np.minimum.reduceat(candidates, begin)
+
+    def passage_similarity(self, query: Ints, passage: Ints) -> Floats:
+        """Return the (n,) similarities of n queries and passages; NaN where undefined."""
+        dots = np.empty(len(query))
+        squares = np.empty(len(query))
         step = SPARSE_PAIRS if self.sparse else DENSE_PAIRS
         with np.errstate(all="ignore"):
             for start in range(0, len(query), step):
@@ -125,19 +143,22 @@ class SearchTask:
                 dots[part] = paired_dot(self.queries[query[part]], rows)
                 if self.measure == "cosine":
                     squares[part] = paired_dot(rows, rows)
-        return dots if self.measure == "dot" else cosine_of(dots, self.squares[query], squares)
+        if self.measure == "dot":
+            return dots
+        return cosine_of(dots, self.query_squares[query], squares)
 
 
 class Answer:
-    """The answer as it grows: the nearest documents so far, and how many are nearer than those of the pairs."""
+    """The nearest documents so far, and how many documents so far are nearer than those of the pairs."""
 
     def __init__(self, task: SearchTask):
-        count = task.queries.shape[0]
+        shape = (task.queries.shape[0], task.k)
         self.task = task
-        self.documents = np.full((count, task.k), -1, dtype=np.int64)
-        self.passages = self.documents.copy()
-        self.similarity = np.full((count, task.k), np.nan)
-        self.greater, self.tied = np.zeros((2, len(task.pairs)), dtype=np.int64)
+        self.documents = np.full(shape, -1, dtype=np.int64)
+        self.passages = np.full(shape, -1, dtype=np.int64)
+        self.similarity = np.full(shape, np.nan)
+        self.greater = np.zeros(len(task.pairs), dtype=np.int64)
+        self.tied = np.zeros(len(task.pairs), dtype=np.int64)
 
     def bars(self, queries: Ints) -> Floats:
         """Return the similarity that k documents reach, of some queries; −inf while there are fewer."""
@@ -145,50 +166,78 @@ class Answer:
         return np.where(np.isnan(bars), -np.inf, bars)
 
     def add(self, query: Ints, document: Ints, passage: Ints, similarity: Floats) -> None:
-        """Keep the k nearest of the documents so far and (n,) further ones; a NaN is not kept."""
-        k, known = self.task.k, np.flatnonzero(~np.isnan(similarity))
-        queries = np.unique(query[known])
-        rows = np.concatenate([np.repeat(queries, k), query[known]])
-        documents = np.concatenate([self.documents[queries].ravel(), document[known]])
-        passages = np.concatenate([self.passages[queries].ravel(), passage[known]])
-        values = np.concatenate([self.similarity[queries].ravel(), similarity[known]])
-        # NaN, the mark of an empty place, is sorted last.
-        order = np.lexsort((documents, -values, rows))
-        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
-        order, rank = order[rank < k], rank[rank < k]
-        self.documents[rows[order], rank] = documents[order]
-        self.passages[rows[order], rank] = passages[order]
-        self.similarity[rows[order], rank] = values[order]
+        """Keep the k nearest of the documents so far and (n,) further ones; those without a similarity are dropped."""
+        k = self.task.k
+        defined = np.flatnonzero(~np.isnan(similarity))
+        changed = np.unique(query[defined])
+        rows = np.concatenate([np.repeat(changed, k), query[defined]])
+        documents = np.concatenate([self.documents[changed].ravel(), document[defined]])
+        passages = np.concatenate([self.passages[changed].ravel(), passage[defined]])
+        similarities = np.concatenate([self.similarity[changed].ravel(), similarity[defined]])
+
+        # Query by query, the nearest first; NaN, the mark of an empty place, is sorted last.
+        order = np.lexsort((documents, -similarities, rows))
+        rows = rows[order]
+        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        kept = rank < k
+        cells = (rows[kept], rank[kept])
+        self.documents[cells] = documents[order[kept]]
+        self.passages[cells] = passages[order[kept]]
+        self.similarity[cells] = similarities[order[kept]]
 
     def count(self, pairs: Ints, query: Ints, similarity: Floats) -> None:
-        """Count which of (n,) further documents, each for a query, are nearer than those of (m,) pairs, or as near."""
-        asked = self.task.pairs[pairs, 0]
-        queries = np.concatenate([asked, query])
+        """Count which of (n,) further documents, each for a query, are nearer than those of (m,) pairs, or as near.
+
+        Pairs and documents are sorted together, by query and then by distance. The documents before a pair in this
+        order, less those of earlier queries, are the nearer ones where pairs stand before documents that are as near,
+        and the nearer and the tied ones where they stand after them.
+        """
+        queries = np.concatenate([self.task.pairs[pairs, 0], query])
         # NaN is sorted last and is equal to NaN: that is the order of what has no similarity.
-        farness = -np.concatenate([self.task.own[pairs], similarity])
+        distance = -np.concatenate([self.task.pair_similarity[pairs], similarity])
         is_document = np.arange(len(queries)) >= len(pairs)
-        others = np.searchsorted(np.sort(query), asked)
-        before = np.empty(len(queries), dtype=np.int64)
-        order = np.lexsort((is_document, farness, queries))
-        before[order] = np.cumsum(is_document[order])
-        nearer = before[: len(pairs)] - others
-        order = np.lexsort((~is_document, farness, queries))
-        before[order] = np.cumsum(is_document[order])
+        of_earlier_queries = np.searchsorted(np.sort(query), self.task.pairs[pairs, 0])
+
+        pairs_first = np.lexsort((is_document, distance, queries))
+        nearer = _true_before(is_document, pairs_first)[: len(pairs)] - of_earlier_queries
+        documents_first = np.lexsort((~is_document, distance, queries))
+        nearer_or_tied = _true_before(is_document, documents_first)[: len(pairs)] - of_earlier_queries
         self.greater[pairs] += nearer
-        self.tied[pairs] += before[: len(pairs)] - others - nearer
+        self.tied[pairs] += nearer_or_tied - nearer
 
     def merge(self, other: Answer) -> None:
         """Take in the answer from other documents."""
-        query, place = np.nonzero(other.documents >= 0)
-        cells = (query, place)
-        self.add(query, other.documents[cells], other.passages[cells], other.similarity[cells])
+        cells = np.nonzero(other.documents >= 0)
+        self.add(cells[0], other.documents[cells], other.passages[cells], other.similarity[cells])
         self.greater += other.greater
         self.tied += other.tied
 
-    def found(self, route: str, k: int) -> Found:
-        """Return the answer."""
-        # Nothing has a place where the query has no similarity to anything.
-        placeless = ~self.task.defined[self.task.pairs[:, 0]] | (np.isnan(self.task.own) & (self.greater == 0))
-        self.greater[placeless] = self.tied[placeless] = -1
-        nearest = (self.documents[:, :k], self.passages[:, :k], self.similarity[:, :k])
-        return Found(*nearest, self.task.own, self.greater, self.tied, route)
+    def result(self, route: str, k: int) -> Found:
+        """Return the k nearest documents and the ranks of the pairs."""
+        task = self.task
+        query_undefined = ~task.defined[task.pairs[:, 0]]
+        # A document without a similarity stands after all that have one; where none has one, there is no order.
+        nothing_defined = np.isnan(task.pair_similarity) & (self.greater == 0)
+        rankless = query_undefined | nothing_defined
+        return Found(
+            documents=self.documents[:, :k],
+            passages=self.passages[:, :k],
+            similarity=self.similarity[:, :k],
+            own=task.pair_similarity,
+            greater=np.where(rankless, -1, self.greater),
+            tied=np.where(rankless, -1, self.tied),
+            route=route,
+        )
+
+
+def ranges(first: Ints, sizes: Ints) -> Ints:
+    """Return the numbers from ``first[0]`` on, ``sizes[0]`` of them, then ``sizes[1]`` from ``first[1]`` on, …"""
+    begin = np.cumsum(sizes) - sizes
+    return np.asarray(np.arange(sizes.sum()) + np.repeat(first - begin, sizes))
+
+
+def _true_before(mask: Bools, order: Ints) -> Ints:
+    """Return for each item of a mask how many true items there are up to it in an order."""
+    counts = np.empty(len(mask), dtype=np.int64)
+    counts[order] = np.cumsum(mask[order])
+    return counts

@@ -7,11 +7,12 @@ by the float64 similarities; how much it misses is measured, not promised.
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any
 
 import numpy as np
 
-from embassay.engine.topk_answer import Answer, Floats, Ints, SearchTask
+from embassay.engine.topk_answer import Answer, Ints, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
@@ -26,31 +27,42 @@ STEP = 16_384
 
 
 def approximate(task: SearchTask) -> tuple[Answer, str]:
-    """Return what is found, and the name of the index.
+    """Return the nearest documents that faiss finds, and the name of the index.
 
     Raises
     ------
     MissingExtraError
         If faiss is not installed.
     """
-    answer, ids = Answer(task), np.flatnonzero(task.defined)
+    answer = Answer(task)
     answer.greater[:] = answer.tied[:] = -1
     index, name = _index(load(), task)
-    # A document may have several of the nearest passages.
-    depth = min(max(DEPTH, task.k) * (1 if task.starts is None else 4), task.passages.shape[0])
-    for start in range(0, len(ids), STEP):
-        part = ids[start : start + STEP]
-        _, passages = index.search(_rows(task, task.queries[part]), depth)
-        for query, row in zip(part.tolist(), passages, strict=True):
-            documents = np.unique(task.documents_of(row[row >= 0].astype(np.int64)))
-            queries = np.full(len(documents), query)
-            similarity, passage = task.similarity(queries, documents)
-            answer.add(queries, documents, passage, similarity)
-            _, pairs = task.pairs_of(queries[:1])
-            pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.own[pairs])]
-            answer.greater[pairs] = answer.tied[pairs] = 0
-            answer.count(pairs, queries, similarity)
+    depth = max(DEPTH, task.k)
+    if task.starts is not None:
+        # A document may have several of the nearest passages.
+        depth *= 4
+    depth = min(depth, task.passages.shape[0])
+    defined = np.flatnonzero(task.defined)
+    for start in range(0, len(defined), STEP):
+        queries = defined[start : start + STEP]
+        _, passages = index.search(_rows(task, task.queries[queries]), depth)
+        for query, row in zip(queries.tolist(), passages, strict=True):
+            _take_in(answer, query, row[row >= 0].astype(np.int64))
     return answer, name
+
+
+def _take_in(answer: Answer, query: int, passages: Ints) -> None:
+    """Add the documents of the passages that faiss proposes for a query to an answer."""
+    task = answer.task
+    documents = np.unique(task.documents_of(passages))
+    queries = np.full(len(documents), query)
+    similarity, nearest = task.similarity(queries, documents)
+    answer.add(queries, documents, nearest, similarity)
+    # A rank is given to the pairs whose document was proposed and has a similarity.
+    _, pairs = task.pairs_of(queries[:1])
+    pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.pair_similarity[pairs])]
+    answer.greater[pairs] = answer.tied[pairs] = 0
+    answer.count(pairs, queries, similarity)
 
 
 def checked_queries(task: SearchTask) -> Ints:
@@ -59,10 +71,12 @@ def checked_queries(task: SearchTask) -> Ints:
     return ids[np.unique(np.linspace(0, len(ids) - 1, min(len(ids), CHECKED)).astype(np.int64))]
 
 
-def recall(found: Ints, right: Ints) -> float:
-    """Return the share of the (n, k) truly nearest documents that are among the found ones; −1 is none."""
-    hits = sum(len(np.intersect1d(a[a >= 0], b)) for a, b in zip(right, found, strict=True))
-    return hits / max(int(np.count_nonzero(right >= 0)), 1)
+def recall(approximate: Ints, exact: Ints) -> float:
+    """Return the share of the (n, k) nearest documents that are among the approximate ones; −1 is no document."""
+    hits = 0
+    for nearest, proposed in zip(exact, approximate, strict=True):
+        hits += len(np.intersect1d(nearest[nearest >= 0], proposed))
+    return hits / max(int(np.count_nonzero(exact >= 0)), 1)
 
 
 def load() -> Any:
@@ -77,8 +91,11 @@ def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
     count, width = task.passages.shape
     lists = max(1, round(2 * count**0.5))
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
-    index.cp.niter, index.cp.seed, index.cp.spherical = 10, 0, task.measure == "cosine"
-    index.nprobe = -(-lists // PROBED)
+    clustering = index.cp
+    clustering.niter = 10
+    clustering.seed = 0
+    clustering.spherical = task.measure == "cosine"
+    index.nprobe = math.ceil(lists / PROBED)
     sample = np.linspace(0, count - 1, min(count, 64 * lists)).astype(np.int64)
     index.train(_rows(task, task.passages[sample]))
     for start in range(0, count, STEP):
@@ -88,7 +105,8 @@ def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
 
 def _rows(task: SearchTask, rows: Any) -> Any:
     """Return rows as faiss wants them, of length 1 for cosines; a zero vector stays one."""
-    wide: Floats = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(rows, dtype=np.float64)
     if task.measure == "cosine":
-        wide = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.ascontiguousarray(wide, dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.maximum(lengths, np.finfo(np.float64).tiny)
+    return np.ascontiguousarray(rows, dtype=np.float32)

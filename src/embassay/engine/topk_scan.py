@@ -1,7 +1,7 @@
 """The exact search: block by block of passages, each with all queries.
 
 1. A fast product gives every document a score, which is off by at most a proven bound.
-2. Each query knows a bar: the similarity that k documents seen so far reach. A document whose score is surely below the
+2. Each query has a bar: the similarity that k documents seen so far reach. A document whose score is surely below the
    bar is dropped. For a pair whose rank is wanted, documents that are surely nearer or surely farther are counted.
 3. The float64 similarity of every other document is computed, and decides.
 
@@ -12,7 +12,9 @@ Each thread takes every n-th block and has an answer of its own; the answers are
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from threading import Event
 from typing import Any
 
@@ -20,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.cores import cores, side_by_side
-from embassay.engine.topk_answer import Answer, Floats, Ints, SearchTask
+from embassay.engine.topk_answer import Answer, Bools, Floats, Ints, SearchTask
 from embassay.engine.topk_products import Block, Product, Queries, positive, rounding
 
 PASSAGES, QUERIES = 8192, 512
@@ -30,7 +32,7 @@ STRIP = 64
 OPEN = 256
 """A second product is cheaper than to compute more similarities of a query and the documents of a block one by one."""
 FEW = 8
-"""So many limits are compared with all scores one after another; for more of them the scores are sorted."""
+"""Up to this many limits of a query are compared with all its scores one by one; for more the scores are sorted."""
 
 
 class ImpreciseProductError(Exception):
@@ -45,25 +47,28 @@ def scan(task: SearchTask, make_product: Callable[[Any], Product], dtype: Any) -
     ImpreciseProductError
         If a product is found to be further off than its precision allows.
     """
-    queries, edges, stopped = Queries(task, dtype), block_edges(task), Event()
+    answer = Answer(task)
+    queries = Queries(task, dtype)
+    if not (len(queries.ids) and task.documents):
+        return answer
+    edges = block_edges(task)
     product = make_product(queries.rows)
+    stopped = Event()
     longest = int(np.diff(task.first_passages(edges)).max(initial=0))
-    # Rows are written into the same memory, block after block; sparse ones have their own.
-    shape = (0, 0) if task.sparse else (longest, task.passages.shape[1])
 
     def work(thread: int, threads: int) -> Answer:
-        scanner, room = Scanner(task, queries, product), np.empty(shape, dtype)
-        # Lengths may overflow; what has none is compared in another way.
+        scanner = Scanner(task, queries, product)
+        # Rows are scaled into the same memory, block after block; sparse ones have their own.
+        room = np.empty((0, 0) if task.sparse else (longest, task.passages.shape[1]), dtype)
+        # Lengths may overflow; vectors of such lengths are compared in another way.
         with np.errstate(all="ignore"):
             for number in range(thread, len(edges) - 1, threads):
                 if stopped.is_set():
                     break
-                scanner.scan(Block.of(task, edges[number], edges[number + 1], room), stopped)
+                block = Block.of(task, edges[number], edges[number + 1], room)
+                scanner.scan(block, stopped)
         return scanner.answer
 
-    answer = Answer(task)
-    if not (len(queries.ids) and task.documents):
-        return answer
     with side_by_side(thread_count(task)) as each:
         try:
             for part in each(work):
@@ -84,10 +89,41 @@ def thread_count(task: SearchTask) -> int:
 def block_edges(task: SearchTask) -> Ints:
     """Return the documents that blocks begin with, and the number of documents: as many blocks for each thread."""
     passages, threads = task.passages.shape[0], thread_count(task)
-    blocks = threads * -(-passages // (threads * PASSAGES))
-    edges = np.linspace(0, passages, blocks + 1).astype(np.int64)
-    # A block has whole documents, even if one is longer than a block should be.
-    return np.unique(edges if task.starts is None else np.searchsorted(task.starts, edges))
+    rounds = -(-passages // (threads * PASSAGES))
+    edges = np.linspace(0, passages, threads * rounds + 1).astype(np.int64)
+    if task.starts is not None:
+        # A block has whole documents, even if one is longer than a block should be.
+        edges = np.searchsorted(task.starts, edges)
+    return np.unique(edges)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The scores of some queries in a block.
+
+    Attributes
+    ----------
+    rows, queries
+        (n,) the queries' places among those that have a similarity to something, and among all.
+    passages, documents
+        (n, B) and (n, N) scores: −inf without a similarity, NaN where it is unknown.
+    units
+        (n,) the similarity that a score of 1 stands for.
+    error
+        How far a score may be from the similarity, in units.
+    """
+
+    rows: Ints
+    queries: Ints
+    passages: NDArray[Any]
+    documents: NDArray[Any]
+    units: Floats
+    error: float
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the scores."""
+        return self.documents.dtype
 
 
 class Scanner:
@@ -114,73 +150,106 @@ class Scanner:
             self.product.multiply(part, loaded, scores)
             for top in range(start, part.stop, STRIP):
                 rows = np.arange(top, min(top + STRIP, part.stop))
-                self._decide(rows, scores[rows[0] - start : rows[-1] + 1 - start], block)
+                strip = self._strip(rows, scores[rows[0] - start : rows[-1] + 1 - start], block)
+                self._decide(strip, block)
 
-    def _decide(self, rows: Ints, scores: NDArray[Any], block: Block) -> None:
-        """Take in what (n, B) scores of some queries say, and compute what they leave open."""
-        task, ids, lengths = self.task, self.queries.ids[rows], self.queries.lengths[rows]
-        error = rounding(task.queries.shape[1], scores.dtype)
+    def _strip(self, rows: Ints, scores: NDArray[Any], block: Block) -> Strip:
+        """Return what (n, B) products of some queries say; the products are overwritten."""
+        lengths = self.queries.lengths[rows]
         scores[np.isnan(lengths)] = np.nan
         block.mark(scores)
-        scores = block.of_documents(scores)
-        units = lengths * block.unit
-        is_open = self._may_be_near(ids, scores, units, error)
-        row, pairs = task.pairs_of(ids)
-        low, high = rank_limits(task.own[pairs] / units[row], error, scores.dtype)
-        open_between(is_open, scores, row, low, high)
+        error = rounding(self.task.queries.shape[1], scores.dtype)
+        return Strip(rows, self.queries.ids[rows], scores, block.of_documents(scores), lengths * block.unit, error)
 
-        if scores.dtype == np.float32:
-            crowded = np.array([np.count_nonzero(line) for line in is_open]) > OPEN + 4 * task.k
+    def _decide(self, strip: Strip, block: Block) -> None:
+        """Take in what the scores of some queries say, and compute the similarities that they leave open."""
+        task = self.task
+        row_of_pair, pairs = task.pairs_of(strip.queries)
+        pair_scores = task.pair_similarity[pairs] / strip.units[row_of_pair]
+        low, high = rank_limits(pair_scores, strip.error, strip.dtype)
+        is_open = self._may_be_near(strip)
+        for place, part in runs(row_of_pair):
+            is_open[place] |= between(strip.documents[place], low[part], high[part])
+
+        if strip.dtype == np.float32:
+            crowded = count_true(is_open) > OPEN + 4 * task.k
             if crowded.any():
-                precise = self.queries.take(rows[crowded], np.float64) @ block.precise_rows.T
-                self._decide(rows[crowded], precise, block)
+                rows = strip.rows[crowded]
+                precise = self.queries.take(rows, np.float64) @ block.precise_rows.T
+                self._decide(self._strip(rows, precise, block), block)
                 is_open[crowded] = False
-                settled_here = ~crowded[row]
-                row, pairs, high = row[settled_here], pairs[settled_here], high[settled_here]
+                remaining = ~crowded[row_of_pair]
+                row_of_pair, pairs, high = row_of_pair[remaining], pairs[remaining], high[remaining]
 
-        which, column = np.divmod(np.flatnonzero(is_open), is_open.shape[1])
-        score = scores[which, column]
-        similarity, passage = self._similarity(ids[which], column, score, block)
-        if (np.abs(score - similarity / units[which]) > error).any():
+        row, column = np.divmod(np.flatnonzero(is_open), is_open.shape[1])
+        query = strip.queries[row]
+        similarity, passage = self._similarity(strip, row, column, block)
+        if (np.abs(strip.documents[row, column] - similarity / strip.units[row]) > strip.error).any():
             raise ImpreciseProductError
-        bars = self.answer.bars(ids)[which]
+        bars = self.answer.bars(query)
         # Documents as near as the bar come too late: the answer has k of them with a lower index.
         near = (similarity > bars) | np.isneginf(bars)
-        self.answer.add(ids[which[near]], block.first + column[near], passage[near], similarity[near])
-        if len(pairs):
-            scores[which, column] = -np.inf
-            self.answer.greater[pairs] += count_above(scores, row, high)
-            self.answer.count(pairs, ids[which], similarity)
+        self.answer.add(query[near], block.documents[column[near]], passage[near], similarity[near])
+        if not len(pairs):
+            return
+        # Documents of known similarity are counted by it, all others by their scores.
+        self.answer.count(pairs, query, similarity)
+        strip.documents[row, column] = -np.inf
+        for place, part in runs(row_of_pair):
+            self.answer.greater[pairs[part]] += count_above(strip.documents[place], high[part])
 
-    def _may_be_near(self, ids: Ints, scores: NDArray[Any], units: Floats, error: float) -> NDArray[np.bool_]:
+    def _may_be_near(self, strip: Strip) -> Bools:
         """Say which documents may be among the k nearest; those of unknown score are."""
-        k, kind = self.task.k, scores.dtype
+        k, scores = self.task.k, strip.documents
+        bars = self.answer.bars(strip.queries) / strip.units
         # A score of −inf means that there is no similarity, and is below every bar.
-        least = np.maximum(down(self.answer.bars(ids) / units - error, kind), np.finfo(kind).min)
-        near: NDArray[np.bool_] = ~(scores < least[:, None])
-        many = np.flatnonzero(np.array([np.count_nonzero(line) for line in near]) > 4 * k)
+        least = np.maximum(down(bars - strip.error, strip.dtype), np.finfo(strip.dtype).min)
+        near: Bools = ~(scores < least[:, None])
+        many = np.flatnonzero(count_true(near) > 4 * k)
         if len(many):
             # The block alone raises the bar; the score that k documents reach is off by the error, like any other.
-            raised = down(reached_by(scores[many], k) - 2 * error, kind)
+            raised = down(reached_by(scores[many], k) - 2 * strip.error, strip.dtype)
             least[many] = np.fmax(least[many], raised)
             near[many] = ~(scores[many] < least[many, None])
         return near
 
-    def _similarity(self, query: Ints, column: Ints, scores: NDArray[Any], block: Block) -> tuple[Floats, Ints]:
-        """Return the similarities of queries and documents of a block, and their nearest passages."""
+    def _similarity(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
+        """Return the similarities of n queries and documents of a block, and the documents' nearest passages."""
         if not (self._positive and block.positive):
-            return self.task.similarity(query, block.first + column)
+            return self._computed(strip, row, column, block)
         # Most pairs of bags of words share nothing: a similarity of exactly 0, to all passages that have one.
-        similarity, passage = np.zeros(len(query)), block.first_defined[column]
-        some = np.flatnonzero(scores)
-        similarity[some], passage[some] = self.task.similarity(query[some], block.first + column[some])
+        similarity = np.zeros(len(row))
+        passage = block.first_defined[column]
+        some = np.flatnonzero(strip.documents[row, column])
+        similarity[some], passage[some] = self._computed(strip, row[some], column[some], block)
         return similarity, passage
+
+    def _computed(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
+        """Compute similarities in float64, of those passages only that may be the nearest of their document."""
+        documents = block.documents[column]
+        if self.task.starts is None:
+            return self.task.similarity(strip.queries[row], documents)
+        place, passage = self.task.passages_of(documents)
+        scores = strip.passages[row[place], block.columns[passage - block.start]]
+        # Both scores may be off by the error.
+        least = strip.documents[row, column].astype(np.float64) - 2 * strip.error
+        may_be_nearest = ~(scores < least[place])
+        place, passage = place[may_be_nearest], passage[may_be_nearest]
+        similarity = self.task.passage_similarity(strip.queries[row[place]], passage)
+        return self.task.nearest(place, passage, similarity)
+
+
+def count_true(mask: Bools) -> Ints:
+    """Return how many are true in each row; several times as fast as a sum over an axis."""
+    return np.array([np.count_nonzero(row) for row in mask], dtype=np.int64)
 
 
 def down(values: Floats, dtype: Any) -> NDArray[Any]:
     """Return values in another precision, not above what they were."""
+    if dtype == np.float64:
+        return values
     with np.errstate(over="ignore"):
-        return np.asarray(values if dtype == np.float64 else np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
+        return np.asarray(np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
 
 
 def reached_by(scores: NDArray[Any], k: int) -> Floats:
@@ -193,50 +262,38 @@ def reached_by(scores: NDArray[Any], k: int) -> Floats:
         return np.full(len(scores), -np.inf)
     maxima = scores[:, : size * groups].reshape(-1, size, groups).max(axis=1)
     maxima[np.isnan(maxima)] = -np.inf
-    return np.asarray(np.partition(maxima, groups - k, axis=1)[:, groups - k], dtype=np.float64)
+    kth = np.partition(maxima, groups - k, axis=1)[:, groups - k]
+    return np.asarray(kth, dtype=np.float64)
 
 
-def rank_limits(own: Floats, error: float, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return between what scores documents may be as near as (m,) given ones, whose similarities are NaN or scaled."""
-    own = np.where(np.isnan(own), -np.inf, own)
-    return down(own - error, dtype), -down(-own - error, dtype)
+def rank_limits(scores: Floats, error: float, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return between what scores documents may be as near as others are, whose (m,) exact scores are known or NaN."""
+    exact = np.where(np.isnan(scores), -np.inf, scores)
+    return down(exact - error, dtype), -down(-exact - error, dtype)
 
 
-def open_between(
-    is_open: NDArray[np.bool_], scores: NDArray[Any], row: Ints, low: NDArray[Any], high: NDArray[Any]
-) -> None:
-    """Open documents whose score is between one of m pairs of limits for their row, or NaN."""
-    few, many = in_turns(row)
-    for rows, part in few:
-        is_open[rows] |= ~((scores[rows] < low[part, None]) | (scores[rows] > high[part, None]))
-    for line, pairs in many:
-        # All intervals are equally wide: the last that begins at or below a score is the one to ask.
-        begins, ends = np.sort(low[pairs]), np.sort(high[pairs])
-        last = np.searchsorted(begins, scores[line], side="right") - 1
-        is_open[line] |= np.isnan(scores[line]) | ((last >= 0) & (scores[line] <= ends[last]))
+def runs(rows: Ints) -> Iterator[tuple[int, slice]]:
+    """Yield each of (m,) ascending rows once, and where it stands."""
+    begins = np.flatnonzero(np.diff(rows, prepend=-1))
+    for begin, end in pairwise([*begins.tolist(), len(rows)]):
+        yield int(rows[begin]), slice(begin, end)
 
 
-def count_above(scores: NDArray[Any], row: Ints, limits: NDArray[Any]) -> Ints:
-    """Return how many scores of its row are above each of m limits; no score is NaN."""
-    counts = np.zeros(len(row), dtype=np.int64)
-    few, many = in_turns(row)
-    for rows, part in few:
-        counts[part] = [np.count_nonzero(line) for line in scores[rows] > limits[part, None]]
-    for line, pairs in many:
-        counts[pairs] = scores.shape[1] - np.searchsorted(np.sort(scores[line]), limits[pairs], side="right")
-    return counts
+def between(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Bools:
+    """Say which of (N,) scores are between one of m pairs of limits, or NaN; all pairs are equally far apart."""
+    if len(low) <= FEW:
+        inside = np.zeros(len(scores), dtype=np.bool_)
+        for least, most in zip(low, high, strict=True):
+            inside |= ~((scores < least) | (scores > most))
+        return inside
+    begins, ends = np.sort(low), np.sort(high)
+    # The intervals are equally wide, so the last one that begins at or below a score also ends last.
+    last = np.searchsorted(begins, scores, side="right") - 1
+    return np.asarray(np.isnan(scores) | ((last >= 0) & (scores <= ends[last])))
 
 
-def in_turns(row: Ints) -> tuple[list[tuple[Any, Ints]], list[tuple[int, Ints]]]:
-    """Group (m,) ascending rows: (rows, places) with each row once, and (row, places) of rows that are there often."""
-    turn = np.arange(len(row)) - np.searchsorted(row, row)
-    often = (np.bincount(row) > FEW)[row]
-    many = [(line, np.flatnonzero(row == line)) for line in np.unique(row[often]).tolist()]
-    few = []
-    for number in range(turn[~often].max(initial=-1) + 1):
-        part = np.flatnonzero((turn == number) & ~often)
-        rows = row[part]
-        # A slice takes rows without copying them.
-        together = rows[-1] - rows[0] + 1 == len(rows)
-        few.append((slice(rows[0], rows[-1] + 1) if together else rows, part))
-    return few, many
+def count_above(scores: NDArray[Any], limits: NDArray[Any]) -> Ints:
+    """Return how many of (N,) scores are above each of m limits; no score is NaN."""
+    if len(limits) <= FEW:
+        return np.array([np.count_nonzero(scores > limit) for limit in limits], dtype=np.int64)
+    return np.asarray(len(scores) - np.searchsorted(np.sort(scores), limits, side="right"))

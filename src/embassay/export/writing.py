@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.encoders.neural.runner import KEYS, PROBES
+from embassay.encoders.neural.runner import PROBES
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError
 from embassay.export.int8 import compress_weights, quantize_dynamically
@@ -92,7 +92,7 @@ def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any
         raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which a graph cannot do")
     found = model.preprocess(list(PROBES))
     tensors = {name: value for name, value in found.items() if hasattr(value, "shape")}
-    if more := sorted(set(tensors) - KEYS):
+    if more := sorted(set(tensors) - set(INPUTS)):
         raise EncoderError(
             f"encoder {encoder.name!r} takes {', '.join(more)} besides tokens, which a graph is not given"
         )

@@ -48,7 +48,7 @@ class Outcome:
         """What encoders say of how they ran, and what their vectors have shown."""
         notes = []
         for run in self.encoders:
-            observed = run.badges.notes if run.badges else ()
+            observed = run.robustness.notes if run.robustness else ()
             notes += [f"{run.entry.label}: {note}" for note in (*run.route.get("notes", ()), *observed)]
         return notes
 

@@ -74,7 +74,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
             "seconds": round(run.effort.seconds, 3),
             "texts_per_second": known.get("texts_per_second") if speed is None else speed,
             "route": run.route,
-            "badges": asdict(run.badges) if run.badges else known.get("badges"),
+            "badges": asdict(run.robustness) if run.robustness else known.get("badges"),
         }
     if not plan.request.texts:
         encoders = {label: _without_reason(record) for label, record in encoders.items()}

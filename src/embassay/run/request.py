@@ -45,7 +45,7 @@ class RunRequest:
         Labels of the encoders that may bring and run their own code.
     follow_links
         Whether symbolic links inside a corpus's folder are followed.
-    badges
+    robustness
         Whether the vectors of neural encoders are checked for robustness.
     cache
         Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
@@ -65,7 +65,7 @@ class RunRequest:
     reference: str = ""
     trusted: Sequence[str] = ()
     follow_links: bool = False
-    badges: bool = False
+    robustness: bool = False
     device: str = "auto"
     backend: str = "auto"
     cache: Path | Literal["default"] | None = None
@@ -87,7 +87,7 @@ class RunRequest:
         options["out"] = output_path(options.get("out", DEFAULT_OUT))
         if options.get("cache", "default") != "default":
             options["cache"] = output_path(options["cache"])
-        return cls(badges=True, **options)
+        return cls(robustness=True, **options)
 
     @cached_property
     def cache_folder(self) -> Path | None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.badges import Badges, badges
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, encode
+from embassay.engine.robustness import Robustness, check_robustness
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
@@ -81,7 +81,7 @@ class EncoderRun:
     failed_tasks: dict[Key, str] = field(default_factory=dict)
     failure: str | None = None
     effort: Effort | None = None
-    badges: Badges | None = None
+    robustness: Robustness | None = None
     dim: int | None = None
     truncated: int | None = None
     route: dict[str, Any] = field(default_factory=dict)
@@ -125,8 +125,8 @@ class EncoderRun:
                 dim = vectors.matrix.shape[1]
                 vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 card = pool.encoder.card
-                if plan.request.badges and spent.encoded and card.cached and not card.remote:
-                    self.badges = look_at_vectors(pool, vectors, plan.request.seed, spent.encoded)
+                if plan.request.robustness and spent.encoded and card.cached and not card.remote:
+                    self.robustness = look_at_vectors(pool, vectors, plan.request.seed, spent.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
@@ -264,13 +264,13 @@ def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, floa
     return dict(zip(UNKNOWN_WORDS, map(float, counts), strict=True))
 
 
-def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Badges | None:
+def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
     """Look at how far the vectors of a pool can be trusted."""
     try:
-        return badges(pool.encoder, vectors, pool.texts, seed, encoded)
+        return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
         # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
-        return Badges(0, reason=one_line(f"{type(error).__name__}: {error}"))
+        return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
 def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]) -> Any:

@@ -19,7 +19,8 @@ import numpy as np
 from embassay.encoders.neural import st
 from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
 from embassay.encoders.neural.prompts import DOCUMENT
-from embassay.encoders.neural.runner import Runner
+from embassay.encoders.neural.runner import RunnerOptions
+from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, known_options, parse
@@ -122,7 +123,7 @@ def live(encoder: st.SentenceTransformersEncoder, model: Any) -> st.SentenceTran
     """Return an encoder with the base's prompts that encodes with the weights that a model has now."""
     other = replace(encoder)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
-    vars(other)["_runners"] = [Runner.of(model, "float32", prompts, "auto", False, None)]
+    vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
     return other
 
 

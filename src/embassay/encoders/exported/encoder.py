@@ -1,4 +1,4 @@
-"""An exported model, whatever runs it: tokens in batches of like length, a thread for each core, pooling after it."""
+"""An exported model, whatever runs it: batches of similar length, a thread for each core, pooling after the graph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.runner import FIRST, LEAST, TOKENS, WINDOW, batches
+from embassay.encoders.neural.batching import LEAST, TOKENS, batches, windows
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 
-PROBE = ("A short one.", "A sentence that is rather longer than the other one.")
+ROLES: tuple[Role, ...] = ("text", "query", "document")
+PROBE = "A short one."
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,22 @@ class ExportedEncoder:
     @property
     def card(self) -> Card:
         """What the folder's files say."""
-        own, warnings = self.folder.similarity, list(self.folder.warnings)
+        model_similarity = self.folder.similarity
+        warnings = list(self.folder.warnings)
         if self._prompts["query"] and not self._prompts["text"]:
             warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
-        if own not in ("cosine", "dot") and "similarity" not in self.given:
-            warnings.append(f"it compares by {own}, which is not had here: cosine is used")
-        spec = ",".join([f"{self.scheme}:{self.name}", *(f"{k}={_said(v)}" for k, v in sorted(self.given.items()))])
+        if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
+            warnings.append(f"it compares by {model_similarity}, which is not had here: cosine is used")
+        spec = [f"{self.scheme}:{self.name}"]
+        for name, value in sorted(self.given.items()):
+            spec.append(f"{name}={'true' if value is True else value}")
         return Card(
-            spec,
+            ",".join(spec),
             revision="local folder",
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity") or ("dot" if own == "dot" else "cosine"),
+            similarity=self.given.get("similarity") or ("dot" if model_similarity == "dot" else "cosine"),
         )
 
     @cached_property
@@ -74,8 +77,10 @@ class ExportedEncoder:
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> Rows:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
+        if not texts:
+            return np.zeros((0, self.folder.dim or 1), dtype=np.float32)
         row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        matrix = np.zeros((len(row), self._dim if row else self.folder.dim or 1), dtype=np.float32)
+        matrix = np.zeros((len(row), self._dim), dtype=np.float32)
         for places, rows in self.batches(list(row), role):
             matrix[places] = rows
         return matrix[[row[text] for text in texts]]
@@ -88,12 +93,10 @@ class ExportedEncoder:
         EncoderError
             If the graph cannot be loaded or run, or gives vectors of other dimensions than its folder promises.
         """
-        dim = self._dim  # loads and checks the graph before the first text
-        order = np.array(sorted(range(len(texts)), key=lambda n: -len(texts[n])), dtype=np.int64)
+        # The graph is loaded and checked before the first text.
+        dim = self._dim
         prompt = self._prompts[role]
-        starts = [0, *range(FIRST, len(order), WINDOW), len(order)] if len(order) else [0]
-        for start, stop in pairwise(starts):
-            window = order[start:stop]
+        for window in windows(texts):
             for places, rows in self._window([prompt + texts[n] for n in window]):
                 if rows.shape[1] != dim:
                     raise EncoderError(f"{self.folder.graph}: it gave {rows.shape[1]} dimensions, before {dim}")
@@ -101,17 +104,19 @@ class ExportedEncoder:
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation, prompt and special tokens included."""
-        encodings = self._cutter(None).encode_batch([self._worded(self._prompts[role] + text) for text in texts])
-        return np.array([len(e.ids) for e in encodings], dtype=np.int64)
+        prompt = self._prompts[role]
+        tokens = self._tokens(self._load_tokenizer(None), [prompt + text for text in texts])
+        return np.array([len(ids) for ids, _ in tokens], dtype=np.int64)
 
     @property
     def route(self) -> Mapping[str, Any]:
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
         session: Session | None = vars(self).get("_session")
-        how = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
-        if session is None:
-            return how
-        return {**how, **session.route, "tokens_per_batch": 1 if session.alone else TOKENS["cpu"]}
+        route: dict[str, Any] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
+        if session is not None:
+            route.update(session.route)
+            route["tokens_per_batch"] = 1 if session.alone else TOKENS["cpu"]
+        return route
 
     def release(self) -> None:
         """Let go of the loaded graph; the next text loads it again."""
@@ -120,13 +125,12 @@ class ExportedEncoder:
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        roles: tuple[Role, ...] = ("text", "query", "document")
-        return {role: self.given.get(f"{role}_prompt", self.folder.prompts.get(role, "")) for role in roles}
+        return {role: self.given.get(f"{role}_prompt", self.folder.prompts.get(role, "")) for role in ROLES}
 
     @property
     def _max_tokens(self) -> int | None:
-        asked, own = self.given.get("max_length"), self.folder.max_length
-        return min(asked, own) if asked and own else asked or own
+        limits = [n for n in (self.given.get("max_length"), self.folder.max_length) if n]
+        return min(limits, default=None)
 
     @cached_property
     def _session(self) -> Session:
@@ -138,30 +142,31 @@ class ExportedEncoder:
             If it takes what texts do not give.
         """
         session = self.open()
-        if strange := sorted(session.inputs - KNOWN):
-            raise EncoderError(f"{self.folder.graph}: it takes {', '.join(strange)}, which a text does not give")
+        unknown = sorted(session.inputs - KNOWN)
+        if unknown:
+            raise EncoderError(f"{self.folder.graph}: it takes {', '.join(unknown)}, which a text does not give")
         return session
 
     @cached_property
     def _dim(self) -> int:
-        """The dimensions of its vectors, by two short texts; what the folder promises is checked."""
-        tokens = [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(list(PROBE))]
-        whole = self._raw(tokens[:1]).shape[1]
+        """The dimensions of its vectors, of which a short text is encoded; what the folder promises is checked."""
+        whole = self._run(self._tokens(self._tokenizer, [PROBE])).shape[1]
         if self.folder.dim is not None and self.folder.dim != whole:
             raise EncoderError(
                 f"{self.folder.graph}: its vectors have {whole} dimensions, its folder's configuration says "
                 f"{self.folder.dim}; export the model again"
             )
-        asked: int | None = self.given.get("dim")
-        if asked and asked > whole:
-            raise EncoderError(f"it has {whole} dimensions, dim={asked} asks for more")
-        return asked or whole
+        dim: int = self.given.get("dim", whole)
+        if dim > whole:
+            raise EncoderError(f"it has {whole} dimensions, dim={dim} asks for more")
+        return dim
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._cutter(self._max_tokens)
+        return self._load_tokenizer(self._max_tokens)
 
-    def _cutter(self, limit: int | None) -> Any:
+    def _load_tokenizer(self, limit: int | None) -> Any:
+        """Load the tokenizer; it cuts texts after ``limit`` tokens where there is a limit."""
         from tokenizers import Tokenizer
 
         path = self.folder.path / "tokenizer.json"
@@ -171,27 +176,34 @@ class ExportedEncoder:
             raise ModelNotFoundError(f"{path}: damaged, or not a tokenizer: {error}") from None
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        if limit and limit <= (signs := len(tokenizer.encode("").ids)):
-            raise SpecError(
-                f"encoder '{self.scheme}:{self.name}', option 'max_length': {signs} tokens are signs around every "
-                f"text; give more than that"
-            )
         if limit:
+            special = len(tokenizer.encode("").ids)
+            if limit <= special:
+                raise SpecError(
+                    f"encoder '{self.scheme}:{self.name}', option 'max_length': {special} tokens are signs around "
+                    "every text; give more than that"
+                )
             tokenizer.enable_truncation(limit)
         return tokenizer
 
-    def _worded(self, text: str) -> str:
-        return text.lower() if self.folder.lower else text
+    def _tokens(self, tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of texts that have their prompts."""
+        if self.folder.lower:
+            texts = [text.lower() for text in texts]
+        return [(encoding.ids, encoding.type_ids) for encoding in tokenizer.encode_batch(list(texts))]
 
     def _window(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
         """Yield (places, vectors) of some thousand texts, the batches spread over the threads."""
         session = self._session
-        tokens = [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch([self._worded(text) for text in texts])]
+        tokens = self._tokens(self._tokenizer, texts)
         lengths = [len(ids) for ids, _ in tokens]
-        most = 1 if session.alone else max(LEAST, sum(lengths) // session.threads)
-        todo = list(batches(lengths, _Budget(), most))
-        with ThreadPoolExecutor(session.threads) as hands:
-            futures = [hands.submit(self._forward, [tokens[n] for n in places]) for places in todo]
+        # Each thread gets a batch, also where there are few texts.
+        limit = min(TOKENS["cpu"], max(LEAST, sum(lengths) // session.threads))
+        if session.alone:
+            limit = 1
+        with ThreadPoolExecutor(session.threads) as pool:
+            todo = list(batches(lengths, lambda: limit))
+            futures = [pool.submit(self._forward, [tokens[n] for n in places]) for places in todo]
             try:
                 for places, future in zip(todo, futures, strict=True):
                     yield places, future.result()
@@ -200,32 +212,22 @@ class ExportedEncoder:
                     future.cancel()
 
     def _forward(self, tokens: Sequence[Tokens]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts, cut and scaled as asked."""
-        rows = self._raw(tokens)[:, : self.given.get("dim")]
+        """Return the (n, d) vectors of tokenised texts, cut and scaled as the options say."""
+        rows = self._run(tokens)[:, : self.given.get("dim")]
         if not np.isfinite(rows).all():
             raise EncoderError(f"{self.folder.graph}: it gives vectors with NaN or infinity")
         return unit(rows) if self.given.get("normalize") else rows
 
-    def _raw(self, tokens: Sequence[Tokens]) -> Rows:
+    def _run(self, tokens: Sequence[Tokens]) -> Rows:
         """Return the (n, d) vectors of tokenised texts, as the model itself gives them."""
         inputs = feed(tokens, self.folder.pad)
         session = self._session
         try:
-            found = session({name: array for name, array in inputs.items() if name in session.inputs})
+            outputs = session({name: array for name, array in inputs.items() if name in session.inputs})
         except Exception as error:
             longest = inputs["input_ids"].shape[1]
             raise EncoderError(
                 f"{self.folder.graph}: it cannot be run on a text of {longest} tokens (max_length= cuts texts): "
                 f"{' '.join(str(error).split())[:200]}"
             ) from None
-        return text_vectors(found, inputs["attention_mask"], self.folder)
-
-
-class _Budget:
-    """The most tokens of a batch."""
-
-    tokens = TOKENS["cpu"]
-
-
-def _said(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return text_vectors(outputs, inputs["attention_mask"], self.folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,7 +42,7 @@ class Session(Protocol):
 
     @property
     def alone(self) -> bool:
-        """Whether texts of one batch move each other's vectors, so that each has to run alone."""
+        """Whether texts of one batch move each other's vectors, so that each text has to run alone."""
         ...
 
     @property
@@ -55,13 +56,18 @@ class Session(Protocol):
 
 
 def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
-    """Return the (n, t) inputs of texts, filled up at their end."""
-    shape = (len(tokens), max(1, *(len(ids) for ids, _ in tokens)))
-    ids, types, mask = np.full(shape, pad), np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for place, (row, kinds) in enumerate(tokens):
-        ids[place, : len(row)], types[place, : len(row)], mask[place, : len(row)] = row, kinds, 1
-    positions = np.broadcast_to(np.arange(shape[1]), shape).copy()
-    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types, "position_ids": positions}
+    """Return the (n, t) inputs of texts, padded at their end."""
+    longest = max(len(ids) for ids, _ in tokens)
+    shape = (len(tokens), max(1, longest))
+    input_ids = np.full(shape, pad, dtype=np.int64)
+    token_types = np.zeros(shape, dtype=np.int64)
+    mask = np.zeros(shape, dtype=np.int64)
+    for row, (ids, types) in enumerate(tokens):
+        input_ids[row, : len(ids)] = ids
+        token_types[row, : len(ids)] = types
+        mask[row, : len(ids)] = 1
+    positions = np.tile(np.arange(shape[1]), (len(tokens), 1))
+    return {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": token_types, "position_ids": positions}
 
 
 def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
@@ -72,23 +78,37 @@ def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], f
     EncoderError
         If no output can be one, or the graph ends before a module of the model that is not had here.
     """
-    fit = {name: array for name, array in outputs.items() if not any(part in name.lower() for part in NO_VECTORS)}
-    flat = [name for name, array in fit.items() if array.ndim == 2]
-    deep = [name for name, array in fit.items() if array.ndim == 3]
-    if POOLED in flat or (not deep and len(flat) == 1):
-        return np.asarray(outputs[POOLED if POOLED in flat else flat[0]], dtype=np.float32)
-    name = next((name for name in (*TOKENS, *deep) if name in deep), "")
-    if not name:
+    of_texts, of_tokens = [], []
+    for name, array in outputs.items():
+        if any(part in name.lower() for part in NO_VECTORS):
+            continue
+        if array.ndim == 2:
+            of_texts.append(name)
+        elif array.ndim == 3:
+            of_tokens.append(name)
+    if POOLED in of_texts:
+        return np.asarray(outputs[POOLED], dtype=np.float32)
+    if len(of_texts) == 1 and not of_tokens:
+        return np.asarray(outputs[of_texts[0]], dtype=np.float32)
+    if not of_tokens:
         raise EncoderError(
             f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a vector of a text or of tokens; export "
             "the model with 'embassay export', or with optimum for the task feature-extraction"
         )
-    if others := other_modules(folder):
-        raise EncoderError(f"{folder.graph}: it ends before {', '.join(others)}, which is not had here")
+    name = next((name for name in TOKENS if name in of_tokens), of_tokens[0])
+    left_out = other_modules(folder)
+    if left_out:
+        raise EncoderError(f"{folder.graph}: it ends before {', '.join(left_out)}, which is not had here")
     rows = pool(outputs[name], mask, folder.modes or ("mean",))
     return unit(rows) if folder.normalize else rows
 
 
+def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
+    """Return the error of a graph that a library cannot load, on one line."""
+    return EncoderError(f"{graph}: {library} cannot load it: {' '.join(str(error).split())}")
+
+
 def unit(rows: Rows) -> Rows:
     """Scale to unit length, zero vectors left as they are, as torch's ``normalize`` does."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

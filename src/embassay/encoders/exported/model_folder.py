@@ -7,13 +7,13 @@ them, are read by their sentence-transformers configuration.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from embassay.encoders.exported.pooling import configured
-from embassay.encoders.neural.hf_files import limit_of
+from embassay.encoders.neural.hf_files import limit_of, special
 from embassay.encoders.neural.locations import modules, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError, SpecError
@@ -99,21 +99,33 @@ class ExportedFolder:
     @property
     def files(self) -> tuple[str, ...]:
         """The files that its vectors depend on, relative to the folder: all but documentation and other graphs."""
-        return tuple(sorted(self._files()))
-
-    def _files(self) -> Iterator[str]:
-        others = {p.name.partition(".")[0] for p in self.graph.parent.glob(f"*{self.graph.suffix}")}
-        others -= {self.graph.name.partition(".")[0]}
+        files = []
         for top, folders, names in os.walk(self.path, followlinks=True):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
-                place = Path(top) / name
-                beside = place.parent == self.graph.parent and name.partition(".")[0] in others
-                weights = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
-                another = place.suffix in (".onnx", ".xml") and place != self.graph
-                aside = name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
-                if place == self.graph or not (beside or weights or another or aside):
-                    yield place.relative_to(self.path).as_posix()
+                file = Path(top) / name
+                if file == self.graph or not (_is_aside(name) or self._is_of_another_graph(file)):
+                    files.append(file.relative_to(self.path).as_posix())
+        return tuple(sorted(files))
+
+    def _is_of_another_graph(self, file: Path) -> bool:
+        """Say whether a file is another graph, or lies beside one and has its name: its weights."""
+        if file.suffix in (".onnx", ".xml"):
+            return file != self.graph
+        stem = _stem(file)
+        if file.parent != self.graph.parent or stem == _stem(self.graph):
+            return False
+        return any(_stem(graph) == stem for graph in self.graph.parent.glob(f"*{self.graph.suffix}"))
+
+
+def _stem(file: Path) -> str:
+    return file.name.partition(".")[0]
+
+
+def _is_aside(name: str) -> bool:
+    """Say whether no vector of a graph depends on a file of this name."""
+    weights_of_other_libraries = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
+    return weights_of_other_libraries or name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
 
 
 def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
@@ -122,8 +134,9 @@ def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
         if not (path / file).is_file() or not file.endswith(suffix):
             raise ModelNotFoundError(f"{path / file}: no such graph; file= names a {suffix} file in the folder")
         return path / file
-    if found := next((path / name for name in known if (path / name).is_file()), None):
-        return found
+    for name in known:
+        if (path / name).is_file():
+            return path / name
     names = sorted(p.relative_to(path).as_posix() for p in path.rglob(f"*{suffix}"))
     if len(names) == 1:
         return path / names[0]
@@ -135,14 +148,14 @@ def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read what ``embassay export`` wrote down."""
     record = read_json(path / RECORD)
-    prompts, dim, length = (record.get(name) for name in ("prompts", "dim", "max_length"))
-    fits = _is_count(dim) and (length is None or _is_count(length))
-    if (
-        record.get("format") != FORMAT
-        or not fits
-        or not isinstance(prompts, dict)
-        or not isinstance(record.get("pad"), int)
-    ):
+    prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
+    complete = (
+        record.get("format") == FORMAT
+        and _is_count(dim)
+        and (length is None or _is_count(length))
+        and isinstance(record.get("pad"), int)
+    )
+    if not complete or not isinstance(prompts, dict):
         raise ModelNotFoundError(f"{path / RECORD}: no record of an export in format {FORMAT}; export the model again")
     return ExportedFolder(
         path,
@@ -164,9 +177,9 @@ def _is_count(value: Any) -> bool:
 
 def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     """Read the configuration of a sentence-transformers model beside a graph."""
-    found = modules(path)
-    kinds = [kind for kind, _ in found]
-    module = next((place for kind, place in found if kind.endswith(".Pooling")), None)
+    kinds = [kind for kind, _ in modules(path)]
+    transformer = modules(path)[0][1]
+    module = next((place for kind, place in modules(path) if kind.endswith(".Pooling")), None)
     config = read_json(module / "config.json") if module else {}
     modes = (pooling,) if pooling else configured(config)
     if module and not (module / "config.json").is_file() and not pooling:
@@ -176,16 +189,15 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     if config.get("include_prompt") is False:
         raise ModelNotFoundError(f"{module}: it leaves the prompt out of the pooling, which is not supported")
     settings = read_json(path / "config_sentence_transformers.json")
-    place = found[0][1]
-    bert = read_json(place / "sentence_bert_config.json")
-    own = settings.get("prompts") or {}
+    bert = read_json(transformer / "sentence_bert_config.json")
+    prompts = by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))
     return ExportedFolder(
         path,
         graph,
         modes=modes,
         normalize=any(kind.endswith(".Normalize") for kind in kinds),
-        max_length=_max_length(place, bert),
-        prompts={str(role): str(prompt) for role, prompt in by_role(own, settings.get("default_prompt_name")).items()},
+        max_length=_max_length(transformer, bert),
+        prompts={str(role): str(prompt) for role, prompt in prompts.items()},
         similarity=str(settings.get("similarity_fn_name") or "cosine"),
         lower=bool(bert.get("do_lower_case")),
         pad=_pad(path),
@@ -211,19 +223,19 @@ def _max_length(place: Path, bert: Mapping[str, Any]) -> int | None:
 
     Never more than it has positions.
     """
-    own = bert.get("max_seq_length")
-    return limit_of(read_json(place / "config.json"), place, own if isinstance(own, int) and own > 0 else None)
+    length = bert.get("max_seq_length")
+    return limit_of(read_json(place / "config.json"), place, length if _is_count(length) else None)
 
 
 def _pad(path: Path) -> int:
-    """Return the token that a text is filled up with: the tokenizer's, else the model's."""
+    """Return the number of the padding token: the tokenizer's, else the model's, else 0."""
     tokenizer = read_json(path / "tokenizer.json")
     padding = tokenizer.get("padding")
     if isinstance(padding, dict) and isinstance(padding.get("pad_id"), int):
         return int(padding["pad_id"])
-    token = read_json(path / "tokenizer_config.json").get("pad_token")
-    content = token.get("content") if isinstance(token, dict) else token
-    added = tokenizer.get("added_tokens") or ()
-    found = next((t["id"] for t in added if isinstance(t, dict) and t.get("content") == content), None)
-    own = read_json(path / "config.json").get("pad_token_id")
-    return next((int(n) for n in (found, own) if isinstance(n, int)), 0)
+    pad_token = special(path, "pad_token")
+    for token in tokenizer.get("added_tokens") or ():
+        if pad_token and isinstance(token, dict) and token.get("content") == pad_token:
+            return int(token["id"])
+    model_pad = read_json(path / "config.json").get("pad_token_id")
+    return model_pad if isinstance(model_pad, int) else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal
@@ -15,20 +15,92 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed
-from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.exported.options import Pooling, checked
+from embassay.encoders.exported.graph import Feed, cannot_load
+from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
-from embassay.store.paths import source_path
 from embassay.types import Runtime
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
-GRAPHS = ("model.onnx", "onnx/model.onnx")
 DYNAMIC = b"DynamicQuantizeLinear"
-"""The operator that finds the range of a whole batch: one text then moves another's vector."""
+"""The operator that finds the range of a whole batch: one text then changes another's vector."""
+
+
+@dataclass(frozen=True)
+class OnnxSession:
+    """A graph that onnxruntime has loaded.
+
+    Attributes
+    ----------
+    alone
+        True where activations are quantised by the range of a whole batch.
+    """
+
+    session: Any
+    provider: str
+    threads: int
+    alone: bool
+
+    @classmethod
+    def of(cls, graph: Path, device: str) -> OnnxSession:
+        """Load a graph; on the processor one thread runs a batch, and several run batches side by side.
+
+        Raises
+        ------
+        EncoderError
+            If the device cannot be used, or the file is no graph that this onnxruntime reads.
+        """
+        import onnxruntime
+
+        provider, options = _provider(device, onnxruntime.get_available_providers())
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+        settings.log_severity_level = 3
+        try:
+            session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
+        except Exception as error:
+            raise cannot_load(graph, "onnxruntime", error) from None
+        threads = cores() if provider == "CPUExecutionProvider" else 1
+        return cls(session, provider, threads, _is_dynamic(graph))
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The names of what the graph takes."""
+        return frozenset(node.name for node in self.session.get_inputs())
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """The provider, and how the batches are spread."""
+        device = "cpu" if self.provider == "CPUExecutionProvider" else "cuda"
+        return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
+
+    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+        """Return the outputs by name."""
+        names = [node.name for node in self.session.get_outputs()]
+        return dict(zip(names, self.session.run(names, dict(feed)), strict=True))
+
+
+def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the provider for a device, with its options."""
+    kind, _, number = device.partition(":")
+    if kind == "cuda":
+        if "CUDAExecutionProvider" not in available:
+            raise EncoderError(f"the device {device!r} was asked for, but this onnxruntime has no CUDA")
+        return "CUDAExecutionProvider", {"device_id": number or "0"}
+    if kind not in ("auto", "cpu"):
+        raise EncoderError(f"the device {device!r} is not for onnxruntime; it has cpu and cuda")
+    return "CPUExecutionProvider", {}
+
+
+def _is_dynamic(graph: Path) -> bool:
+    """Say whether a graph finds ranges while it runs; the names of operators stand in the file as they are."""
+    with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(DYNAMIC) >= 0
+
+
+GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), OnnxSession.of)
 
 
 def create(
@@ -83,80 +155,4 @@ def create(
         "normalize": normalize,
         "similarity": similarity,
     }
-    given = checked(f"encoder 'onnx:{target}'", runtime, device, options)
-    folder = ExportedFolder.of(source_path(target), ".onnx", GRAPHS, file, pooling or "")
-    load = partial(OnnxSession.of, folder.graph, device or runtime.device)
-    return ExportedEncoder("onnx", target, folder, runtime, load, given)
-
-
-@dataclass(frozen=True)
-class OnnxSession:
-    """A graph that onnxruntime has loaded.
-
-    Attributes
-    ----------
-    alone
-        True where activations are quantised by the range of a whole batch.
-    """
-
-    session: Any
-    provider: str
-    threads: int
-    alone: bool
-
-    @classmethod
-    def of(cls, graph: Path, device: str) -> OnnxSession:
-        """Load a graph; on the processor one thread runs a batch, and several run batches side by side.
-
-        Raises
-        ------
-        EncoderError
-            If the device cannot be used, or the file is no graph that this onnxruntime reads.
-        """
-        import onnxruntime
-
-        provider, options = _provider(device, onnxruntime.get_available_providers())
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-        settings.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise EncoderError(f"{graph}: onnxruntime cannot load it: {reason}") from None
-        alone = _is_dynamic(graph)
-        return cls(session, provider, cores() if provider.startswith("CPU") else 1, alone)
-
-    @cached_property
-    def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
-        return frozenset(node.name for node in self.session.get_inputs())
-
-    @property
-    def route(self) -> Mapping[str, Any]:
-        """The provider, and how the batches are spread."""
-        device = "cpu" if self.provider.startswith("CPU") else "cuda"
-        return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
-
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
-        """Return the outputs by name."""
-        names = [node.name for node in self.session.get_outputs()]
-        return dict(zip(names, self.session.run(names, dict(feed)), strict=True))
-
-
-def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
-    """Return the provider for a device, with its options."""
-    kind, _, number = device.partition(":")
-    if kind == "cuda":
-        if "CUDAExecutionProvider" not in available:
-            raise EncoderError(f"the device {device!r} was asked for, but this onnxruntime has no CUDA")
-        return "CUDAExecutionProvider", {"device_id": number or "0"}
-    if kind not in ("auto", "cpu"):
-        raise EncoderError(f"the device {device!r} is not for onnxruntime; it has cpu and cuda")
-    return "CPUExecutionProvider", {}
-
-
-def _is_dynamic(graph: Path) -> bool:
-    """Say whether a graph finds ranges while it runs; operators are named in the file as they are."""
-    with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        return content.find(DYNAMIC) >= 0
+    return load_folder(GRAPHS, target, runtime, device, options)

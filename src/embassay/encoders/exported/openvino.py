@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
@@ -16,18 +16,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed
-from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.exported.options import Pooling, checked
+from embassay.encoders.exported.graph import Feed, cannot_load
+from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
-from embassay.store.paths import source_path
 from embassay.types import Runtime
 
 TARGET = "FOLDER"
 EXTRA = "openvino"
 REQUIRES = ("openvino", "tokenizers")
-GRAPHS = ("openvino_model.xml", "openvino/openvino_model.xml")
+
+
+@dataclass(frozen=True)
+class OpenVinoSession:
+    """A graph that OpenVINO has compiled.
+
+    Attributes
+    ----------
+    requests
+        A request for each thread; a thread that runs a batch takes one and puts it back.
+    alone
+        False: weights are compressed, activations are not.
+    """
+
+    model: Any
+    threads: int
+    requests: SimpleQueue[Any] = field(repr=False)
+    alone: bool = False
+
+    @classmethod
+    def of(cls, graph: Path, device: str) -> OpenVinoSession:
+        """Compile a graph, in float32 throughout; one thread runs a batch, and several run batches side by side.
+
+        Raises
+        ------
+        EncoderError
+            If another device is asked for, or the file is no graph that this OpenVINO reads.
+        """
+        if device.partition(":")[0] not in ("auto", "cpu"):
+            raise EncoderError(f"the device {device!r} is not for openvino here; it runs on cpu")
+        import openvino
+
+        threads = cores()
+        settings = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": threads,
+        }
+        try:
+            model = openvino.Core().compile_model(str(graph), "CPU", settings)
+        except Exception as error:
+            raise cannot_load(graph, "OpenVINO", error) from None
+        requests: SimpleQueue[Any] = SimpleQueue()
+        for _ in range(threads):
+            requests.put(model.create_infer_request())
+        return cls(model, threads, requests)
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """The names of what the graph takes."""
+        return frozenset(name for port in self.model.inputs for name in port.get_names())
+
+    @property
+    def route(self) -> Mapping[str, Any]:
+        """The device, and how the batches are spread."""
+        return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
+
+    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+        """Return the outputs by name."""
+        request = self.requests.get()
+        outputs = {}
+        try:
+            request.infer(dict(feed))
+            for port in self.model.outputs:
+                # The request's own memory is overwritten by the next batch.
+                rows = np.array(request.get_tensor(port).data)
+                for name in sorted(port.get_names()):
+                    outputs[name] = rows
+        finally:
+            self.requests.put(request)
+        return outputs
+
+
+GRAPHS = GraphFormat("openvino", ".xml", ("openvino_model.xml", "openvino/openvino_model.xml"), OpenVinoSession.of)
 
 
 def create(
@@ -82,78 +154,4 @@ def create(
         "normalize": normalize,
         "similarity": similarity,
     }
-    given = checked(f"encoder 'openvino:{target}'", runtime, device, options)
-    folder = ExportedFolder.of(source_path(target), ".xml", GRAPHS, file, pooling or "")
-    load = partial(OpenVinoSession.of, folder.graph, device or runtime.device)
-    return ExportedEncoder("openvino", target, folder, runtime, load, given)
-
-
-@dataclass(frozen=True)
-class OpenVinoSession:
-    """A graph that OpenVINO has compiled.
-
-    Attributes
-    ----------
-    requests
-        A request for each thread; whoever runs a batch takes one out.
-    alone
-        False: weights are compressed, activations are not.
-    """
-
-    model: Any
-    threads: int
-    requests: SimpleQueue[Any] = field(repr=False)
-    alone: bool = False
-
-    @classmethod
-    def of(cls, graph: Path, device: str) -> OpenVinoSession:
-        """Compile a graph, in float32 throughout; one thread runs a batch, and several run batches side by side.
-
-        Raises
-        ------
-        EncoderError
-            If another device is asked for, or the file is no graph that this OpenVINO reads.
-        """
-        if device.partition(":")[0] not in ("auto", "cpu"):
-            raise EncoderError(f"the device {device!r} is not for openvino here; it runs on cpu")
-        import openvino
-
-        threads = cores()
-        settings = {
-            "INFERENCE_PRECISION_HINT": "f32",
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
-            "INFERENCE_NUM_THREADS": threads,
-            "NUM_STREAMS": threads,
-        }
-        try:
-            model = openvino.Core().compile_model(str(graph), "CPU", settings)
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise EncoderError(f"{graph}: OpenVINO cannot load it: {reason}") from None
-        requests: SimpleQueue[Any] = SimpleQueue()
-        for _ in range(threads):
-            requests.put(model.create_infer_request())
-        return cls(model, threads, requests)
-
-    @cached_property
-    def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
-        return frozenset(name for port in self.model.inputs for name in port.get_names())
-
-    @property
-    def route(self) -> Mapping[str, Any]:
-        """The device, and how the batches are spread."""
-        return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
-
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
-        """Return the outputs by name."""
-        request = self.requests.get()
-        try:
-            request.infer(dict(feed))
-            return {
-                name: np.array(request.get_tensor(port).data)
-                for port in self.model.outputs
-                for name in sorted(port.get_names())
-            }
-        finally:
-            self.requests.put(request)
+    return load_folder(GRAPHS, target, runtime, device, options)

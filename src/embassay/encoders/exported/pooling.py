@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[Any]
-Mask = NDArray[np.int64]
+MODES = ("mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LEGACY = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -21,8 +20,16 @@ LEGACY = {
 """How configurations named the modes before sentence-transformers 6, in the order in which they are put together."""
 
 
-def pool(tokens: NDArray[Any], mask: Mask, modes: Sequence[str]) -> NDArray[np.float32]:
-    """Return the (n, d) vectors of texts; of several modes one beside the other.
+def configured(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the modes that a pooling module's ``config.json`` names; none where it names none or an unknown one."""
+    modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
+    if isinstance(modes, str):
+        modes = [modes]
+    return tuple(modes) if all(mode in MODES for mode in modes) else ()
+
+
+def pool(tokens: NDArray[Any], mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
+    """Return the (n, d) vectors of texts; those of several modes stand side by side.
 
     Parameters
     ----------
@@ -33,56 +40,24 @@ def pool(tokens: NDArray[Any], mask: Mask, modes: Sequence[str]) -> NDArray[np.f
     modes
         Names in :data:`MODES`.
     """
-    found = [MODES[mode](tokens.astype(np.float32), mask) for mode in modes]
-    return np.concatenate(found, axis=1).astype(np.float32)
+    parts = [_pool(tokens.astype(np.float32), mask, mode) for mode in modes]
+    return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def configured(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the modes that a pooling module's ``config.json`` says; none where it says none that is known."""
-    found = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
-    modes = (found,) if isinstance(found, str) else tuple(map(str, found))
-    return modes if all(mode in MODES for mode in modes) else ()
-
-
-def _mean(tokens: Rows, mask: Mask) -> Rows:
-    return _sum(tokens, mask) / np.maximum(_lengths(mask), 1)
-
-
-def _mean_sqrt(tokens: Rows, mask: Mask) -> Rows:
-    return _sum(tokens, mask) / np.sqrt(np.maximum(_lengths(mask), 1))
-
-
-def _weighted_mean(tokens: Rows, mask: Mask) -> Rows:
-    """Weigh the first token 1, the second 2 …"""
-    weights = mask * np.arange(1, mask.shape[1] + 1)
-    return _sum(tokens, weights) / np.maximum(_lengths(weights), 1)
-
-
-def _max(tokens: Rows, mask: Mask) -> Rows:
-    return np.asarray(np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1))
-
-
-def _first(tokens: Rows, mask: Mask) -> Rows:
-    return np.asarray(tokens[:, 0])
-
-
-def _last(tokens: Rows, mask: Mask) -> Rows:
-    return np.asarray(tokens[np.arange(len(mask)), np.maximum(mask.sum(axis=1) - 1, 0)])
-
-
-def _sum(tokens: Rows, weights: Mask) -> Rows:
-    return np.asarray(np.einsum("nt,ntd->nd", weights.astype(np.float32), tokens))
-
-
-def _lengths(weights: Mask) -> Rows:
-    return np.asarray(weights.sum(axis=1, keepdims=True), dtype=np.float32)
-
-
-MODES: Mapping[str, Callable[[Rows, Mask], Rows]] = {
-    "mean": _mean,
-    "cls": _first,
-    "max": _max,
-    "mean_sqrt_len_tokens": _mean_sqrt,
-    "weightedmean": _weighted_mean,
-    "lasttoken": _last,
-}
+def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[Any]:
+    lengths = mask.sum(axis=1)
+    if mode == "cls":
+        return tokens[:, 0]
+    if mode == "lasttoken":
+        return np.asarray(tokens[np.arange(len(mask)), np.maximum(lengths - 1, 0)])
+    if mode == "max":
+        return np.asarray(np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1))
+    weights = mask
+    if mode == "weightedmean":
+        # The first token counts once, the second twice, and so on.
+        weights = mask * np.arange(1, mask.shape[1] + 1)
+    total = np.einsum("nt,ntd->nd", weights.astype(np.float32), tokens)
+    divisor = np.maximum(weights.sum(axis=1, keepdims=True).astype(np.float32), 1)
+    if mode == "mean_sqrt_len_tokens":
+        divisor = np.sqrt(divisor)
+    return np.asarray(total / divisor)

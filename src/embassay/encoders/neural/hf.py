@@ -35,6 +35,7 @@ from embassay.encoders.neural.locations import find, modules, own_code_of
 from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
+from embassay.encoders.neural.runner import RunnerOptions
 from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options
 from embassay.errors import SpecError
 from embassay.samples.base import Role
@@ -120,7 +121,7 @@ def create(
         "normalize": normalize,
         "similarity": similarity,
     }
-    given = given_options(target, options)
+    given = given_options(f"encoder {target!r}", options)
     place = device or runtime.device
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, (*hf_runner.ROUTES, "sentence-transformers"))
     if place == AUTO_MAP and find_spec("accelerate") is None:
@@ -223,10 +224,8 @@ class TransformersEncoder(NeuralEncoder):
             model, self._tokenizer, self.pooling, given.get("layer", -1), given.get("template", ""), limit
         )
 
-    def _ready(self, model: PooledModel, backend: str) -> hf_runner.PooledRunner:
-        given = self.given
-        options = (self._prompts["text"], backend, bool(given.get("normalize")), given.get("dim"))
-        return hf_runner.PooledRunner.of(model, self.dtype, *options, decoder=self.kind == "decoder")
+    def _runner(self, model: PooledModel, options: RunnerOptions) -> hf_runner.PooledRunner:
+        return hf_runner.PooledRunner(model, options, decoder=self.kind == "decoder")
 
     @property
     def _loading(self) -> Loading:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from embassay.encoders.neural.company import Ids
+from embassay.encoders.neural.batching import CHUNK, Ids
 from embassay.encoders.neural.pooling import Pooling, pool
-from embassay.encoders.neural.runner import CHUNK
 from embassay.errors import EncoderError
 
 

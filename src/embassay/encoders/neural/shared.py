@@ -1,4 +1,4 @@
-"""What encoders that are models with tokens share: options, prompts, devices, batches; loaded when first needed."""
+"""What encoders that are models with tokens share: options, prompts, devices, batches."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.neural import runner as runner_module
+from embassay.encoders.checks import check_whole
+from embassay.encoders.neural.batching import run
 from embassay.encoders.neural.locations import Found
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.encoders.neural.runner import Runner, RunnerOptions
+from embassay.errors import EncoderError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
 
@@ -26,23 +28,29 @@ FAMILIES = {
     r"^bge-(small|base|large)-en": "query_prompt='Represent this sentence for searching relevant passages: '",
 }
 """Models that were trained with prompts which their configurations often lack: said, never put in."""
-Own = TypeVar("Own", bound="NeuralEncoder")
 
 
-def given_options(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that say something, of all; an empty prompt says that there is none.
+def given_options(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given: not None, not False and, but for prompts, not empty.
+
+    Parameters
+    ----------
+    place
+        What the options belong to, for messages: ``"encoder 'bge-m3'"``.
 
     Raises
     ------
     SpecError
         For a length or a dimension under 1.
     """
-    for name in ("max_length", "dim"):
-        if (value := options[name]) is not None and value < 1:
-            raise SpecError(f"encoder {target!r}, option {name!r}: must be 1 or more, is {value}")
-    prompts = {f"{role}_prompt" for role in ("query", "document", "text")}
-    said = {name: value for name, value in options.items() if value is not None and value is not False}
-    return {name: value for name, value in said.items() if value != "" or name in prompts}
+    check_whole(place, max_length=options["max_length"], dim=options["dim"])
+    given = {}
+    for name, value in options.items():
+        # An empty prompt is given: it says that there is none, whatever the model's configuration says.
+        if value is None or value is False or (value == "" and not name.endswith("_prompt")):
+            continue
+        given[name] = value
+    return given
 
 
 def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
@@ -76,32 +84,36 @@ class NeuralEncoder(ABC):
         """The model's name, or its folder's."""
         return self.target
 
-    def fit(self: Own, texts: Sequence[str]) -> Own:
+    def fit(self, texts: Sequence[str]) -> Self:
         """Return itself: nothing is learnt."""
         return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
-        row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        found = list(self.batches(list(row), role))
-        if not found:
+        if not texts:
             return np.zeros((0, self.given.get("dim") or 1), dtype=np.float32)
-        matrix = np.empty((len(row), found[0][1].shape[1]), dtype=np.float32)
-        for places, rows in found:
+        row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        batches = list(self.batches(list(row), role))
+        dim = batches[0][1].shape[1]
+        matrix = np.empty((len(row), dim), dtype=np.float32)
+        for places, rows in batches:
             matrix[places] = rows
         return matrix[[row[text] for text in texts]]
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
-        for places, rows in runner_module.run(self._runners, texts, self._prompts[role]):
-            if (asked := self.given.get("dim")) and rows.shape[1] < asked:
-                raise EncoderError(f"it has {rows.shape[1]} dimensions, dim={asked} asks for more")
+        for places, rows in run(self._runners, texts, self._prompts[role]):
+            dim = self.given.get("dim")
+            if dim is not None and rows.shape[1] < dim:
+                raise EncoderError(f"it has {rows.shape[1]} dimensions, dim={dim} asks for more")
             yield places, rows
 
-    def reworded(self: Own, role: Role) -> Iterator[Own]:
+    def reworded(self, role: Role) -> Iterator[Self]:
         """Yield the same model with other wordings of a role's prompt; nothing where it has none."""
         prompt = self._prompts[role]
-        for wording in _reworded(prompt) if prompt else ():
+        if not prompt:
+            return
+        for wording in _wordings(prompt):
             other = replace(self, given={**self.given, f"{role}_prompt": wording})
             vars(other)["_runners"] = self._runners
             yield other
@@ -109,13 +121,16 @@ class NeuralEncoder(ABC):
     @property
     def route(self) -> Mapping[str, Any]:
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
-        runners: Sequence[runner_module.Runs] = vars(self).get("_runners", ())
-        devices = ",".join(str(runner.model.device) for runner in runners) or self.device
-        how: dict[str, Any] = {"device": devices, "dtype": self.dtype}
-        if runners:
-            how |= {"backend": runners[0].route, "tokens_per_batch": runners[0].tokens}
-            how["batch_invariant"] = all(runner.batch_invariant for runner in runners)
-        return how
+        runners: Sequence[Runner] = vars(self).get("_runners", ())
+        if not runners:
+            return {"device": self.device, "dtype": self.dtype}
+        return {
+            "device": ",".join(str(runner.model.device) for runner in runners),
+            "dtype": self.dtype,
+            "backend": runners[0].route,
+            "tokens_per_batch": runners[0].tokens,
+            "batch_invariant": all(runner.batch_invariant for runner in runners),
+        }
 
     @property
     def batch_invariant(self) -> bool:
@@ -136,8 +151,8 @@ class NeuralEncoder(ABC):
         """Load the model onto a device."""
 
     @abstractmethod
-    def _ready(self, model: Any, backend: str) -> runner_module.Runs:
-        """Make a loaded model ready to run, by the route that is forced or the fastest."""
+    def _runner(self, model: Any, options: RunnerOptions) -> Runner:
+        """Return what runs a loaded model, its route not yet chosen."""
 
     @property
     @abstractmethod
@@ -154,30 +169,42 @@ class NeuralEncoder(ABC):
         return [device.strip() for device in self.device.split(",") if device.strip()]
 
     @cached_property
-    def _runners(self) -> list[runner_module.Runs]:
+    def _runners(self) -> list[Runner]:
         """The model on each device, ready to run."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
         runners = [self._ready(self._model(device), self.runtime.backend) for device in devices]
-        if len({runner.route for runner in runners}) == 1:
+        routes = {runner.route for runner in runners}
+        if len(routes) == 1:
             return runners
         # Devices that share the work take the same route, the slowest that one of them needs.
-        common = max((runner.route for runner in runners), key=list(self._routes).index)
+        common = max(routes, key=list(self._routes).index)
         return [self._ready(runner.model, common) for runner in runners]
+
+    def _ready(self, model: Any, backend: str) -> Runner:
+        """Choose the route of a loaded model: the fastest, or the one that is forced."""
+        prompts = tuple(self._prompts.values())
+        normalize = bool(self.given.get("normalize"))
+        return self._runner(
+            model, RunnerOptions(prompts, self.dtype, backend, normalize, self.given.get("dim"))
+        ).fastest()
 
     def _prompt_warnings(self) -> list[str]:
         """Say which prompts seem to be missing."""
-        found = []
+        warnings = []
         if self._prompts["query"] and not self._prompts["text"]:
-            found.append("it has a prompt for queries but none for plain texts: plain texts get none")
-        wanted = [p for pattern, p in FAMILIES.items() if re.search(pattern, self.target.rsplit("/", 1)[-1].lower())]
-        if wanted and not any(self._prompts.values()):
-            found.append(f"it is named like a family that was trained with {wanted[0]}, and has no prompt here")
-        return found
+            warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+        if not any(self._prompts.values()):
+            name = self.target.rsplit("/", 1)[-1].lower()
+            prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
+            if prompts:
+                warnings.append(f"it is named like a family that was trained with {prompts}, and has no prompt here")
+        return warnings
 
     def _size_warnings(self) -> list[str]:
         """Say what will not fit into the memory of the place where it is to run."""
-        return [said] if (said := foreseen(self._size, self.dtype, self.device)) else []
+        lack = foreseen(self._size, self.dtype, self.device)
+        return [lack] if lack else []
 
 
 def there(device: str) -> str:
@@ -209,14 +236,14 @@ def quiet(*, reports: bool = True) -> Iterator[None]:
     """Keep the library from drawing bars while it loads; without ``reports`` also from listing unused weights."""
     from transformers.utils import logging
 
-    bar, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    bar, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     if not reports:
         logging.set_verbosity_error()
     try:
         yield
     finally:
-        logging.set_verbosity(level)
+        logging.set_verbosity(verbosity)
         if bar:
             logging.enable_progress_bar()
 
@@ -228,7 +255,7 @@ def reason(error: Exception) -> str:
     return next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
 
 
-def _reworded(prompt: str) -> tuple[str, ...]:
+def _wordings(prompt: str) -> tuple[str, ...]:
     """Return other wordings of a prompt: without its last sign, in capitals, and as two other families put it."""
     bare = prompt.rstrip().rstrip(":")
     wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")

@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.neural import runner
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -31,7 +30,9 @@ from embassay.encoders.neural.locations import (
 from embassay.encoders.neural.memory import parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
+from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, quiet, reason
+from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -102,8 +103,8 @@ def create(
         "similarity": similarity,
         "vectors": None if vectors == "float32" else vectors,
     }
-    given = given_options(target, options)
-    check_place(device or runtime.device, runtime.backend, runner.ROUTES)
+    given = given_options(f"encoder {target!r}", options)
+    check_place(device or runtime.device, runtime.backend, ROUTES)
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
@@ -197,11 +198,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @property
     def _routes(self) -> Sequence[str]:
-        return runner.ROUTES
+        return ROUTES
 
-    def _ready(self, model: Any, backend: str) -> runner.Runner:
-        prompts, normalize = list(self._prompts.values()), bool(self.given.get("normalize"))
-        return runner.Runner.of(model, self.dtype, prompts, backend, normalize, self.given.get("dim"))
+    def _runner(self, model: Any, options: RunnerOptions) -> SentenceTransformersRunner:
+        return SentenceTransformersRunner(model, options)
 
     def _model(self, device: str) -> Any:
         """Load the model onto a device."""

@@ -1,4 +1,4 @@
-"""How far vectors can be trusted."""
+"""How robust vectors are: against the batch, half precision and the wording of prompts."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from embassay.engine.badges import ALONE, SAMPLE, badges, half_ties
+from embassay.engine.robustness import ALONE, SAMPLE, check_robustness, half_ties
 from embassay.types import Card
 from embassay.vectors import Vectors
 
@@ -45,15 +45,15 @@ def vectors(matrix=MATRIX):
     return Vectors(matrix, {text: n for n, text in enumerate(TEXTS)})
 
 
-def test_an_encoder_that_gives_the_same_in_any_company_does_not_drift():
-    found = badges(Fake(), vectors(), TEXTS, seed=0)
+def test_an_encoder_that_gives_the_same_in_any_batch_does_not_drift():
+    found = check_robustness(Fake(), vectors(), TEXTS, seed=0)
     assert found.sampled == SAMPLE
     assert found.drift == pytest.approx(0, abs=1e-12)
     assert found.prompts is None
 
 
 def test_drift_is_the_largest_distance_of_a_text_alone_and_among_others():
-    found = badges(Fake(moved=1.0), vectors(), TEXTS[:ALONE], seed=0, encoded=6 * ALONE)
+    found = check_robustness(Fake(moved=1.0), vectors(), TEXTS[:ALONE], seed=0, encoded=6 * ALONE)
     alone = MATRIX[:ALONE].copy().astype(np.float64)
     alone[:, 0] += 1
     own = MATRIX[:ALONE].astype(np.float64)
@@ -63,21 +63,22 @@ def test_drift_is_the_largest_distance_of_a_text_alone_and_among_others():
 
 @pytest.mark.parametrize(("moved", "noted"), [(0.0, 0), (0.1, 0), (3.0, 1)])
 def test_a_drift_that_alarms_is_a_note(moved, noted):
-    found = badges(Fake(moved=moved), vectors(), TEXTS, seed=0)
+    found = check_robustness(Fake(moved=moved), vectors(), TEXTS, seed=0)
     assert (found.drift >= 0.01) == bool(noted)
     assert len(found.notes) == noted
     assert all(f"of up to {found.drift:.2g}; in other batches" in note for note in found.notes)
 
 
 def test_the_sample_is_seeded():
-    assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) == badges(Fake(moved=1.0), vectors(), TEXTS, seed=1)
-    assert badges(Fake(moved=1.0), vectors(), TEXTS, seed=1) != badges(Fake(moved=1.0), vectors(), TEXTS, seed=2)
+    first, again, other = (check_robustness(Fake(moved=1.0), vectors(), TEXTS, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
 
 
 def test_other_wordings_that_change_nothing_and_much():
-    same = badges(Fake(other=0.0), vectors(), TEXTS, seed=0).prompts["text"]
+    same = check_robustness(Fake(other=0.0), vectors(), TEXTS, seed=0).prompts["text"]
     assert same == {"cosine": pytest.approx(1), "same_nearest": 1.0, "wordings": 1.0}
-    far = badges(Fake(other=RNG.normal(size=16) * 50), vectors(), TEXTS, seed=0).prompts["text"]
+    far = check_robustness(Fake(other=RNG.normal(size=16) * 50), vectors(), TEXTS, seed=0).prompts["text"]
     assert far["cosine"] < 0.9
     assert far["same_nearest"] < 0.9
 
@@ -93,14 +94,14 @@ def test_half_precision_ties_what_single_precision_tells_apart():
 
 
 def test_sparse_vectors_and_single_texts_have_none():
-    assert badges(Fake(), vectors(csr_array(MATRIX)), TEXTS, seed=0) is None
-    assert badges(Fake(), vectors(), TEXTS[:1], seed=0) is None
+    assert check_robustness(Fake(), vectors(csr_array(MATRIX)), TEXTS, seed=0) is None
+    assert check_robustness(Fake(), vectors(), TEXTS[:1], seed=0) is None
 
 
 @pytest.mark.parametrize("encoded", [0, 3, 30, 100, 400])
 def test_at_most_a_third_as_many_tokens_as_the_run_encoded_are_encoded_again(encoded):
     fake = Fake(other=0.0)
-    found = badges(fake, vectors(), TEXTS, seed=0, encoded=encoded)
+    found = check_robustness(fake, vectors(), TEXTS, seed=0, encoded=encoded)
     assert fake.again <= encoded * 4 / 3
     assert (found.drift is None) == (encoded < 6)
     assert (found.prompts is None) == (encoded < 400)
@@ -108,5 +109,5 @@ def test_at_most_a_third_as_many_tokens_as_the_run_encoded_are_encoded_again(enc
 
 def test_one_that_no_batch_changes_is_not_encoded_again():
     fake = Fake(batch_invariant=True)
-    assert badges(fake, vectors(), TEXTS, seed=0).drift == 0
+    assert check_robustness(fake, vectors(), TEXTS, seed=0).drift == 0
     assert fake.again == 0

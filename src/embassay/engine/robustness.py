@@ -1,0 +1,221 @@
+"""How robust an encoder's vectors are: against the batch, half precision and the wording of prompts.
+
+A seeded sample of texts is encoded again for this, at most a third as many tokens as the run has encoded. None of this
+is a result: it goes into ``run.json`` and into the report's list of encoders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from embassay.geometry.closeness import paired_cosine, unit_rows
+from embassay.randomness import generator
+from embassay.samples.base import Text
+from embassay.types import Encoder
+from embassay.vectors import Vectors
+
+SAMPLE = 256
+ALONE = 32
+"""Texts of the sample that are encoded once more, one by one."""
+NEAREST = 10
+SHARE = 1 / 3
+"""How many tokens may be encoded again, as a share of those that the run has encoded."""
+FEWEST = 2 * NEAREST
+"""Texts that the ten nearest of each can be compared among."""
+ALARMING = 0.01
+"""The drift from which a note is due: rounding moves a vector by 1e-6 at most, half precision by about 1e-3."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The results of the checks; None where a check does not apply.
+
+    Attributes
+    ----------
+    sampled
+        The number of texts in the sample.
+    drift
+        The largest distance 1 − cosine of a text's vector encoded alone and among others; 0 is best.
+    half_ties
+        The share of texts of whose ten nearest two are exactly as near in half precision (float16), but not in
+        float32; 0 is best.
+    prompts
+        For each role that has a prompt: the mean cosine of a text's vectors under the prompt and under other wordings
+        of it, and the share of its ten nearest texts that stay; 1 is best.
+    reason
+        Why there are no results, where a check failed.
+    notes
+        What a reader of the results has to know.
+    """
+
+    sampled: int
+    drift: float | None = None
+    half_ties: float | None = None
+    prompts: dict[str, dict[str, float]] | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def check_robustness(
+    encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int | None = None
+) -> Robustness | None:
+    """Check a sample of the texts that an encoder has just encoded; None for sparse vectors.
+
+    ``encoder.reworded(role)`` yields encoders that differ in the wording of that role's prompt, where there is such a
+    method. One that is ``batch_invariant`` has been seen to give the same vectors in every batch, bit by bit.
+
+    Parameters
+    ----------
+    encoded
+        How many of the texts were encoded in this run, all by default; the others were cached.
+    """
+    if issparse(vectors.matrix) or len(texts) < 2:
+        return None
+    if encoded is None:
+        encoded = len(texts)
+    budget = SHARE * encoded / len(texts) * count_tokens(encoder, texts).sum()
+    # The stream has its name from an earlier name of this module: another one would draw other samples.
+    places = np.sort(generator(seed, "badges").permutation(len(texts))[:SAMPLE])
+    sample = [texts[n] for n in places]
+
+    drift: float | None = 0.0
+    if not getattr(encoder, "batch_invariant", False):
+        evenly_spaced = sample[:: max(1, len(sample) // ALONE)][:ALONE]
+        alone = _within_budget(encoder, evenly_spaced, budget / 2)
+        drift = batch_drift(encoder, alone, vectors)
+        budget -= count_tokens(encoder, alone).sum()
+    notes = []
+    if drift is not None and drift >= ALARMING:
+        notes.append(
+            "a text's vector depends on the texts that it is encoded with: alone and among others it differs by a "
+            f"drift (1 − cosine) of up to {drift:.2g}; in other batches the figures would be others"
+        )
+    return Robustness(
+        sampled=len(sample),
+        drift=drift,
+        half_ties=half_ties(_rows(vectors, sample)),
+        prompts=prompt_sensitivity(encoder, sample, vectors, budget) or None,
+        notes=tuple(notes),
+    )
+
+
+def count_tokens(encoder: Any, texts: Sequence[Text]) -> NDArray[np.int64]:
+    """Return (n,) the tokens of each text with its role's prompt; an estimate where the encoder cannot count them."""
+    if not hasattr(encoder, "count_tokens"):
+        return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
+    counts = np.zeros(len(texts), dtype=np.int64)
+    for role in {role for role, _ in texts}:
+        places = [n for n, text in enumerate(texts) if text[0] == role]
+        counts[places] = encoder.count_tokens([texts[n][1] for n in places], role)
+    return counts
+
+
+def _within_budget(encoder: Any, texts: Sequence[Text], budget: float) -> Sequence[Text]:
+    """Return the first texts, as many as have no more tokens together than the budget."""
+    tokens = np.cumsum(count_tokens(encoder, texts))
+    return texts[: int(np.searchsorted(tokens, budget, side="right"))]
+
+
+def _rows(vectors: Vectors, texts: Sequence[Text]) -> Any:
+    return vectors.matrix[[vectors.row[text] for text in texts]]
+
+
+def half_ties(rows: Any) -> float | None:
+    """Return the share of rows of whose ten nearest other rows two tie in float16, but not in float32."""
+    units = unit_rows(np.asarray(rows, dtype=np.float64))
+    units = units[~np.isnan(units).any(axis=1)]
+    if len(units) < 3:
+        return None
+    nearest = -np.sort(-_cosines_to_others(units), axis=1)[:, :NEAREST]
+    tied_in_half = np.diff(nearest.astype(np.float16), axis=1) == 0
+    tied_in_single = np.diff(nearest.astype(np.float32), axis=1) == 0
+    return float((tied_in_half & ~tied_in_single).any(axis=1).mean())
+
+
+def _cosines_to_others(units: Floats) -> Floats:
+    """Return the (n, n) products of unit vectors, −inf for each with itself."""
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, -np.inf)
+    return np.asarray(cosines)
+
+
+def batch_drift(encoder: Encoder, texts: Sequence[Text], vectors: Vectors) -> float | None:
+    """Return the largest distance 1 − cosine of a text's vector encoded alone and among others; None if undefined."""
+    if not texts:
+        return None
+    alone = np.concatenate([np.asarray(encoder.encode([text], role)) for role, text in texts])
+    cosine = paired_cosine(alone, _rows(vectors, texts))
+    if np.isnan(cosine).all():
+        return None
+    return float(max(0.0, np.nanmax(1 - cosine)))
+
+
+def prompt_sensitivity(
+    encoder: Any, sample: Sequence[Text], vectors: Vectors, budget: float
+) -> dict[str, dict[str, float]]:
+    """Return by role how near the vectors under other wordings of its prompt are, as far as the budget goes."""
+    if not hasattr(encoder, "reworded"):
+        return {}
+    reworded = {}
+    for role in dict.fromkeys(role for role, _ in sample):
+        encoders = list(encoder.reworded(role))
+        if encoders:
+            reworded[role] = encoders
+
+    results: dict[str, dict[str, float]] = {}
+    for role, encoders in reworded.items():
+        role_budget = budget / len(reworded)
+        texts_of_role = [text for text in sample if text[0] == role]
+        # The first wording may take half of the budget, so that there is room for a second one.
+        texts = _within_budget(encoders[0], texts_of_role, role_budget / 2)
+        if len(texts) < min(FEWEST, len(texts_of_role)):
+            continue
+        affordable = []
+        for other in encoders:
+            role_budget -= count_tokens(other, texts).sum()
+            if role_budget < 0:
+                break
+            affordable.append(other)
+        if affordable:
+            results[role] = _compare_wordings(texts, vectors, affordable)
+    return results
+
+
+def _compare_wordings(texts: Sequence[Text], vectors: Vectors, others: Sequence[Any]) -> dict[str, float]:
+    """Compare the vectors of texts of one role with those under other prompts; means over the prompts."""
+    rows = np.asarray(_rows(vectors, texts), dtype=np.float64)
+    role = texts[0][0]
+    cosines, same_nearest = [], []
+    for other in others:
+        other_rows = np.asarray(other.encode([text for _, text in texts], role), dtype=np.float64)
+        cosines.append(float(np.nanmean(paired_cosine(rows, other_rows))))
+        same_nearest.append(_same_nearest(rows, other_rows))
+    return {
+        "cosine": float(np.mean(cosines)),
+        "same_nearest": float(np.mean(same_nearest)),
+        "wordings": float(len(others)),
+    }
+
+
+def _same_nearest(first: Floats, second: Floats) -> float:
+    """Return the mean share of a row's nearest other rows that are its nearest in both sets."""
+    number = min(NEAREST, len(first) - 1)
+    if not number:
+        return 1.0
+    shares = []
+    for a, b in zip(_nearest(first, number), _nearest(second, number), strict=True):
+        shares.append(len(np.intersect1d(a, b)) / number)
+    return float(np.mean(shares))
+
+
+def _nearest(rows: Floats, number: int) -> NDArray[np.int64]:
+    """Return the (n, number) nearest other rows of each row; undefined cosines count as 0."""
+    cosines = _cosines_to_others(np.nan_to_num(unit_rows(rows)))
+    return np.argsort(-cosines, axis=1, kind="stable")[:, :number]
