@@ -74,6 +74,9 @@ class GroupsOptions(Shared):
     label: str = ""
 
 
+DEFAULTS = BuildOptions()
+
+
 @build.command(name="minimal-pairs")
 def build_minimal_pairs(
     *,
@@ -101,7 +104,7 @@ def build_negated_antonyms(
     *,
     source: From,
     out: Out,
-    options: Annotated[BuildOptions, Flat] = BuildOptions(),
+    options: Annotated[BuildOptions, Flat] = DEFAULTS,
     overwrite: Flag = False,
 ) -> int:
     """Build inputs with an antonym, a negation and both, as SemAntoNeg was made.

@@ -128,13 +128,13 @@ def rate(
     if path is None:
         return rated
     notes = list[str]()
-    card = Places(path).card
-    if card.is_file():
-        write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
-        notes.append(f"data card: {card} says what people found")
     if out is not None:
         check_free((out, Places(out).card), overwrite)
         notes += _write_rest(path, out, first, below, rated)
+    card = Places(path).card
+    if card.is_file():
+        write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
+        notes.insert(0, f"data card: {card} says what people found")
     return replace(rated, out=out, notes=tuple(notes))
 
 
@@ -147,7 +147,7 @@ IN_CARD = (0, 1, 2, 3, 4, 6, 8)
 
 def table_rows(rated: Rated) -> list[tuple[str, ...]]:
     """Return the heads of a table, then a row of cells for each subset."""
-    rows = [(*HEADS[:-1], f"under {rated.bar:g}")]
+    rows: list[tuple[str, ...]] = [(*HEADS[:-1], f"under {rated.bar:g}")]
     for subset in rated.subsets:
         cells = (
             subset.edit,
@@ -172,8 +172,8 @@ def markdown(rated: Rated) -> str:
         "Alpha is Krippendorff's, for interval data.",
         "",
     ]
-    for cells in [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]:
-        lines.append(f"| {' | '.join(cells[column] for column in IN_CARD)} |")
+    rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
+    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
     return "\n".join(lines)
 
 
@@ -302,9 +302,8 @@ def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], r
     content = content_of(json.dumps(line, ensure_ascii=False) for line in rest)
     old_card, card = Places(path).card, Places(out).card
     text = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
-    summary = (
-        f"{rated.dropped:,} rows under {rated.bar:g} were taken out of {path.name}: {remaining:,} samples are left."
-    )
+    dropped = f"{rated.dropped:,} rows under {rated.bar:g} were taken out of {path.name}"
+    summary = f"{dropped}: {remaining:,} samples are left."
     text = with_reading(text, f"{summary}\n\n{markdown(rated)}", name_of(out.name, content))
     write_files({card: text.encode(), out: content})
     return f"test set: {out}, {remaining:,} of {before:,} samples", f"its data card: {card}"
