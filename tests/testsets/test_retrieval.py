@@ -30,7 +30,7 @@ from embassay.testsets.generator.questions import (
 )
 from embassay.testsets.kinds import retrieval
 from embassay.testsets.passages import Passage, cut_all, near_duplicates, tokens
-from embassay.testsets.splits import check_apart, drawn_units, evenly
+from embassay.testsets.splits import drawn_units, evenly
 
 PARTS = (
     ("dryer", "A lint filter is a screen that catches fibres in the air of a dryer."),
@@ -222,12 +222,6 @@ def test_the_split_takes_a_share_of_the_units(test, splits):
     assert set(built.splits.values()) == splits
     if test == 0.01:
         assert Counter(built.splits.values())["test"] == 1
-
-
-def test_a_context_in_two_splits_is_a_fault():
-    check_apart({"a": "train", "b": "test"}, {"a": ["x"], "b": ["y"]})
-    with pytest.raises(RuntimeError, match="'x' is in the splits train and test"):
-        check_apart({"a": "train", "b": "test"}, {"a": ["x"], "b": ["y", "x"]})
 
 
 def test_the_same_seed_gives_the_same_set_and_another_gives_another():

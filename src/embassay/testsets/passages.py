@@ -76,13 +76,11 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     cut = cutter(passages)
     window = int(passages) if passages.strip().isdecimal() else 0
     shared = overlap_of(window)
+    ignores_headings = window > 0 or passages.strip() == "document"
     one_unit = len({source.unit or source.id for source in sources}) == 1
     found = list[Passage]()
     for source in sources:
-        if window or passages.strip() == "document":
-            sections = [Section((), source.text)]
-        else:
-            sections = sections_of(source.text)
+        sections = [Section((), source.text)] if ignores_headings else sections_of(source.text)
         pieces = _pieces(source, sections, cut)
         for number, piece in enumerate(pieces, 1):
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
