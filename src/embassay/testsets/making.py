@@ -18,7 +18,7 @@ from embassay.plugins import BUILDERS
 from embassay.testsets.base import Advance, Built, Reading, silent
 from embassay.testsets.card import Origin, card_of
 from embassay.testsets.english.language import language_of, refuse_other
-from embassay.testsets.files import Places, content_of, json_lines, name_of, write_all
+from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Request
 from embassay.testsets.options import ANY, ENGLISH, BuildOptions
 from embassay.testsets.review import entries, read_review, review_of
@@ -144,7 +144,7 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
 
 
-def put(out: Path, built: Built, origin: Origin) -> Places:
+def put(out: Path, built: Built, origin: Origin) -> None:
     """Write a test set with its data card and its sheets.
 
     Raises
@@ -152,11 +152,18 @@ def put(out: Path, built: Built, origin: Origin) -> Places:
     OutputError
         If a file cannot be written.
     """
-    lines = json_lines(built)
-    corpus = name_of(out.name, content_of(lines))
-    sheet = sheet_of(corpus, rows_of(built.samples, origin.options.seed, built.documents))
-    card = card_of(corpus, origin, built, Places(out).sheet.name)
-    return write_all(out, lines, card, sheet, review_of(built.doubtful) if built.doubtful else b"")
+    places = Places(out)
+    content = content_of(json_lines(built))
+    corpus = name_of(out.name, content)
+    contents = {
+        places.sheet: sheet_of(corpus, rows_of(built.samples, origin.options.seed, built.documents)),
+        places.card: card_of(corpus, origin, built, places.sheet.name).encode(),
+        # The corpus comes last, so that whoever sees it sees the others too.
+        out: content,
+    }
+    if built.doubtful:
+        contents = {places.review: review_of(built.doubtful)} | contents
+    write_files(contents)
 
 
 # --- Reading the sources ---
