@@ -160,6 +160,11 @@ def tokens(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
+def spaced(words: Sequence[str]) -> str:
+    """Return words with spaces between and around them, so that a run of words is a substring."""
+    return f" {' '.join(words)} "
+
+
 def stem(word: str) -> str:
     """Return a word of :func:`tokens` without the ending of an English plural."""
     if word.endswith("ies") and len(word) > 4:

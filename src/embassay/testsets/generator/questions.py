@@ -13,7 +13,7 @@ from typing import Any
 from embassay.corpora.io.passages import collapsed
 from embassay.errors import SpecError
 from embassay.testsets.english.language import language_of
-from embassay.testsets.passages import Passage, tokens
+from embassay.testsets.passages import Passage, spaced, tokens
 
 # --- Does a question give its answer away, or repeat its passage? ---
 
@@ -44,7 +44,7 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
         the passage. A run has at least :data:`ENOUGH` content words; names may stand in both.
     """
     question_words, answer_words = tokens(question), tokens(answer)
-    if answer_words and _spaced(answer_words) in _spaced(question_words):
+    if answer_words and spaced(answer_words) in spaced(question_words):
         return ANSWER
     name_words = set(names(question))
     content = telling(question_words, name_words)
@@ -84,9 +84,9 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
     text = _spaced_words_of(passage)
     for start in range(len(question) - ENOUGH + 1):
         end = start + ENOUGH
-        if _spaced(question[start:end]) not in text:
+        if spaced(question[start:end]) not in text:
             continue
-        while end < len(question) and _spaced(question[start : end + 1]) in text:
+        while end < len(question) and spaced(question[start : end + 1]) in text:
             end += 1
         yield question[start:end]
 
@@ -94,12 +94,7 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
 @lru_cache(maxsize=32)
 def _spaced_words_of(text: str) -> str:
     # Several questions are asked about a passage, one after the other.
-    return _spaced(tokens(text))
-
-
-def _spaced(words: Sequence[str]) -> str:
-    """Return words with spaces between and around them, so that a run of words is a substring."""
-    return f" {' '.join(words)} "
+    return spaced(tokens(text))
 
 
 # --- Questions that a generator asks about a passage: the prompt, and what is taken from its answer ---
