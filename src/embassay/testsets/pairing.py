@@ -179,9 +179,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
         "entity": tools.names.entity(tagged, stream),
         "role_swap": role_swap(tagged),
     }
-    for name, text in extra.items():
-        if text and tools.checker.is_clean(text):
-            edits[name] = text
+    edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
     ways = dict.fromkeys(edits, "rule")
     ways["synonym"] = ways["antonym"] = attempt.choice.way
     ways["typo"] = typo[1]

@@ -199,7 +199,7 @@ EXTRA, REQUIRES = "api", "httpx2"
 RETRIES = Retries()
 
 
-def generator(spec: str, journal: Path | None) -> ChatGenerator:
+def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> ChatGenerator:
     """Make the generator that a spec names; nothing is sent yet.
 
     Parameters
@@ -208,6 +208,8 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
         ``MODEL[,option=value…]``; the options are those of :func:`create`.
     journal
         The file that answers are kept in and taken from; None to keep them in memory only.
+    retries
+        How often and how soon a failed request is sent again.
 
     Raises
     ------
@@ -219,12 +221,13 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
         raise SpecError("generator: the model comes first; write MODEL[,option=value…]")
     if importlib.util.find_spec(REQUIRES) is None:
         raise MissingExtraError("the generator", EXTRA)
-    return create(parsed.head, journal, **bind(create, parsed.options, f"generator {parsed.head!r}"))
+    return create(parsed.head, journal, retries, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
 
 def create(
     model: str,
     journal: Path | None,
+    retries: Retries = RETRIES,
     *,
     base_url: str = "",
     key_env: str = OPENAI_KEY,
@@ -277,7 +280,7 @@ def create(
         kept=f"answers are kept in {journal}" if journal else "",
         timeout=timeout,
         concurrency=concurrency,
-        retries=RETRIES,
+        retries=retries,
         price=price,
         budget=budget,
     )
