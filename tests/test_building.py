@@ -285,7 +285,8 @@ def test_builders_are_listed(capsys):
 def test_a_command_has_the_options_of_its_builder(kind):
     module = BUILDERS.module(kind)
     command = getattr(generating_module if hasattr(module, "requests") else building_module, f"build_{kind}")
-    given = {name.rstrip("_") for name in inspect.signature(command).parameters}
+    parameters = inspect.signature(command).parameters
+    given = {*parameters, *vars(parameters["options"].default)}
     taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
     if hasattr(module, "read"):
         taken |= set(inspect.signature(module.read).parameters) - {"path", "aside"}

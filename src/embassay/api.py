@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from embassay.adaptation.pipeline import Adapted
     from embassay.adaptation.splits import By
     from embassay.testsets.base import Advance, Built
-    from embassay.testsets.generator.chat import Request
+    from embassay.testsets.generator.base import Request
+    from embassay.testsets.options import Language
     from embassay.training.settings import Loss, Objective
 
 
@@ -284,7 +285,7 @@ def build(
     count: int | None = None,
     seed: int = 0,
     licence: str = "",
-    language: str = "en",
+    language: Language = "en",
     review: str | Path = "",
     overwrite: bool = False,
     advance: Advance | None = None,
@@ -334,33 +335,26 @@ def build(
     from embassay.testsets.base import silent
     from embassay.testsets.files import Places, check_apart, check_free
     from embassay.testsets.generator.chat import generator
-    from embassay.testsets.making import make, put
+    from embassay.testsets.making import Order, make, put
+    from embassay.testsets.options import BuildOptions
 
     places = None if out is None else Places(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
-    review = source_path(review) if str(review) else ""
+    review_sheet = source_path(review) if str(review) else None
     if places is not None:
         check_free(places.written, overwrite)
-        check_apart(places.every, [given, review])
+        check_apart(places.every, [given, review_sheet])
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(folder := options.get("mlm"), (str, Path)):
         options["mlm"] = Masked(source_path(folder))
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
-    built, origin = make(
-        kind,
-        given,
-        aside=() if places is None else places.every,
-        column=column,
-        count=count,
-        seed=seed,
-        licence=licence,
-        language=language,
-        advance=advance or silent,
-        options=options,
-        review=str(review),
+    common = BuildOptions(
+        column=column, count=count, seed=seed, licence=licence, language=language, review=review_sheet
     )
+    order = Order(kind, given, common, options, aside=() if places is None else places.every)
+    built, origin = make(order, advance or silent)
     if places is not None:
         check_free(places.written, overwrite)
         put(places.corpus, built, origin)
@@ -393,7 +387,7 @@ def estimate(
     *,
     count: int | None = None,
     seed: int = 0,
-    language: str = "en",
+    language: Language = "en",
     **options: Any,
 ) -> GeneratorCost:
     """Say what :func:`build` would ask a generator, and what that would cost; nothing is sent.
@@ -407,7 +401,8 @@ def estimate(
     """
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.making import requests_of
+    from embassay.testsets.making import Order, requests_of
+    from embassay.testsets.options import BuildOptions
 
     if not generator:
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
@@ -415,9 +410,9 @@ def estimate(
         options["filters"] = _encoders(options["filters"])
     asked = make_generator(generator, None if out is None else Places(output_path(out)).answers)
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
-    how: dict[str, Any] = {"count": count, "seed": seed, "language": language, "options": options}
-    found = requests_of(kind, given, column="", **how)
-    return GeneratorCost(found, asked.name, *asked.estimate(found))
+    common = BuildOptions(count=count, seed=seed, language=language)
+    requests = requests_of(Order(kind, given, common, options))
+    return GeneratorCost(requests, asked.name, *asked.estimate(requests))
 
 
 def _encoders(given: str | Encoder | Sequence[str | Encoder]) -> tuple[Encoder, ...]:

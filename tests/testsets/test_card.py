@@ -10,12 +10,13 @@ from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built, Material, library
 from embassay.testsets.card import READ, Origin, card_of, counts_of, with_reading
+from embassay.testsets.options import BuildOptions
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
     MinimalPairs("2", "Prices rose.", (("typo", "Pricse rose."),)),
 )
-ORIGIN = Origin("minimal-pairs", "my|file.txt", "ab" * 32, "CC0", 7, {"column": "", "count": 2, "mlm": None})
+ORIGIN = Origin("minimal-pairs", "my|file.txt", "ab" * 32, BuildOptions(licence="CC0", seed=7, count=2), {"mlm": None})
 BUILT = Built(
     PAIRS,
     Counter({"a question": 1_200, "profanity": 3}),
@@ -40,7 +41,7 @@ def test_it_says_where_the_test_set_comes_from():
         row("its SHA-256", "ab" * 32),
         row("its licence", "CC0"),
         row("seed", "7"),
-        row("options", "count=2"),
+        row("options", "count=2, language=en"),
         row("time", "2.0 s, 1,500 rows a second"),
         row("WordNet", "3.0", "WordNet licence", "antonyms"),
         "- A note.",
@@ -58,7 +59,7 @@ def test_it_counts_what_was_built_and_what_was_left_out():
 
 
 def test_a_licence_that_was_not_given_is_asked_for():
-    origin = Origin("groups", "f.csv", "", "", 0)
+    origin = Origin("groups", "f.csv", "")
     assert row("its licence", "not said; give it with --licence") in card_of("g@0", origin, BUILT, "s")
 
 

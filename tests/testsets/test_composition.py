@@ -16,7 +16,7 @@ from embassay.testsets.base import Material
 from embassay.testsets.generator.chat import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
 from embassay.testsets.kinds import composition
-from embassay.testsets.making import make, put, requests_of
+from embassay.testsets.making import Order, make, put, requests_of
 from embassay.testsets.triples import is_whole, triples
 from embassay.types import Card
 
@@ -424,17 +424,13 @@ def test_a_dry_run_takes_the_options_of_a_filter():
 def test_a_built_set_is_read_back(tmp_path):
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(f'{{"id": "{d.id}", "text": "{d.text}"}}\n' for d in many(4)))
-    common = {"column": "", "count": None, "seed": 0, "language": "en"}
-    encoder = Planted(hashed, "st:planted")
-    options = {"filters": (encoder,)}
-    built, origin = make(
-        "composition", path, **common, licence="CC0", advance=lambda done, total: None, options=options
-    )
+    filters = (Planted(hashed, "st:planted"),)
+    built, origin = make(Order("composition", path, kind_options={"filters": filters}))
     put(tmp_path / "mine.jsonl", built, origin)
     corpus = load_corpus(f"mine={tmp_path / 'mine.jsonl'}")
     assert corpus.samples == built.samples
     assert corpus.filtered_with == ("st:planted",)
-    assert len(requests_of("composition", path, **common, options={})) == 8
+    assert len(requests_of(Order("composition", path))) == 8
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from io import FileIO
 from itertools import pairwise
 
 import pytest
@@ -40,9 +39,7 @@ TEXTS = [
 REQUESTS = [Request(f"r{i}", ASK.format(a, b)) for i, (a, b) in enumerate(pairwise(TEXTS))]
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    monkeypatch.setattr(chat_module, "RETRIES", Retries(4, 0.001, lambda stop, seconds: None))
+QUICK = Retries(4, 0.001, lambda stop, seconds: None)
 
 
 @pytest.fixture
@@ -53,7 +50,7 @@ def journal(tmp_path):
 @pytest.fixture
 def make(chat, journal):
     def call(*options, journal=journal):
-        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal)
+        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal, QUICK)
 
     return call
 
@@ -230,7 +227,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
 def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal)
+    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal, QUICK)
     chat.script(behaviours.fails(500, KEY))
     writer.replies(REQUESTS[:3])
     assert {headers["authorization"] for _, headers, _ in chat.seen} == {f"Bearer {KEY}"}
@@ -345,22 +342,21 @@ def test_a_journal_that_cannot_be_written(make, tmp_path):
         make(journal=tmp_path).replies(REQUESTS)
 
 
-class Full(FileIO):
-    """A file on a disk that has room for nine bytes."""
-
-    def write(self, content):
-        return super().write(content[:9])
-
-
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
 def test_on_a_full_disk_no_half_line_stays(journal):
+    import resource
+
     book = Journal(journal)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with book.held():
         book.keep("a", Answer("kept"))
-        with Full(journal, "a+") as full:
-            book._file, file = full, book._file
+        # Room for nine bytes more.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (journal.stat().st_size + 9, limits[1]))
+        try:
             with pytest.raises(OutputError, match=r"answers.jsonl: cannot be written: the disk is full"):
                 book.keep("b", Answer("lost"))
-            book._file = file
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         book.keep("c", Answer("kept too"))
     again = Journal(journal)
     again.read()
@@ -542,15 +538,16 @@ def test_where_nothing_was_answered_no_journal_stays(chat, make, behaviours, jou
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
 def test_a_journal_that_another_build_has_removed_is_not_written(journal, monkeypatch):
-    book, opened = Journal(journal), Journal._opened
+    import fcntl
 
-    def remove(self, path):
-        file = opened(self, path)
-        path.unlink()
-        return file
+    lock = fcntl.flock
 
-    monkeypatch.setattr(Journal, "_opened", remove)
-    with pytest.raises(OutputError, match="another build is writing it"), book.held():
+    def remove_and_lock(file, operation):
+        journal.unlink()
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", remove_and_lock)
+    with pytest.raises(OutputError, match="another build is writing it"), Journal(journal).held():
         pytest.fail("it is held")
 
 

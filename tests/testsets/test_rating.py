@@ -31,7 +31,7 @@ def built(tmp_path, samples=PAIRS):
 
     out = tmp_path / "set.jsonl"
     made = Built(samples, Counter(), ways={("0", "typo"): "by rule", ("0", "antonym"): "WordNet"})
-    put(out, made, Origin("minimal-pairs", "mine.txt", "", "", 0))
+    put(out, made, Origin("minimal-pairs", "mine.txt", ""))
     return out
 
 

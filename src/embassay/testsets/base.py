@@ -1,9 +1,14 @@
-"""What every builder returns, and how it tells how far it is.
+"""What every builder returns, and how it reports its progress.
 
-A builder is a file of this folder with ``build(sources, *, seed, count, advance, OPTIONS) -> Built``. The type of its
-sources says whether it takes pairs of sentences as well (``SourcePair``); with ``read(path, *, OPTIONS)`` it reads its
-file by itself and returns what it read, or a ``Reading``; with ``LANGUAGES = "any"`` it takes other languages than
-English.
+A builder is a module of ``kinds/`` with ``build(sources, *, seed, count, advance, OPTIONS) -> Built``. It may also
+define
+
+- ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
+- ``given(sources)``: the sources that are given in Python, as ``build`` takes them;
+- ``requests(sources, *, seed, count, OPTIONS)``: what ``build`` would ask a generator;
+- ``LANGUAGES = "any"``: its rules hold for other languages than English.
+
+Without ``read`` its sources are sentences, or pairs of them where the annotation of ``sources`` names ``SourcePair``.
 """
 
 from __future__ import annotations
@@ -29,19 +34,19 @@ SHAPES: Mapping[type, str] = {
     MinimalPairs: "minimal_pairs",
     Question: "retrieval",
 }
-"""What a corpus of such samples is called."""
+"""The shape of a corpus, by the type of its samples."""
 
 
 class Advance(Protocol):
-    """Is told how far a builder is."""
+    """A callback that a builder reports its progress to."""
 
     def __call__(self, done: int, total: int, /) -> None:
-        """Take note that ``done`` of ``total`` sources have been read."""
+        """Note that ``done`` of ``total`` sources have been processed."""
         ...
 
 
 def silent(done: int, total: int) -> None:
-    """Take note of nothing: the advance of who does not ask."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +68,26 @@ class Material:
 
 
 def library(distribution: str, purpose: str, licence: str = "") -> Material:
-    """Describe an installed Python package by its own metadata, or by the licence that is given."""
+    """Describe an installed Python package by its own metadata; ``licence`` goes before the metadata's."""
     try:
-        found = metadata(distribution)
+        package = metadata(distribution)
     except PackageNotFoundError:
         return Material(distribution, "", licence or "unknown", purpose)
-    written = [licence, *(found[key] for key in ("License-Expression", "License") if key in found)]
-    classified = [c.rpartition(" :: ")[2] for c in found.get_all("Classifier") or () if c.startswith("License ::")]
-    told = next((name for name in (*written, *classified) if name and name.upper() != "UNKNOWN"), "unknown")
-    return Material(distribution, found["Version"], told.splitlines()[0], purpose)
+    licences = [licence]
+    licences += [package[key] for key in ("License-Expression", "License") if key in package]
+    for classifier in package.get_all("Classifier") or ():
+        if classifier.startswith("License ::"):
+            licences.append(classifier.rpartition(" :: ")[2])
+    for name in licences:
+        if name and name.upper() != "UNKNOWN":
+            # Some packages have the whole text of their licence in its field.
+            return Material(distribution, package["Version"], name.splitlines()[0], purpose)
+    return Material(distribution, package["Version"], "unknown", purpose)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a builder's own ``read`` found in a file, and what it had to assume."""
+    """The sources that were read from a file, and what had to be assumed."""
 
     sources: tuple[Any, ...]
     notes: tuple[str, ...] = ()
@@ -91,28 +102,28 @@ class Built:
     samples
         The test set: samples of one shape, their ids unique.
     rejected
-        How many sources, or edits, were left out for each reason; a reason is a short phrase for people.
+        The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase for people.
     notes
-        What was assumed or done otherwise than asked, one sentence each.
+        What was assumed, or done otherwise than requested: one sentence each.
     seconds
-        How long the work took.
+        The duration of the build.
     read
-        How many rows were read; a builder leaves it to its caller.
+        The number of rows that were read; a builder leaves it to its caller.
     doubtful
-        Choices that rules cannot decide on: not in the test set, one of each quadruple, for people to confirm.
+        Choices that the rules cannot decide on: not in the test set, one of each quadruple, for people to confirm.
     materials
         What it was made with, for the data card.
     ways
-        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``; of a question or a
-        composition under the name ``question`` or that of its operator. Written as ``source``.
+        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``. The name is ``question``
+        for a question and the operator for a composition. Written as ``source``.
     documents
-        Where the samples are questions: what is to be found.
+        The documents to search, where the samples are questions.
     splits, answers
-        Of questions, by their ids: ``train`` or ``test``; the words of the document that answer it.
+        The split of each question, ``train`` or ``test``, and the words of its document that answer it, by its id.
     filtered_with
-        Specs of the encoders that samples were chosen by, which they favour.
+        Specs of the encoders that selected the samples; the test set favours them.
     prompt
-        What a generator was told, with places for what it was given; empty where there was none.
+        The generator's prompt, with placeholders; empty without a generator.
     """
 
     samples: tuple[Sample, ...]
@@ -131,8 +142,15 @@ class Built:
 
     @property
     def shape(self) -> str:
-        """What its corpus is: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty where nothing was built."""
+        """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty where nothing was built."""
         return SHAPES[type(self.samples[0])] if self.samples else ""
+
+    @property
+    def time_taken(self) -> str:
+        """The duration and the speed, for people: ``2.0 s, 1,500 rows a second``."""
+        if self.seconds <= 0:
+            return f"{self.seconds:.1f} s"
+        return f"{self.seconds:.1f} s, {self.read / self.seconds:,.0f} rows a second"
 
     def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Any]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""

@@ -13,7 +13,8 @@ from embassay.samples.composition import Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Question
-from embassay.testsets.base import Built, Material
+from embassay.testsets.base import Built
+from embassay.testsets.options import BuildOptions
 from embassay.testsets.sheets import RIGHT, SCALE
 
 READ = "## Read by people"
@@ -22,7 +23,7 @@ READ = "## Read by people"
 
 @dataclass(frozen=True)
 class Origin:
-    """What a test set was asked to be.
+    """Where a test set comes from.
 
     Attributes
     ----------
@@ -30,18 +31,17 @@ class Origin:
         The builder, as the command line writes it: ``minimal-pairs``.
     source, sha256
         The user's file and 64 hexadecimal digits of its content.
-    licence
-        What the user says of it; empty where nothing was said.
     options
-        What else was asked for, by the option's name.
+        The options that do not depend on the kind.
+    kind_options
+        Those of the builder and of its reader, by name, as the card shows them.
     """
 
     kind: str
     source: str
     sha256: str
-    licence: str
-    seed: int
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: BuildOptions = field(default_factory=BuildOptions)
+    kind_options: Mapping[str, object] = field(default_factory=dict)
 
 
 def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
@@ -54,37 +54,39 @@ def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
     sheet
         The file of the sheet for rating.
     """
-    scale = (RIGHT.get(built.shape, SCALE[0]), *SCALE[1:])
     parts = [
         f"# Data card: {corpus.partition('@')[0]}",
         _table(("", ""), _facts(corpus, origin, built)),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
-        _table(("what", "how many"), _numbers(counts_of(built))),
+        _table(("what", "how many"), _counts(counts_of(built))),
         "## Left out",
-        _table(("reason", "how many"), _numbers(built.rejected)) if built.rejected else "Nothing.",
+        _table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
         "## Made with",
-        _table(("what", "version", "licence", "for"), _materials(built.materials)),
-        *(("## What the generator was told", _quoted(built.prompt)) if built.prompt else ()),
-        READ,
-        f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {'; '.join(scale)}.",
+        _table(("what", "version", "licence", "for"), _materials(built)),
     ]
+    if built.prompt:
+        # Indented by four spaces, no character of the prompt is Markdown.
+        prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
+        parts += ["## What the generator was told", prompt]
+    scale = "; ".join((RIGHT.get(built.shape, SCALE[0]), *SCALE[1:]))
+    parts += [READ, f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {scale}."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def with_reading(card: str, found: str, corpus: str = "") -> str:
-    """Return a card with what people found in its last section, and under another corpus's name where one is given."""
+def with_reading(card: str, section: str, corpus: str = "") -> str:
+    """Return a card whose last section is replaced, and its title where another corpus is named."""
     head = card.partition(READ)[0].rstrip()
     if corpus:
-        head = f"# Data card: {corpus}\n{head.partition(chr(10))[2]}"
-    return f"{head}\n\n{READ}\n\n{found}\n"
+        _, _, after_title = head.partition("\n")
+        head = f"# Data card: {corpus}\n{after_title}"
+    return f"{head}\n\n{READ}\n\n{section}\n"
 
 
 def counts_of(built: Built) -> Counter[str]:
     """Count what was built: samples, and edits, parts of speech with their negation, operators, groups, splits."""
-    counts = Counter[str]()
-    if built.documents:
-        counts["documents"] = len(built.documents)
+    counts = Counter[str](documents=len(built.documents))
+    groups = set[str]()
     for sample in built.samples:
         if isinstance(sample, MinimalPairs):
             counts["originals"] += 1
@@ -94,45 +96,48 @@ def counts_of(built: Built) -> Counter[str]:
             counts[f"{sample.part_of_speech}, {sample.negation or 'negated'}"] += 1
         elif isinstance(sample, Grouped):
             counts["sentences"] += 1
+            groups.add(sample.group)
         elif isinstance(sample, Composition):
             counts[sample.operator] += 1
         elif isinstance(sample, Question):
             counts["questions"] += 1
             counts["questions without an answer"] += not sample.right
             counts[f"questions to {built.splits.get(sample.id, 'test')} with"] += 1
-    if groups := {sample.group for sample in built.samples if isinstance(sample, Grouped)}:
-        counts["groups"] = len(groups)
+    counts["groups"] = len(groups)
     return +counts
 
 
 def _facts(corpus: str, origin: Origin, built: Built) -> Iterator[tuple[str, str]]:
-    speed = f", {built.read / built.seconds:,.0f} rows a second" if built.seconds > 0 else ""
-    options = ", ".join(f"{name}={value}" for name, value in sorted(origin.options.items()) if value not in (None, ""))
     yield "made by", f"`embassay build {origin.kind}`, embassay {__version__}, Python {platform.python_version()}"
     yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"
     yield "made from", f"{origin.source}, {built.read:,} rows"
     yield "its SHA-256", origin.sha256
-    yield "its licence", origin.licence or "not said; give it with --licence"
-    yield "seed", str(origin.seed)
-    yield "options", options or "none"
+    yield "its licence", origin.options.licence or "not said; give it with --licence"
+    yield "seed", str(origin.options.seed)
+    yield "options", _options(origin)
     yield "left out", f"{built.rejected.total():,}"
-    yield "time", f"{built.seconds:.1f} s{speed}"
+    yield "time", built.time_taken
 
 
-def _numbers(counts: Counter[str]) -> Iterator[tuple[str, str]]:
-    return ((what, f"{number:,}") for what, number in counts.most_common())
+def _options(origin: Origin) -> str:
+    values = {**vars(origin.options), **origin.kind_options}
+    # Seed and licence have rows of their own.
+    shown = [
+        f"{name}={value}"
+        for name, value in sorted(values.items())
+        if value not in (None, "") and name not in ("seed", "licence")
+    ]
+    return ", ".join(shown) or "none"
 
 
-def _materials(materials: Iterable[Material]) -> Iterator[tuple[str, ...]]:
-    found = list(materials)
-    yield from ((m.name, m.version, m.licence, m.purpose) for m in found)
-    if not found:
-        yield "embassay", __version__, "Apache-2.0", "all of it"
+def _counts(counts: Counter[str]) -> Iterator[tuple[str, str]]:
+    return ((name, f"{count:,}") for name, count in counts.most_common())
 
 
-def _quoted(text: str) -> str:
-    """Return a text as a block of Markdown in which nothing means anything."""
-    return "\n".join(f"    {line}" for line in text.splitlines())
+def _materials(built: Built) -> list[tuple[str, ...]]:
+    if not built.materials:
+        return [("embassay", __version__, "Apache-2.0", "all of it")]
+    return [(m.name, m.version, m.licence, m.purpose) for m in built.materials]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,11 +1,11 @@
-"""Three files that belong together: all of them are written, or none."""
+"""The files of a test set: samples as JSON lines, and writing all files or none."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,36 +24,32 @@ from embassay.testsets.base import Built
 # --- Samples as the JSON lines that the loaders of corpora read back ---
 
 PARAPHRASE = 2
-"""Where the paraphrase stands among the candidates of a line, as in SemAntoNeg (Vahtola et al. 2022)."""
+"""The position of the paraphrase among the candidates of a line, as in SemAntoNeg (Vahtola et al. 2022)."""
 
 
 def json_lines(built: Built) -> tuple[str, ...]:
-    """Return a line of JSON for each document, then for each sample, in the form of the loader of its shape."""
-    return tuple(json.dumps(row, ensure_ascii=False) for row in _rows(built))
+    """Return a line of JSON for each document, then for each sample, in the form that the loader of its shape reads."""
+    rows = [{"document": document.id, "passages": list(document.passages)} for document in built.documents]
+    rows += [_row(sample, built) for sample in built.samples]
+    return tuple(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def content_of(lines: Iterable[str]) -> bytes:
-    """Return what a file of such lines holds."""
+    """Return the content of a file of such lines."""
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def name_of(file: str, content: bytes) -> str:
-    """Return what a sheet calls a corpus: its file's name and 16 hexadecimal digits of its content."""
+    """Return the name of a corpus on a sheet: its file's name and 16 hexadecimal digits of its content's hash."""
     return f"{file}@{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _rows(built: Built) -> Iterator[dict[str, Any]]:
-    for document in built.documents:
-        yield {"document": document.id, "passages": list(document.passages)}
-    yield from (_row(sample, built) for sample in built.samples)
-
-
 def _row(sample: Sample, built: Built) -> dict[str, Any]:
+    """Return a sample's fields; optional ones that are empty are left out."""
     if isinstance(sample, MinimalPairs):
-        source = {name: built.ways[sample.id, name] for name, _ in sample.edits if (sample.id, name) in built.ways}
-        more: dict[str, Any] = {"unit": sample.group} if sample.group else {}
-        more |= {"source": source} if source else {}
-        return {"id": sample.id, "original": sample.original, "edits": dict(sample.edits), **more}
+        ways = {name: built.ways[sample.id, name] for name, _ in sample.edits if (sample.id, name) in built.ways}
+        row = {"id": sample.id, "original": sample.original, "edits": dict(sample.edits)}
+        return row | _non_empty(unit=sample.group, source=ways)
     if isinstance(sample, Choice):
         return {
             "idx": sample.id,
@@ -67,67 +63,61 @@ def _row(sample: Sample, built: Built) -> dict[str, Any]:
     if isinstance(sample, Grouped):
         return {"id": sample.id, "sentence": sample.text, "group": sample.group}
     if isinstance(sample, Composition):
-        return _composition(sample, built)
+        row = {"id": sample.id, "operator": sample.operator, "a": sample.a, "b": sample.b, "target": sample.target}
+        return row | _non_empty(
+            unit=sample.group,
+            mirrored=sample.mirrored,
+            filtered_with=list(built.filtered_with),
+            source=built.ways.get((sample.id, sample.operator)),
+        )
     if isinstance(sample, Question):
-        return _question(sample, built)
+        row = {"id": sample.id, "question": sample.question, "right": list(sample.right)}
+        return row | _non_empty(
+            gains=list(sample.gains),
+            unit=sample.unit if sample.units else "",
+            split=built.splits.get(sample.id),
+            answer=built.answers.get(sample.id),
+            source=built.ways.get((sample.id, "question")),
+        )
     raise TypeError(f"no form of lines for {type(sample).__name__}")
 
 
-def _composition(sample: Composition, built: Built) -> dict[str, Any]:
-    told = {
-        "unit": sample.group,
-        "mirrored": sample.mirrored,
-        "filtered_with": list(built.filtered_with),
-        "source": built.ways.get((sample.id, sample.operator), ""),
-    }
-    given = {"id": sample.id, "operator": sample.operator, "a": sample.a, "b": sample.b, "target": sample.target}
-    return given | {name: value for name, value in told.items() if value}
+def _non_empty(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
 
 
-def _question(sample: Question, built: Built) -> dict[str, Any]:
-    told = {
-        "gains": list(sample.gains),
-        "unit": sample.unit if sample.units else "",
-        "split": built.splits.get(sample.id, ""),
-        "answer": built.answers.get(sample.id, ""),
-        "source": built.ways.get((sample.id, "question"), ""),
-    }
-    given = {"id": sample.id, "question": sample.question, "right": list(sample.right)}
-    return given | {name: value for name, value in told.items() if value}
-
-
-# --- Three files that belong together: all of them are written, or none ---
+# --- The files of a test set: all of them are written, or none ---
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where a test set and what belongs to it lie: ``NAME-card.md``, ``NAME-sheet.csv``, ``NAME-review.csv`` …"""
+    """The files of a test set: ``NAME.jsonl``, ``NAME-card.md``, ``NAME-sheet.csv`` and others beside it."""
 
     corpus: Path
 
     @property
     def card(self) -> Path:
-        """The data card, beside the corpus."""
-        return self.corpus.with_name(f"{self.corpus.stem}-card.md")
+        """The data card."""
+        return self._beside("card.md")
 
     @property
     def sheet(self) -> Path:
-        """The sheet for rating, beside the corpus."""
-        return self.corpus.with_name(f"{self.corpus.stem}-sheet.csv")
+        """The sheet for rating."""
+        return self._beside("sheet.csv")
 
     @property
     def review(self) -> Path:
-        """The sheet of what rules cannot decide, where there is any."""
-        return self.corpus.with_name(f"{self.corpus.stem}-review.csv")
+        """The sheet of what the rules cannot decide, if there is any."""
+        return self._beside("review.csv")
 
     @property
     def answers(self) -> Path:
-        """What a generator answered, where there was one: a build that was stopped goes on from it."""
-        return self.corpus.with_name(f"{self.corpus.stem}-answers.jsonl")
+        """The journal of a generator's answers, from which an interrupted build resumes."""
+        return self._beside("answers.jsonl")
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """What a build writes anew."""
+        """The files that each build writes anew."""
         return self.corpus, self.card, self.sheet, self.review
 
     @property
@@ -135,9 +125,12 @@ class Places:
         """All of them."""
         return *self.written, self.answers
 
+    def _beside(self, ending: str) -> Path:
+        return self.corpus.with_name(f"{self.corpus.stem}-{ending}")
+
 
 def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
-    """Raise OutputError for a place that is one of the files that are read."""
+    """Raise OutputError for a file to write that is one of the files to read."""
     read = {Path(source).resolve() for source in sources if isinstance(source, (str, Path)) and str(source)}
     for path in places:
         if path.resolve() in read:
@@ -145,7 +138,7 @@ def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
-    """Raise OutputError for a file that is there already, unless it may be overwritten; for a folder in any case."""
+    """Raise OutputError for a file that exists, unless it may be overwritten, and for a folder."""
     for path in paths:
         if path.is_dir():
             raise OutputError(f"{path}: is a folder; name a file with -o")
@@ -153,50 +146,29 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
             raise OutputError(f"{path}: is there already; choose another name with -o, or --overwrite")
 
 
-def write_all(out: Path, corpus_lines: Iterable[str], card: str, sheet: bytes, review: bytes = b"") -> Places:
-    """Write a corpus, its card, its sheet and, where there is one, its review, all or none; the corpus comes last.
-
-    Parameters
-    ----------
-    out
-        The file of the corpus; the others are named after it (:class:`Places`).
-    corpus_lines
-        JSON, a sample a line.
-
-    Raises
-    ------
-    OutputError
-        If a place cannot be written to.
-    """
-    places = Places(out)
-    more = {places.review: review} if review else {}
-    write_files({**more, places.sheet: sheet, places.card: card.encode(), places.corpus: content_of(corpus_lines)})
-    return places
-
-
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files in this order: each is filled under another name before the first gets its own.
+    """Write all files or none: each is written under a temporary name before the first is renamed.
 
     Raises
     ------
     OutputError
         If a place cannot be written to; no file has been touched then, unless a disk fails in between.
     """
-    filled = dict[Path, Path]()
+    temporaries = dict[Path, Path]()
     try:
         for path, content in contents.items():
             temporary = partial_file(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             with temporary.open("xb") as file:
-                filled[path] = temporary
+                temporaries[path] = temporary
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        for path, temporary in filled.items():
+        for path, temporary in temporaries.items():
             temporary.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
-        for temporary in filled.values():
+        for temporary in temporaries.values():
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)

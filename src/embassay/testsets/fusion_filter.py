@@ -8,9 +8,9 @@ first one was fused of.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,22 +23,22 @@ from embassay.types import Encoder
 
 Which = Literal["bd", "neighbours"]
 BLOCK = 512
-"""Texts that are encoded at once, between two reports of progress."""
+"""The number of texts that are encoded at once, between two reports of progress."""
 _NEIGHBOURS = {"F12": ("S1", "S2"), "F23": ("S2", "S3")}
 
 
 @dataclass(frozen=True)
 class Filter:
-    """How differences are chosen.
+    """How differences are selected.
 
     Attributes
     ----------
     encoders
-        All of them must agree; none keeps everything.
+        All of them must agree; without any, all differences are kept.
     which
         Which two sentences are compared.
     below
-        The cosine that they have to be under.
+        The bound that their cosine has to be under.
     """
 
     encoders: tuple[Encoder, ...] = ()
@@ -52,7 +52,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Filtered:
-    """What a filter kept, how many it dropped by reason, and what each encoder would have dropped."""
+    """The samples that a filter kept, the number it rejected by reason, and how many each encoder would reject."""
 
     samples: tuple[Composition, ...]
     rejected: Counter[str]
@@ -60,12 +60,12 @@ class Filtered:
 
 
 def check(encoders: Sequence[object], which: str, below: float) -> None:
-    """Refuse what nothing can pass or fail by.
+    """Raise SpecError for options that are out of range, or have no effect.
 
     Parameters
     ----------
     encoders
-        Encoders, or what names them.
+        Encoders, or their specs.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def filtered(
 ) -> Filtered:
     """Return the samples of documents without the differences whose parts are near each other.
 
-    Overlaps and unions pass. Each distinct text is encoded once by each encoder, which has learnt from all of them.
+    Overlaps and unions are kept. Each distinct text is encoded once by each encoder, which is fitted on all of them.
 
     Parameters
     ----------
@@ -97,66 +97,63 @@ def filtered(
 
     Returns
     -------
-    The samples in their order. A difference without a cosine, as that of a text whose vector is zero, is dropped.
+    The samples in their order. A difference without a cosine, as that of a text whose vector is zero, is rejected.
     """
-    samples = [sample for _, own in documents for sample in own]
-    pairs = [pair for texts, own in documents for pair in _pairs(texts, own, chosen.which)]
+    samples, pairs = list[Composition](), list[tuple[str, str]]()
+    for texts, document_samples in documents:
+        samples += document_samples
+        pairs += [_compared(texts, s, chosen.which) for s in document_samples if s.operator == "difference"]
     if not chosen.encoders or not pairs:
         return Filtered(tuple(samples), Counter())
     cosines = _cosines(pairs, chosen.encoders, advance)
     with np.errstate(invalid="ignore"):
-        near = cosines >= chosen.below
-    drop, undefined = near.any(axis=0), np.isnan(cosines).any(axis=0)
-    dropped = iter(np.logical_or(drop, undefined).tolist())
-    kept = tuple(sample for sample in samples if sample.operator != "difference" or not next(dropped))
+        is_near = cosines >= chosen.below
+    near = is_near.any(axis=0)
+    undefined = np.isnan(cosines).any(axis=0) & ~near
+    rejects = iter(np.logical_or(near, undefined).tolist())
+    kept = [sample for sample in samples if sample.operator != "difference" or not next(rejects)]
     rejected = Counter(
         {
-            f"difference whose parts are near each other (cosine {chosen.below:g} or more)": int(drop.sum()),
-            "difference without a cosine (a vector is zero)": int((undefined & ~drop).sum()),
+            f"difference whose parts are near each other (cosine {chosen.below:g} or more)": int(near.sum()),
+            "difference without a cosine (a vector is zero)": int(undefined.sum()),
         }
     )
-    of = f"of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
-    counts = np.count_nonzero(near, axis=1).tolist()
-    notes = (f"{e.card.spec}: {n:,} {of}." for e, n in zip(chosen.encoders, counts, strict=True))
-    return Filtered(kept, +rejected, tuple(notes))
+    notes = list[str]()
+    for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
+        share = f"{number:,} of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
+        notes.append(f"{encoder.card.spec}: {share}.")
+    return Filtered(tuple(kept), +rejected, tuple(notes))
+
+
+def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tuple[str, str]:
+    """Return the two sentences of a difference that are compared."""
+    if which == "bd":
+        return sample.b, sample.target
+    # A difference takes a sentence from a fusion: which of the two fusions of its document?
+    fusion = next(name for name in _NEIGHBOURS if texts.get(name) == sample.a)
+    first, second = _NEIGHBOURS[fusion]
+    return texts[first], texts[second]
 
 
 def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
     """Return the (encoders, pairs) cosines; NaN where one is not defined."""
-    texts = tuple(dict.fromkeys(text for pair in pairs for text in pair))
-    row = {text: place for place, text in enumerate(texts)}
-    a, b = np.array([(row[first], row[second]) for first, second in pairs]).T
-    found = np.empty((len(encoders), len(pairs)))
-    for turn, encoder in enumerate(encoders):
-        vectors = _encoded(encoder.fit(texts), texts, _part(advance, turn, len(encoders)))
-        found[turn] = paired_cosine(vectors[a], vectors[b])
-    return found
-
-
-def _pairs(texts: Mapping[str, str], samples: Iterable[Composition], which: Which) -> Iterable[tuple[str, str]]:
-    """Yield the two sentences of each difference that are compared."""
-    fused = {texts[name]: name for name in _NEIGHBOURS if name in texts}
-    for sample in samples:
-        if sample.operator != "difference":
-            continue
-        if which == "bd":
-            yield sample.b, sample.target
-        else:
-            first, second = _NEIGHBOURS[fused[sample.a]]
-            yield texts[first], texts[second]
-
-
-def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
-    """Return the (n, d) vectors, dense or CSR."""
     from scipy import sparse
 
-    blocks = []
-    for start in range(0, len(texts), BLOCK):
-        blocks.append(encoder.encode(texts[start : start + BLOCK], "text"))
-        advance(min(start + BLOCK, len(texts)), len(texts))
-    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
-
-
-def _part(advance: Advance, turn: int, turns: int) -> Advance:
-    """Return an advance that counts the texts of one encoder among those of all."""
-    return lambda done, total: advance(turn * total + done, turns * total)
+    texts = tuple(dict.fromkeys(text for pair in pairs for text in pair))
+    row = {text: place for place, text in enumerate(texts)}
+    first = [row[text] for text, _ in pairs]
+    second = [row[text] for _, text in pairs]
+    cosines = np.empty((len(encoders), len(pairs)))
+    done = 0
+    for number, encoder in enumerate(encoders):
+        fitted = encoder.fit(texts)
+        blocks = []
+        for start in range(0, len(texts), BLOCK):
+            block = texts[start : start + BLOCK]
+            blocks.append(fitted.encode(block, "text"))
+            done += len(block)
+            advance(done, len(texts) * len(encoders))
+        is_sparse = sparse.issparse(blocks[0])
+        vectors = sparse.vstack(blocks, format="csr") if is_sparse else np.concatenate(blocks)
+        cosines[number] = paired_cosine(vectors[first], vectors[second])
+    return cosines

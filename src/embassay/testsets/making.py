@@ -1,4 +1,4 @@
-"""From a user's file to a test set on disk: read, refuse, build, write corpus, card and sheet."""
+"""From a user's file to a test set on disk: read the sources, reject what cannot be used, build, write the files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 import inspect
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,91 +15,117 @@ from typing import Any
 from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.plugins import BUILDERS
-from embassay.testsets.base import Advance, Built, Reading
+from embassay.testsets.base import Advance, Built, Reading, silent
 from embassay.testsets.card import Origin, card_of
-from embassay.testsets.english.language import ANY, language_of, refuse_other
-from embassay.testsets.files import Places, content_of, json_lines, name_of, write_all
-from embassay.testsets.generator.chat import Request
+from embassay.testsets.english.language import language_of, refuse_other
+from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
+from embassay.testsets.generator.base import Request
+from embassay.testsets.options import ANY, ENGLISH, BuildOptions
 from embassay.testsets.review import entries, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
 
-ENGLISH = "en"
-COMMON = ("seed", "count", "advance", "aside")
-"""Parameters that every builder has."""
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
+"""Keyword parameters of builders and readers that are no options of a kind."""
 
 
-def make(
-    kind: str,
-    sources: Path | Sequence[Any],
-    *,
-    column: str,
-    count: int | None,
-    seed: int,
-    licence: str,
-    language: str,
-    advance: Advance,
-    options: Mapping[str, Any],
-    review: str = "",
-    aside: Sequence[Path] = (),
-) -> tuple[Built, Origin]:
-    """Read the sources, refuse what cannot be used, build.
+@dataclass(frozen=True)
+class Order:
+    """What is to be built, and from what.
 
-    Parameters
+    Attributes
     ----------
     kind
         The builder: ``minimal_pairs`` or ``minimal-pairs``.
     sources
-        A file, or sentences.
+        A file or a folder, or the sentences or documents themselves.
     options
-        Of the builder, and of its way of reading.
-    review
-        The sheet of an earlier build: what people confirmed on it joins the test set. Empty for none.
+        The options that do not depend on the kind.
+    kind_options
+        Those of the builder and of its reader, by name.
     aside
-        Files that are no documents, though they lie in the folder of documents: what is written.
+        Files that are no documents, though they lie in the folder of documents: those that are written.
+    """
+
+    kind: str
+    sources: Path | Sequence[Any]
+    options: BuildOptions = field(default_factory=BuildOptions)
+    kind_options: Mapping[str, Any] = field(default_factory=dict)
+    aside: Sequence[Path] = ()
+
+    @property
+    def builder(self) -> str:
+        """The name of the builder's module."""
+        return self.kind.replace("-", "_")
+
+    @property
+    def source_name(self) -> str:
+        """What messages and the data card call the sources."""
+        return str(self.sources) if isinstance(self.sources, Path) else "what was given"
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """Sources that can be used, with the builder and its options.
+
+    Attributes
+    ----------
+    rows_read
+        Sources before any was rejected.
+    rejected
+        How many were rejected for each reason.
+    """
+
+    module: ModuleType
+    options: Mapping[str, Any]
+    sources: Sequence[Any]
+    rows_read: int
+    rejected: Counter[str]
+    notes: tuple[str, ...]
+
+
+def make(order: Order, advance: Advance = silent) -> tuple[Built, Origin]:
+    """Build a test set, and describe where it comes from.
 
     Raises
     ------
     InputError
         If the sources cannot be read, are in another language, or nothing can be built of them.
     """
-    begun = time.perf_counter()
-    gathered = _gather(kind, sources, column, count, seed, language, options, aside)
-    with BUILDERS.guarded(kind.replace("-", "_")):
-        module, options_of_building = gathered.module, gathered.options
-        built: Built = module.build(gathered.sources, seed=seed, count=count, advance=advance, **options_of_building)
-    more = tuple(entries(built.doubtful, read_review(Path(review)))) if review else ()
+    start = time.perf_counter()
+    prepared = _prepare(order)
+    options = order.options
+    with BUILDERS.guarded(order.builder):
+        built: Built = prepared.module.build(
+            prepared.sources, seed=options.seed, count=options.count, advance=advance, **prepared.options
+        )
+    samples = built.samples
+    if options.review is not None:
+        samples += tuple(entries(built.doubtful, read_review(options.review)))
+    rejected = prepared.rejected + built.rejected
+    if not samples:
+        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
+        problem = f"{order.source_name}: nothing can be built of its {prepared.rows_read:,} rows"
+        raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
     built = replace(
         built,
-        samples=(*built.samples, *more),
-        rejected=gathered.rejected + built.rejected,
-        notes=(*gathered.notes, *built.notes),
-        seconds=time.perf_counter() - begun,
-        read=gathered.read,
+        samples=samples,
+        rejected=rejected,
+        notes=(*prepared.notes, *built.notes),
+        seconds=time.perf_counter() - start,
+        read=prepared.rows_read,
     )
-    if not built.samples:
-        raise InputError(_nothing(gathered.name, gathered.read, built.rejected))
-    asked = {"column": column, "count": count, "language": language, "review": review, **options}
-    return built, Origin(
-        kind.replace("_", "-"),
-        gathered.name,
-        _sha256(sources, aside, bool(options.get("follow_links"))),
-        licence,
-        seed,
-        _told(asked),
+    origin = Origin(
+        order.kind.replace("_", "-"),
+        order.source_name,
+        _sources_hash(order),
+        options,
+        {name: _shown(value) for name, value in order.kind_options.items() if name != "prompt"},
     )
+    return built, origin
 
 
-def requests_of(
-    kind: str,
-    sources: Path | Sequence[Any],
-    *,
-    column: str,
-    count: int | None,
-    seed: int,
-    language: str,
-    options: Mapping[str, Any],
-) -> tuple[Request, ...]:
+def requests_of(order: Order) -> tuple[Request, ...]:
     """Return what a generator would be asked; nothing is sent.
 
     Raises
@@ -109,133 +135,113 @@ def requests_of(
     SpecError
         If the builder asks no generator.
     """
-    gathered = _gather(kind, sources, column, count, seed, language, options)
-    ask = getattr(gathered.module, "requests", None)
-    if ask is None:
-        raise SpecError(f"builder {kind!r} asks no generator: there is nothing to estimate")
-    taken = inspect.signature(ask).parameters
-    chosen = {name: value for name, value in gathered.options.items() if name in taken}
-    found: tuple[Request, ...] = ask(gathered.sources, seed=seed, count=count, **chosen)
-    return found
+    prepared = _prepare(order)
+    requests = getattr(prepared.module, "requests", None)
+    if requests is None:
+        raise SpecError(f"builder {order.kind!r} asks no generator: there is nothing to estimate")
+    accepted = _option_names(requests)
+    options = {name: value for name, value in prepared.options.items() if name in accepted}
+    return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
 
 
-@dataclass(frozen=True)
-class _Gathered:
-    """What a builder is given, and what was left out before."""
-
-    module: ModuleType
-    name: str
-    sources: Sequence[Any]
-    options: Mapping[str, Any]
-    read: int
-    rejected: Counter[str]
-    notes: tuple[str, ...]
-
-
-def _gather(
-    kind: str,
-    sources: Path | Sequence[Any],
-    column: str,
-    count: int | None,
-    seed: int,
-    language: str,
-    options: Mapping[str, Any],
-    aside: Sequence[Path] = (),
-) -> _Gathered:
-    """Read the sources and leave out what cannot be used."""
-    _check(count, seed, language)
-    module = BUILDERS.module(kind.replace("-", "_"))
-    reading, building = _options(module, kind, options)
-    found = _read(module, sources, column, reading, aside)
-    name = str(sources) if isinstance(sources, Path) else "what was given"
-    kept, rejected = _kept(found.sources, name, module, language)
-    return _Gathered(module, name, kept, building, len(found.sources), rejected, found.notes)
-
-
-def put(out: Path, built: Built, origin: Origin) -> Places:
-    """Write a test set with its card and its sheet.
+def put(out: Path, built: Built, origin: Origin) -> None:
+    """Write a test set with its data card and its sheets.
 
     Raises
     ------
     OutputError
-        If a place cannot be written to.
+        If a file cannot be written.
     """
-    lines = json_lines(built)
-    corpus = name_of(out.name, content_of(lines))
-    sheet = sheet_of(corpus, rows_of(built.samples, origin.seed, built.documents))
-    card = card_of(corpus, origin, built, Places(out).sheet.name)
-    return write_all(out, lines, card, sheet, review_of(built.doubtful) if built.doubtful else b"")
+    places = Places(out)
+    content = content_of(json_lines(built))
+    corpus = name_of(out.name, content)
+    contents = {
+        places.sheet: sheet_of(corpus, rows_of(built.samples, origin.options.seed, built.documents)),
+        places.card: card_of(corpus, origin, built, places.sheet.name).encode(),
+        # The corpus comes last, so that whoever sees it sees the others too.
+        out: content,
+    }
+    if built.doubtful:
+        contents = {places.review: review_of(built.doubtful)} | contents
+    write_files(contents)
 
 
-def _check(count: int | None, seed: int, language: str) -> None:
-    if seed < 0:
-        raise SpecError(f"seed must be 0 or more, is {seed}")
-    if count is not None and count < 1:
-        raise SpecError(f"count must be 1 or more, is {count}")
-    if language not in {ENGLISH, ANY}:
-        raise SpecError(f"language must be {ENGLISH} (others are refused) or {ANY}, is {language!r}")
+# --- Reading the sources ---
 
 
-def _options(module: ModuleType, kind: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Divide the options into those of reading and those of building."""
-    reading, building = _keywords(getattr(module, "read", None)), _keywords(module.build)
-    for name in options:
-        if name not in reading + building:
-            guess = f"; did you mean {near!r}" if (near := nearest(name, reading + building)) else ""
-            known = ", ".join(reading + building) or "none"
-            raise SpecError(f"builder {kind!r} has no option {name!r}{guess}. Known: {known}")
-    return {n: v for n, v in options.items() if n in reading}, {n: v for n, v in options.items() if n in building}
+def _prepare(order: Order) -> _Prepared:
+    """Read the sources and reject what cannot be used."""
+    order.options.check()
+    module = BUILDERS.module(order.builder)
+    reader_options, builder_options = _divided_options(module, order)
+    reading = _read(module, order, reader_options)
+    sources, rejected = _usable_sources(module, order, reading.sources)
+    return _Prepared(module, builder_options, sources, len(reading.sources), rejected, reading.notes)
 
 
-def _keywords(function: Any) -> tuple[str, ...]:
-    if function is None:
-        return ()
-    found = inspect.signature(function).parameters.values()
-    return tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in COMMON)
+def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the reader and those of the builder; raise SpecError for one that neither has."""
+    reader_names = _option_names(module.read) if hasattr(module, "read") else ()
+    builder_names = _option_names(module.build)
+    known = reader_names + builder_names
+    for name in order.kind_options:
+        if name not in known:
+            near = nearest(name, known)
+            guess = f"; did you mean {near!r}" if near else ""
+            raise SpecError(
+                f"builder {order.kind!r} has no option {name!r}{guess}. Known: {', '.join(known) or 'none'}"
+            )
+    for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
+    for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
+    return for_reader, for_builder
 
 
-def _read(
-    module: ModuleType, sources: Path | Sequence[Any], column: str, options: Mapping[str, Any], aside: Sequence[Path]
-) -> Reading:
-    if not isinstance(sources, Path):
-        return Reading(tuple(module.given(sources) if hasattr(module, "given") else _given(sources)))
+def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in PARAMETERS_OF_ALL)
+
+
+def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
+    """Read the sources as the builder's module does, or as sentences or pairs where it has no reader."""
+    if not isinstance(order.sources, Path):
+        if hasattr(module, "given"):
+            return Reading(tuple(module.given(order.sources)))
+        numbered = enumerate(order.sources, 1)
+        return Reading(tuple(Source(s.strip(), n) if isinstance(s, str) else s for n, s in numbered))
+    column = order.options.column
     if not hasattr(module, "read"):
-        pairs = not column and _takes_pairs(module) and is_of_pairs(sources)
-        return Reading(read_pairs(sources) if pairs else read_sentences(sources, column))
-    if column and "column" not in _keywords(module.read):
+        if not column and _takes_pairs(module) and is_of_pairs(order.sources):
+            return Reading(read_pairs(order.sources))
+        return Reading(read_sentences(order.sources, column))
+    if column:
         raise SpecError("--column names a column of sentences, which this builder does not read")
-    given: dict[str, Any] = {"column": column} if column else {}
     if "aside" in inspect.signature(module.read).parameters:
-        given["aside"] = tuple(aside)
-    found = module.read(sources, **given, **options)
-    return found if isinstance(found, Reading) else Reading(tuple(found))
-
-
-def _given(sources: Sequence[Any]) -> Sequence[Any]:
-    """Return sentences that are given in Python as sources."""
-    return [Source(s.strip(), n) if isinstance(s, str) else s for n, s in enumerate(sources, 1)]
+        options["aside"] = tuple(order.aside)
+    sources = module.read(order.sources, **options)
+    return sources if isinstance(sources, Reading) else Reading(tuple(sources))
 
 
 def _takes_pairs(module: ModuleType) -> bool:
-    """Say whether a builder's sources may be pairs, by their type."""
+    """Return whether a builder's sources may be pairs, by their annotation."""
     return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
 
 
-def _kept(sources: Sequence[Any], name: str, module: ModuleType, language: str) -> tuple[Sequence[Any], Counter[str]]:
-    """Leave out what cannot be used; refuse another language where the builder's rules know English only."""
+def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Counter[str]]:
+    """Reject what cannot be used, and other languages where the builder's rules are for English only."""
     rejected = Counter[str]()
     if all(isinstance(source, Source) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):
-        same = tuple(source for source in sources if source.same)
-        rejected["pair that does not mean the same"] += len(sources) - len(same)
-        sources, rejected = same, +rejected
-    if ANY in (language, getattr(module, "LANGUAGES", ENGLISH)):
+        same = [source for source in sources if source.same]
+        if len(same) < len(sources):
+            rejected["pair that does not mean the same"] += len(sources) - len(same)
+        sources = same
+    if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
         return sources, rejected
-    refuse_other((text for source in sources for text in _texts(source)), name)
-    english = tuple(source for source in sources if all(language_of(t) in {"English", ""} for t in _texts(source)))
-    if other := len(sources) - len(english):
-        rejected["not English"] += other
+    refuse_other((text for source in sources for text in _texts(source)), order.source_name)
+    english = [s for s in sources if all(language_of(text) in {"English", ""} for text in _texts(s))]
+    if len(english) < len(sources):
+        rejected["not English"] += len(sources) - len(english)
     return english, rejected
 
 
@@ -243,29 +249,32 @@ def _texts(source: Any) -> tuple[str, ...]:
     return (source.first.text, source.second.text) if isinstance(source, SourcePair) else (source.text,)
 
 
-def _nothing(name: str, read: int, rejected: Counter[str]) -> str:
-    why = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
-    return f"{name}: nothing can be built of its {read:,} rows" + (f" ({why})" if why else "")
-
-
-def _told(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return options as a card shows them: a generator or an encoder by what it says of itself."""
-    return {name: _shown(value) for name, value in options.items() if name != "prompt"}
+# --- What the data card says ---
 
 
 def _shown(value: Any) -> Any:
+    """Return an option's value as text for the card: of an encoder its spec, of a generator or a model its name."""
     if isinstance(value, (tuple, list)):
         return " ".join(str(_shown(each)) for each in value)
-    return getattr(getattr(value, "card", None), "spec", None) or getattr(value, "name", None) or value
+    if hasattr(value, "card"):
+        return value.card.spec
+    return getattr(value, "name", value)
 
 
-def _sha256(sources: Path | Sequence[Any], aside: Sequence[Path] = (), follow_links: bool = False) -> str:
-    """Return the hash of a file's content; of a folder's documents those of their places and contents."""
-    if isinstance(sources, Path) and sources.is_file():
-        with sources.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    if isinstance(sources, Path):
-        documents = documents_in(sources, aside, follow_links)
-        found = ((file.relative_to(sources).as_posix(), _sha256(file)) for file in documents)
-        return hashlib.sha256(repr(tuple(found)).encode("utf-8", "surrogatepass")).hexdigest()
-    return hashlib.sha256("\n".join(map(str, sources)).encode("utf-8", "surrogatepass")).hexdigest()
+def _sources_hash(order: Order) -> str:
+    """Return the SHA-256 of a file's content; for a folder, that of its documents' paths and contents."""
+    sources = order.sources
+    if not isinstance(sources, Path):
+        content = "\n".join(map(str, sources))
+    elif sources.is_file():
+        return _file_hash(sources)
+    else:
+        follow_links = bool(order.kind_options.get("follow_links"))
+        documents = documents_in(sources, order.aside, follow_links)
+        content = repr(tuple((file.relative_to(sources).as_posix(), _file_hash(file)) for file in documents))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

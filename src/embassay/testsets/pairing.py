@@ -6,7 +6,7 @@ An original whose edits cannot all be made is :class:`Left` out, with the reason
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +33,8 @@ NO_MAIN_VERB = "no main verb that the rules can tell"
 UNNEGATED = "the main verb cannot be negated, or its negation removed, with certainty"
 
 
-class Left(Exception):  # noqa: N818 - no error, but why a sentence is left out
-    """Why a sentence gives no item."""
+class Left(Exception):  # noqa: N818 - no error, but why a sentence is rejected
+    """The reason why a sentence gives no item."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Tools:
     misspellings
         Common misspellings by the right word, in lower case.
     guess
-        The masked language model; None where there is none, then ``random_word`` takes the place of ``random_mlm``.
+        The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
     lexicon: Lexicon
@@ -60,7 +60,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Try:
-    """One word of an original: the edits that rules make around it."""
+    """One word of an original, and the sentences with a synonym, an antonym and the negation of it."""
 
     choice: Replacement
     synonym: str
@@ -69,7 +69,7 @@ class Try:
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """Return the three."""
+        """The three sentences."""
         return self.synonym, self.antonym, self.negation
 
 
@@ -82,7 +82,7 @@ class Original:
     main
         The sentence with its main verb negated, or that verb's negation removed.
     tries
-        A word each, those of the reviewed list first.
+        One for each word that can be replaced, those of the reviewed list first.
     """
 
     id: str
@@ -100,25 +100,22 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
     Left
         If there is no such word, or the main verb cannot be negated.
     """
-    tries = tuple(_tries(tagged, choices))
+    tries = list[Try]()
+    for choice in choices:
+        negation = word_negated(tagged, choice.index)
+        if negation is not None and not falls_elsewhere(tagged, negation):
+            synonym = substituted(tagged, {choice.index: choice.synonym})
+            antonym = substituted(tagged, {choice.index: choice.antonym})
+            tries.append(Try(choice, synonym, antonym, negation))
     if not tries:
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
-    at = main_verb(tagged)
-    if at is None:
+    verb = main_verb(tagged)
+    if verb is None:
         raise Left(NO_MAIN_VERB)
-    main = _first(unnegated(tagged, at), negated(tagged))
-    if main is None or not has_subject(tagged, at) or falls_elsewhere(tagged, main):
+    main = unnegated(tagged, verb) or negated(tagged)
+    if main is None or not has_subject(tagged, verb) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
-    return Original(key, source, tagged, main, tries)
-
-
-def _tries(tagged: Tagged, choices: Iterable[Replacement]) -> Iterator[Try]:
-    for choice in choices:
-        index = choice.index
-        negation = word_negated(tagged, index)
-        if negation is not None and not falls_elsewhere(tagged, negation):
-            synonym, antonym = (substituted(tagged, {index: word}) for word in (choice.synonym, choice.antonym))
-            yield Try(choice, synonym, antonym, negation)
+    return Original(key, source, tagged, main, tuple(tries))
 
 
 def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tuple[MinimalPairs, dict[str, str]]:
@@ -127,87 +124,88 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     Parameters
     ----------
     used
-        How often each lemma was replaced so far: the rarest of the original is taken; counted on.
+        How often each lemma was replaced so far; the rarest of the original is taken, and counted here.
     quota
-        How often one may be.
+        The number of times that a lemma may be replaced.
 
     Raises
     ------
     Left
-        Where an edit cannot be made, or the original or an edit is not grammatical.
+        If an edit cannot be made, or the original or an edit is not grammatical.
     """
-    words = original.tagged.words
     if not tools.checker.is_clean(original.tagged.text):
         raise Left(UNGRAMMATICAL)
     if not tools.checker.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
-    why = Left("its words have been replaced often enough in others")
-    for each in sorted(original.tries, key=lambda t: (t.choice.way != LISTED, used[words[t.choice.index].lemma])):
-        lemma = words[each.choice.index].lemma
-        if used[lemma] >= quota:
+
+    def lemma(attempt: Try) -> str:
+        return original.tagged.words[attempt.choice.index].lemma
+
+    reason = Left("its words have been replaced often enough in others")
+    for attempt in sorted(original.tries, key=lambda t: (t.choice.way != LISTED, used[lemma(t)])):
+        if used[lemma(attempt)] >= quota:
             continue
         try:
-            edits, ways = _edits(original, each, tools)
+            edits, ways = _edits(original, attempt, tools)
         except Left as problem:
-            why = problem
+            reason = problem
             continue
-        used[lemma] += 1
+        used[lemma(attempt)] += 1
         unit = original.source.unit or str(original.source.line)
         return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), unit), ways
-    raise why
+    raise reason
 
 
-def _edits(original: Original, each: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
+def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
     """Return the edits around one word, and how each was made."""
-    tagged, index = original.tagged, each.choice.index
-    if not all(tools.checker.is_clean(text) for text in each.texts):
+    tagged, index = original.tagged, attempt.choice.index
+    if not all(tools.checker.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
-    chance = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    typo = misspelt(tagged.words[index].text.lower(), tools.misspellings, chance)
+    stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
+    typo = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
     if typo is None:
         raise Left("no misspelling of the word")
-    name = "random_mlm" if tools.guess else "random_word"
+    random_name = "random_mlm" if tools.guess else "random_word"
     edits = {
-        "synonym": each.synonym,
-        "antonym": each.antonym,
+        "synonym": attempt.synonym,
+        "antonym": attempt.antonym,
         "typo": _spelt(tagged, index, typo[0]),
-        name: _random(tagged, each.choice, tools, chance),
+        random_name: _random(tagged, attempt.choice, tools, stream),
         "negation_main": original.main,
-        "negation_antonym": each.negation,
-        **_beyond(tagged, tools, chance),
+        "negation_antonym": attempt.negation,
     }
-    ways = dict.fromkeys(edits, "rule") | dict.fromkeys(("synonym", "antonym"), each.choice.way)
-    return edits, ways | {"typo": typo[1], name: MODEL if tools.guess else WORDS}
+    # Edits that HEROS does not have.
+    extra = {
+        "number": number(tagged, stream),
+        "entity": tools.names.entity(tagged, stream),
+        "role_swap": role_swap(tagged),
+    }
+    edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
+    ways = dict.fromkeys(edits, "rule")
+    ways["synonym"] = ways["antonym"] = attempt.choice.way
+    ways["typo"] = typo[1]
+    ways[random_name] = MODEL if tools.guess else WORDS
+    return edits, ways
 
 
-def _spelt(tagged: Tagged, index: int, wrong: str) -> str:
+def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
     """Return the sentence with a misspelling; unlike for another word, the article before it stays."""
     word = tagged.words[index]
-    wrong = wrong.upper() if word.text.isupper() else wrong.capitalize() if word.text[0].isupper() else wrong
-    return tagged.text[: word.start] + wrong + tagged.text[word.end :]
+    if word.text.isupper():
+        misspelling = misspelling.upper()
+    elif word.text[0].isupper():
+        misspelling = misspelling.capitalize()
+    return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
 
 
-def _random(tagged: Tagged, choice: Replacement, tools: Tools, chance: np.random.Generator) -> str:
+def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: np.random.Generator) -> str:
     """Return the sentence with another word that fits and means something else."""
     word = tagged.words[choice.index]
-    words: Iterable[str] = tools.vocabulary.like(tagged, choice.index, chance)
     if tools.guess:
         words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
+    else:
+        words = tools.vocabulary.like(tagged, choice.index, stream)
     for text in random_words(tagged, choice, words, tools.lexicon):
         if tools.checker.is_clean(text):
             return text
     raise Left("no random word that fits")
-
-
-def _beyond(tagged: Tagged, tools: Tools, chance: np.random.Generator) -> dict[str, str]:
-    """Return the edits that HEROS has not, where they are certain and the checker has no complaint."""
-    found = {
-        "number": number(tagged, chance),
-        "entity": tools.names.entity(tagged, chance),
-        "role_swap": role_swap(tagged),
-    }
-    return {name: text for name, text in found.items() if text and tools.checker.is_clean(text)}
-
-
-def _first(*texts: str | None) -> str | None:
-    return next((text for text in texts if text is not None), None)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import collapsed, cutter
+from embassay.corpora.io.passages import Cut, collapsed, cutter, overlap_of
 
 SHORTEST = 8
-"""Words from which on a passage is asked about; shorter ones can only be found by mistake."""
+"""The least number of words of a passage that is asked about; a shorter one is retrieved by chance only."""
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
@@ -31,7 +31,7 @@ class Passage:
     unit
         The key of its article, else of its document; the passage itself where all are of one document.
     shared
-        The words at its start and at its end that its neighbours have too, where passages overlap.
+        The number of words at its start and at its end that its neighbours have too, where passages overlap.
     headings
         The document's title and the headings that it is the first passage under; none for other passages.
     document
@@ -47,12 +47,12 @@ class Passage:
 
     @cached_property
     def text(self) -> str:
-        """What is looked for: the headings, each on a line of its own, and the body."""
+        """What is searched: the headings, each on a line of its own, and the body."""
         return "\n".join((*self.headings, self.body))
 
     @property
     def long(self) -> bool:
-        """Whether there is enough in it to ask about."""
+        """Whether it is long enough to be asked about."""
         return len(self.body.split()) >= SHORTEST
 
 
@@ -69,80 +69,100 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     SpecError
         For anything else.
     """
+    # The mark between a document's id and a number must not stand in any id.
     mark = "#"
     while any(mark in source.id for source in sources):
         mark += "#"
-    single = len({source.unit or source.id for source in sources}) == 1
-    found = []
+    cut = cutter(passages)
+    window = int(passages) if passages.strip().isdecimal() else 0
+    shared = overlap_of(window)
+    ignores_headings = window > 0 or passages.strip() == "document"
+    one_unit = len({source.unit or source.id for source in sources}) == 1
+    found = list[Passage]()
     for source in sources:
-        pieces = list(_pieces(source, passages))
-        for number, (headings, body) in enumerate(pieces, 1):
+        sections = [Section((), source.text)] if ignores_headings else sections_of(source.text)
+        pieces = _pieces(source, sections, cut)
+        for number, piece in enumerate(pieces, 1):
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
-            own = single and not _words(passages)
-            unit = name if own else source.unit or source.id
-            found.append(Passage(name, body, unit, _overlap(passages), headings, source.id))
+            # Windows overlap, so that they are not independent of each other.
+            unit = name if one_unit and not window else source.unit or source.id
+            found.append(Passage(name, piece.text, unit, shared, piece.headings, source.id))
     return tuple(found)
 
 
-def _pieces(source: SourceDocument, passages: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield (headings or none, body) of each passage."""
-    cut = cutter(passages)
-    # The title of an article stands for all its paragraphs, that of a document for itself.
-    title = (source.title,) if source.title and not source.unit else ()
-    whole = passages.strip() == "document" or _words(passages)
-    sections = [((), source.text)] if whole else list(_sections(source.text))
-    for number, (headings, text) in enumerate(sections):
-        bodies = cut(text)
-        # A text often begins with its title.
-        first = (*(title if headings[:1] != title else ()), *headings) if number == 0 else headings
-        for place, body in enumerate(bodies):
-            yield first if place == 0 else (), body
+@dataclass(frozen=True)
+class Section:
+    """A part of a document, and the headings above it."""
+
+    headings: tuple[str, ...]
+    text: str
 
 
-def _sections(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield (headings, text under them) of a Markdown text, without what is blank; fenced lines are no headings.
+def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
+    """Cut the sections of a document; headings go to the first piece under them, the title to the first of all."""
+    pieces = list[Section]()
+    for section in sections:
+        headings = section.headings
+        for body in cut(section.text):
+            pieces.append(Section(headings, body))
+            headings = ()
+    # The title of an article stands for all its paragraphs, that of a document for itself. A text may begin with it.
+    title = (source.title,)
+    if source.title and not source.unit and sections and sections[0].headings[:1] != title:
+        pieces[0] = Section(title + pieces[0].headings, pieces[0].text)
+    return pieces
+
+
+def sections_of(text: str) -> list[Section]:
+    """Divide a Markdown text at its headings, without blank sections; lines between fences are no headings.
 
     A heading without text of its own goes along with the lower one that follows it.
     """
+    sections = list[Section]()
     above, lines, fence = list[tuple[int, str]](), list[str](), ""
     for line in text.splitlines():
-        if found := _FENCE.match(line):
-            fence = "" if fence == found.group(1) else fence or found.group(1)
+        fence_mark = _FENCE.match(line)
+        if fence_mark and fence == fence_mark.group(1):
+            fence = ""
+        elif fence_mark and not fence:
+            fence = fence_mark.group(1)
         heading = None if fence else _HEADING.match(line)
         if heading is None:
             lines.append(line)
             continue
-        if (body := "\n".join(lines)).strip():
-            yield tuple(name for _, name in above), body
+        if any(map(str.strip, lines)):
+            sections.append(_section(above, lines))
             above = []
-        level = len(heading.group(1))
-        above = [*(one for one in above if one[0] < level), (level, collapsed(heading.group(2)))]
+        depth = len(heading.group(1))
+        above = [upper for upper in above if upper[0] < depth]
+        above.append((depth, collapsed(heading.group(2))))
         lines = []
-    if (body := "\n".join(lines)).strip():
-        yield tuple(name for _, name in above), body
+    if any(map(str.strip, lines)):
+        sections.append(_section(above, lines))
+    return sections
 
 
-def _words(passages: str) -> bool:
-    return passages.strip().isdecimal()
-
-
-def _overlap(passages: str) -> int:
-    """Return how many words neighbours share, as the cutter has it."""
-    return max(1, int(passages) // 10) if _words(passages) and int(passages) > 1 else 0
+def _section(above: Sequence[tuple[int, str]], lines: Sequence[str]) -> Section:
+    return Section(tuple(name for _, name in above), "\n".join(lines))
 
 
 # --- Passages that say nearly the same: those whose sets of words have a Jaccard index of 0.9 or more ---
 
 NEAR = 0.9
-"""Jaccard index from which on two passages are near-duplicates."""
+"""The least Jaccard index of near-duplicates."""
 SLACK = 1e-9
-"""What rounding may add to a bound."""
+"""Tolerance for rounding errors."""
 _WORD = re.compile(r"\w+")
 
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text of any language, lower-cased."""
     return _WORD.findall(text.casefold())
+
+
+def spaced(words: Sequence[str]) -> str:
+    """Return words with spaces between and around them, so that a run of words is a substring."""
+    return f" {' '.join(words)} "
 
 
 def stem(word: str) -> str:
@@ -159,68 +179,41 @@ def stems(text: str) -> frozenset[str]:
 
 
 def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
-    """Return the group of each text: the number of the first text that it is joined to.
+    """Return the group of each text: equal numbers for texts of one group.
 
-    Groups are the connected components of the pairs of near-duplicates. Texts without a word are alone.
+    Groups are the connected components of the pairs of near-duplicates. A text without a word is alone.
 
     Parameters
     ----------
     near
         The least Jaccard index, above 0 and at most 1.
     """
-    sets = [frozenset(tokens(text)) for text in texts]
-    first = dict[frozenset[str], int]()
-    root = [first.setdefault(words, place) if words else place for place, words in enumerate(sets)]
-    known = Counter(word for words in first for word in words)
-    order = {word: rank for rank, (word, _) in enumerate(sorted(known.items(), key=lambda item: (item[1], item[0])))}
-    index = defaultdict[str, list[tuple[int, int]]](list)
-    for words, place in sorted(((w, p) for w, p in first.items() if w), key=lambda item: (len(item[0]), item[1])):
-        rare = sorted(words, key=order.__getitem__)
-        for other in _candidates(rare, index, sets, near):
-            if _root(root, other) != _root(root, place) and len(words & sets[other]) >= _both(words, sets[other], near):
-                _join(root, other, place)
-        for at, word in enumerate(rare[: len(words) - _both(words, words, near) + 1]):
-            index[word].append((place, at))
-    return [_root(root, place) for place in range(len(texts))]
+    from scipy.cluster.hierarchy import DisjointSet
+
+    word_sets = [frozenset(tokens(text)) for text in texts]
+    groups = DisjointSet(range(len(texts)))
+    counts = Counter(word for words in set(word_sets) for word in words)
+    rank = {word: number for number, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
+    first_of_words = dict[frozenset[str], int]()
+    index = defaultdict[str, list[int]](list)
+    for place, words in enumerate(word_sets):
+        if not words:
+            continue
+        if words in first_of_words:
+            groups.merge(first_of_words[words], place)
+            continue
+        first_of_words[words] = place
+        # Two sets that are near share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
+        rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
+        for other in {other for word in rarest for other in index[word]}:
+            if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
+                groups.merge(place, other)
+        for word in rarest:
+            index[word].append(place)
+    return [groups[place] for place in range(len(texts))]
 
 
-def _candidates(
-    rare: Sequence[str],
-    index: Mapping[str, Sequence[tuple[int, int]]],
-    sets: Sequence[frozenset[str]],
-    near: float,
-) -> list[int]:
-    """Return the smaller texts that may be near: they share a rare word, and enough words are left.
-
-    Parameters
-    ----------
-    rare
-        The words of a text, rarest first.
-    index
-        (text, place from the rarest) of those of the texts before.
-    """
-    size, found = len(rare), set[int]()
-    smallest = near * size - SLACK
-    for at, word in enumerate(rare[: size - math.ceil(smallest) + 1]):
-        for other, its in index.get(word, ()):
-            length = len(sets[other])
-            if length >= smallest and min(size - at, length - its) >= near / (1 + near) * (size + length) - SLACK:
-                found.add(other)
-    return sorted(found)
-
-
-def _both(a: Collection[str], b: Collection[str], near: float) -> int:
-    """Return how many words two sets share, at least, that are so near."""
-    return math.ceil(near / (1 + near) * (len(a) + len(b)) - SLACK)
-
-
-def _root(root: list[int], place: int) -> int:
-    while root[place] != place:
-        root[place] = root[root[place]]
-        place = root[place]
-    return place
-
-
-def _join(root: list[int], a: int, b: int) -> None:
-    a, b = sorted((_root(root, a), _root(root, b)))
-    root[b] = a
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return the share of common words among all words of two sets."""
+    common = len(a & b)
+    return common / (len(a) + len(b) - common)

@@ -7,7 +7,7 @@ section 5); a row whose mean rating is under the bar counts as an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,18 +32,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Subset:
-    """What people gave the rows of one edit, or of all.
+    """The ratings of one edit's rows, or of all rows.
 
     Attributes
     ----------
     rows, rated
-        How many there are, and how many somebody has rated.
+        The number of rows, and of those that at least one annotator rated.
     mean, median
         The mean over rows of their annotators' mean; the median of all ratings; None where nothing is rated.
     distribution
-        How often 0, 1, 2, 3 and 4 were given, parts rounded to the nearest.
+        The counts of the ratings 0, 1, 2, 3 and 4, fractions rounded to the nearest.
     interval, ordinal
-        Krippendorff's alpha at both levels; None where it is undefined.
+        Krippendorff's alpha for interval and for ordinal data; None where it is undefined.
     errors
         The share of rated rows under the bar, with its 95 % interval (Wilson).
     """
@@ -61,18 +61,18 @@ class Subset:
 
 @dataclass(frozen=True)
 class Rated:
-    """What several annotators found.
+    """The ratings of one or several annotators.
 
     Attributes
     ----------
     corpus
-        The file@content that the sheets are of.
+        The corpus of the sheets, as file@content.
     subsets
         One for each edit, then one for all.
     kept, dropped
-        Rows that are not under the bar (rated or not), and those that are.
+        The numbers of rows that are not under the bar (rated or not), and of those that are.
     out
-        The file with the rest of the corpus; None where none was asked for.
+        The file with the rest of the corpus; None if none was written.
     notes
         What was done with files, one sentence each.
     """
@@ -117,96 +117,133 @@ def rate(
     out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
-    read = _read([source_path(sheet) for sheet in sheets])
-    ratings = np.array([[np.nan if r.rating is None else r.rating for r in sheet.rows] for sheet in read]).T
-    of_rows = _row_means(ratings)
-    subsets = tuple(_subset(name, ratings[rows], of_rows[rows], bar) for name, rows in _parts(read[0]))
-    below = of_rows < bar
-    found = Rated(read[0].corpus, len(read), bar, subsets, int((~below).sum()), int(below.sum()))
-    path = _corpus(read[0], corpus, needed=out is not None)
+    read = _read_sheets([source_path(sheet) for sheet in sheets])
+    first = read[0]
+    ratings = np.array([[np.nan if row.rating is None else row.rating for row in sheet.rows] for sheet in read]).T
+    means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
+    below = means < bar
+    subsets = _subsets(first, ratings, means, bar)
+    rated = Rated(first.corpus, len(read), bar, subsets, kept=int((~below).sum()), dropped=int(below.sum()))
+    path = _corpus_file(first, corpus, needed=out is not None)
     if path is None:
-        return found
-    dropped = () if out is None else _drop(path, out, read[0], below, found, overwrite)
-    return replace(found, out=out, notes=(*_told_card(path, found), *dropped))
+        return rated
+    notes = list[str]()
+    if out is not None:
+        check_free((out, Places(out).card), overwrite)
+        notes += _write_rest(path, out, first, below, rated)
+    card = Places(path).card
+    if card.is_file():
+        write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
+        notes.insert(0, f"data card: {card} says what people found")
+    return replace(rated, out=out, notes=tuple(notes))
 
 
-def markdown(found: Rated) -> str:
-    """Return what people found as Markdown: the last section of the data card."""
-    lines = ["| edit | rows | rated | mean | median | alpha | errors |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for s in found.subsets:
-        alpha = "–" if s.interval is None else f"{s.interval:.2f}"
-        lines.append(
-            f"| {s.edit} | {s.rows:,} | {s.rated:,} | {number(s.mean)} | {number(s.median)} | {alpha} "
-            f"| {percent(s.errors)} |"
+# --- Tables ---
+
+HEADS = ("edit", "rows", "rated", "mean", "median", "0 1 2 3 4", "alpha", "alpha (ordinal)", "errors")
+IN_CARD = (0, 1, 2, 3, 4, 6, 8)
+"""The columns that the data card shows."""
+
+
+def table_rows(rated: Rated) -> list[tuple[str, ...]]:
+    """Return the heads of a table, then a row of cells for each subset."""
+    rows: list[tuple[str, ...]] = [(*HEADS[:-1], f"under {rated.bar:g}")]
+    for subset in rated.subsets:
+        cells = (
+            subset.edit,
+            f"{subset.rows:,}",
+            f"{subset.rated:,}",
+            _number(subset.mean),
+            _number(subset.median),
+            " ".join(f"{count:,}" for count in subset.distribution),
+            _number(subset.interval),
+            _number(subset.ordinal),
+            _percent(subset.errors),
         )
-    people = "one person" if found.annotators == 1 else f"{found.annotators} people"
-    told = f"By {people}, from {LOW} to {HIGH}; an error is a row whose mean rating is under {found.bar:g}."
-    return f"{told} Alpha is Krippendorff's, for interval data.\n\n" + "\n".join(lines)
+        rows.append(cells)
+    return rows
 
 
-def number(value: float | None) -> str:
-    """Return a figure with two digits, a dash for none."""
+def markdown(rated: Rated) -> str:
+    """Return the ratings as Markdown: the last section of the data card."""
+    people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
+    lines = [
+        f"By {people}, from {LOW} to {HIGH}; an error is a row whose mean rating is under {rated.bar:g}. "
+        "Alpha is Krippendorff's, for interval data.",
+        "",
+    ]
+    rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
+    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    """Return a number with two decimals, a dash for None."""
     return "–" if value is None else f"{value:.2f}"
 
 
-def percent(errors: Estimate) -> str:
+def _percent(errors: Estimate) -> str:
     """Return a share in per cent with its interval."""
     if errors.value is None:
         return "–"
-    told = f"{errors.value:.1%}"
-    return told if errors.low is None or errors.high is None else f"{told} [{errors.low:.1%}, {errors.high:.1%}]"
+    if errors.low is None or errors.high is None:
+        return f"{errors.value:.1%}"
+    return f"{errors.value:.1%} [{errors.low:.1%}, {errors.high:.1%}]"
 
 
-def _read(paths: Sequence[Path]) -> list[Sheet]:
-    """Read the sheets, which are all of one corpus."""
+# --- Reading the sheets ---
+
+
+def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:
+    """Read the sheets of one corpus; raise InputError for others."""
     if not paths:
         raise InputError("name one sheet at least: embassay rate FILE")
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("a sheet is named twice; name one for each annotator")
-    read = [read_sheet(path) for path in paths]
-    first = read[0]
-    for sheet in read[1:]:
-        if sheet.corpus != first.corpus or [(r.items, r.edit) for r in sheet.rows] != [
-            (r.items, r.edit) for r in first.rows
-        ]:
-            told = f"is of {sheet.corpus!r}, {first.path} of {first.corpus!r}; all sheets must be of one corpus"
-            raise SourceError(told, sheet.path, None, "corpus")
-    for sheet in read:
+    sheets = [read_sheet(path) for path in paths]
+    first = sheets[0]
+    first_edits = [(row.items, row.edit) for row in first.rows]
+    for sheet in sheets[1:]:
+        if sheet.corpus != first.corpus or [(row.items, row.edit) for row in sheet.rows] != first_edits:
+            problem = f"is of {sheet.corpus!r}, {first.path} of {first.corpus!r}; all sheets must be of one corpus"
+            raise SourceError(problem, sheet.path, None, "corpus")
+    for sheet in sheets:
         if all(row.rating is None for row in sheet.rows):
             raise SourceError("no row is rated; write a number from 0 to 4 into it", sheet.path, None, "rating")
-    return read
+    return sheets
 
 
-def _parts(sheet: Sheet) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Yield the rows of each edit, in the order in which edits are first seen, then all rows."""
+def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[Subset, ...]:
+    """Summarise the rows of each edit, in the order of their names, then all rows.
+
+    Parameters
+    ----------
+    ratings, means
+        (rows, annotators) ratings, NaN where there is none; (rows,) their means.
+    """
     edits = np.array([row.edit for row in sheet.rows])
-    names = sorted(dict.fromkeys(edits.tolist()))
-    yield from ((name, np.flatnonzero(edits == name)) for name in names)
+    names = sorted(set(edits.tolist()))
+    subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
     if len(names) > 1:
-        yield ALL, np.arange(len(edits))
+        subsets.append(_subset(ALL, ratings, means, bar))
+    return tuple(subsets)
 
 
-def _row_means(ratings: Floats) -> Floats:
-    """Return the mean rating of each row, NaN where nobody has rated it."""
-    given = ~np.isnan(ratings)
-    number_of = given.sum(axis=1)
-    sums = np.where(given, ratings, 0.0).sum(axis=1)
-    return np.where(number_of > 0, sums / np.maximum(number_of, 1), np.nan)
-
-
-def _subset(name: str, ratings: Floats, of_rows: Floats, bar: float) -> Subset:
-    rated, given = ~np.isnan(of_rows), ratings[~np.isnan(ratings)]
-    counts = np.bincount(np.floor(given + 0.5).astype(int), minlength=HIGH + 1)
+def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
+    values = ratings[~np.isnan(ratings)]
+    means_of_rated = means[~np.isnan(means)]
+    rated = len(means_of_rated)
+    counts = np.bincount(np.floor(values + 0.5).astype(int), minlength=HIGH + 1)
     return Subset(
         edit=name,
-        rows=len(of_rows),
-        rated=int(rated.sum()),
-        mean=float(of_rows[rated].mean()) if rated.any() else None,
-        median=float(np.median(given)) if len(given) else None,
+        rows=len(means),
+        rated=rated,
+        mean=float(means_of_rated.mean()) if rated else None,
+        median=float(np.median(values)) if rated else None,
         distribution=tuple(counts.tolist()),
         interval=_alpha(ratings, "interval"),
         ordinal=_alpha(ratings, "ordinal"),
-        errors=share((of_rows[rated] < bar).astype(np.float64), np.arange(int(rated.sum()))),
+        errors=share((means_of_rated < bar).astype(np.float64), np.arange(rated)),
     )
 
 
@@ -215,71 +252,77 @@ def _alpha(ratings: Floats, level: Level) -> float | None:
     return None if np.isnan(alpha) else alpha
 
 
-def _corpus(sheet: Sheet, given: str | Path | None, needed: bool) -> Path | None:
-    """Return the file of the corpus that a sheet is of: as given, else beside the sheet; None where it is not there."""
-    path = source_path(given) if given is not None else sheet.path.parent / Path(sheet.corpus.rpartition("@")[0]).name
-    if given is None and not needed and not path.is_file():
-        return None
-    if given is None and not path.is_file():
-        raise SourceError(f"no such file: the corpus of {sheet.path}; name it with --corpus", path)
+# --- The corpus without the errors ---
+
+
+def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path | None:
+    """Return the file of a sheet's corpus; None where it is neither named, nor beside the sheet, nor needed.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read, is needed and not there, or has another content than that which was rated.
+    """
+    name, _, content_hash = sheet.corpus.rpartition("@")
+    if corpus is not None:
+        path = source_path(corpus)
+    else:
+        path = sheet.path.parent / Path(name).name
+        if not path.is_file():
+            if not needed:
+                return None
+            raise SourceError(f"no such file: the corpus of {sheet.path}; name it with --corpus", path)
     try:
         with open_file(path) as file:
             content = file.read()
     except OSError as error:
         raise unreadable(error, path) from None
-    if name_of("", content).rpartition("@")[2] != sheet.corpus.rpartition("@")[2]:
-        told = f"is not the corpus of {sheet.path}, which is of {sheet.corpus!r}: its content is another"
-        raise SourceError(told, path)
+    if name_of("", content) != f"@{content_hash}":
+        problem = f"is not the corpus of {sheet.path}, which is of {sheet.corpus!r}: its content is another"
+        raise SourceError(problem, path)
     return path
 
 
-def _told_card(corpus: Path, found: Rated) -> tuple[str, ...]:
-    """Bring the last section of the corpus's card up to date, where it has one."""
-    card = Places(corpus).card
-    if not card.is_file():
-        return ()
-    write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(found)).encode()})
-    return (f"data card: {card} says what people found",)
-
-
-def _drop(
-    path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], found: Rated, overwrite: bool
-) -> tuple[str, ...]:
-    """Write the corpus without the rows that are under the bar, and its card."""
-    places = Places(out)
-    check_free((places.corpus, places.card), overwrite)
-    lost = {(item, row.edit) for row, bad in zip(sheet.rows, below, strict=True) if bad for item in row.items}
+def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[str, str]:
+    """Write the corpus without the rows that are under the bar, and its card; return what was written."""
+    errors = set[tuple[str, str]]()
+    for row, is_error in zip(sheet.rows, below, strict=True):
+        if is_error:
+            errors.update((item, row.edit) for item in row.items)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    known = {_id(line) for line in lines}
-    if strange := next((item for item, _ in sorted(lost) if item not in known), ""):
-        raise SourceError(
-            f"{strange!r} is no id of {path}; leave the column as it was written", sheet.path, None, "item"
-        )
-    rest = [row for line in lines if (row := _without(line, lost))]
-    left, there = (sum("document" not in row for row in rows) for rows in (rest, lines))
-    if not left:
-        raise InputError(f"nothing is left of {path} over the bar of {found.bar:g}; {out} is not written")
-    card = Places(path).card
-    before = card.read_text(encoding="utf-8") if card.is_file() else "# Data card\n"
-    told = f"{found.dropped:,} rows under {found.bar:g} were taken out of {path.name}: {left:,} samples are left."
-    content = content_of(json.dumps(row, ensure_ascii=False) for row in rest)
-    named = name_of(out.name, content)
-    write_files({places.card: with_reading(before, f"{told}\n\n{markdown(found)}", named).encode(), out: content})
-    return (f"test set: {out}, {left:,} of {there:,} samples", f"its data card: {places.card}")
+    unknown = {item for item, _ in errors} - {_id(line) for line in lines}
+    if unknown:
+        problem = f"{min(unknown)!r} is no id of {path}; leave the column as it was written"
+        raise SourceError(problem, sheet.path, None, "item")
+    rest = [kept for line in lines if (kept := _without_errors(line, errors))]
+    before = sum("document" not in line for line in lines)
+    remaining = sum("document" not in line for line in rest)
+    if not remaining:
+        raise InputError(f"nothing is left of {path} over the bar of {rated.bar:g}; {out} is not written")
+    content = content_of(json.dumps(line, ensure_ascii=False) for line in rest)
+    old_card, card = Places(path).card, Places(out).card
+    text = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
+    dropped = f"{rated.dropped:,} rows under {rated.bar:g} were taken out of {path.name}"
+    summary = f"{dropped}: {remaining:,} samples are left."
+    text = with_reading(text, f"{summary}\n\n{markdown(rated)}", name_of(out.name, content))
+    write_files({card: text.encode(), out: content})
+    return f"test set: {out}, {remaining:,} of {before:,} samples", f"its data card: {card}"
 
 
-def _id(row: dict[str, Any]) -> str:
-    return str(row.get("id", row.get("idx")))
+def _id(line: Mapping[str, Any]) -> str:
+    return str(line.get("id", line.get("idx")))
 
 
-def _without(row: dict[str, Any], lost: set[tuple[str, str]]) -> dict[str, Any] | None:
-    """Return a line without its edits that are lost, a document as it is; None where nothing is left of it."""
-    if "document" in row:
-        return row
-    name = _id(row)
-    if "edits" not in row:
-        return None if any(item == name for item, _ in lost) else row
-    edits = {edit: text for edit, text in row["edits"].items() if (name, edit) not in lost}
-    source = {edit: way for edit, way in row.get("source", {}).items() if edit in edits}
-    more = {"source": source} if source else {}
-    return {**{k: v for k, v in row.items() if k != "source"}, "edits": edits, **more} if edits else None
+def _without_errors(line: dict[str, Any], errors: set[tuple[str, str]]) -> dict[str, Any] | None:
+    """Return a line of the corpus without the edits that are errors; None where nothing remains."""
+    if "document" in line:
+        return line
+    item = _id(line)
+    if "edits" not in line:
+        return None if any(name == item for name, _ in errors) else line
+    edits = {edit: text for edit, text in line["edits"].items() if (item, edit) not in errors}
+    if not edits:
+        return None
+    ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
+    kept = {name: value for name, value in line.items() if name != "source"} | {"edits": edits}
+    return kept | {"source": ways} if ways else kept

@@ -5,45 +5,44 @@ Vahtola et al. (2022, section 3) looked through their quadruples by hand; what r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from embassay.errors import SourceError
 from embassay.samples.choice import Choice
-from embassay.testsets.sheets import meant, shown, table_of
-from embassay.testsets.sources import NO, YES, open_table
+from embassay.testsets.sheets import meant, open_sheet, shown, table_of
+from embassay.testsets.sources import NO, YES
 
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
 COLUMNS = ("pair", *TEXTS, "confirm")
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
-"""For each of the four sentences as the input: where it, its antonym, its polarity and its paraphrase stand."""
+"""For each of the four sentences as the input: the places of it, its antonym, its polarity and its paraphrase."""
 
 
 def review_of(doubtful: Iterable[Choice]) -> bytes:
     """Return the sheet as CSV: a quadruple a row, sorted by its pair of words, with a cell for yes or no."""
-    rows = sorted(doubtful, key=lambda choice: (choice.pair, choice.id))
-    return table_of(COLUMNS, ((c.pair, *(shown(getattr(c, name)) for name in TEXTS), "") for c in rows))
+    rows = list[Sequence[str]]()
+    for choice in sorted(doubtful, key=lambda choice: (choice.pair, choice.id)):
+        rows.append((choice.pair, *map(shown, _texts(choice)), ""))
+    return table_of(COLUMNS, rows)
 
 
 def read_review(path: Path) -> frozenset[tuple[str, ...]]:
-    """Return the quadruples, as their four sentences, beside which people wrote yes.
+    """Return the quadruples, as their four sentences, that people confirmed with yes.
 
     Raises
     ------
     SourceError
         With file, line and column, for what is no such sheet, and cells that are neither yes, no nor empty.
     """
-    table = open_table(path)
-    for name in COLUMNS:
-        if name not in table.names:
-            raise SourceError(f"no such column; found {', '.join(table.names)[:200]}; is it a review?", path, 1, name)
+    table = open_sheet(path, COLUMNS, "review")
     confirmed = set[tuple[str, ...]]()
     for line, row in table.rows(COLUMNS):
-        said = row["confirm"].strip().lower()
-        if said and said not in YES | NO:
-            raise SourceError(f"must be yes or no, is {said[:100]!r}", path, line, "confirm")
-        if said in YES:
+        answer = row["confirm"].strip().lower()
+        if answer and answer not in YES | NO:
+            raise SourceError(f"must be yes or no, is {answer[:100]!r}", path, line, "confirm")
+        if answer in YES:
             confirmed.add(tuple(meant(row[name]) for name in TEXTS))
     return frozenset(confirmed)
 
@@ -51,8 +50,13 @@ def read_review(path: Path) -> frozenset[tuple[str, ...]]:
 def entries(choices: Iterable[Choice], confirmed: frozenset[tuple[str, ...]]) -> Iterator[Choice]:
     """Yield four choices, each sentence as the input in turn, of every quadruple that was confirmed."""
     for choice in choices:
-        texts = tuple(getattr(choice, name) for name in TEXTS)
-        if texts in confirmed:
-            for number, places in enumerate(INPUTS):
-                turned = {name: texts[place] for name, place in zip(TEXTS, places, strict=True)}
-                yield replace(choice, id=f"review-{choice.id}-{number}", **turned)
+        texts = _texts(choice)
+        if texts not in confirmed:
+            continue
+        for number, places in enumerate(INPUTS):
+            turned = {name: texts[place] for name, place in zip(TEXTS, places, strict=True)}
+            yield replace(choice, id=f"review-{choice.id}-{number}", **turned)
+
+
+def _texts(choice: Choice) -> tuple[str, ...]:
+    return tuple(getattr(choice, name) for name in TEXTS)

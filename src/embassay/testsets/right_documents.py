@@ -34,43 +34,42 @@ class Grounds:
 
     def group(self, passage: Passage) -> int:
         """Return the group of a passage."""
-        return self.groups[self._place[passage.id]]
+        return self.groups[self._places[passage.id]]
 
     def near(self, passage: Passage) -> list[Passage]:
         """Return the near-duplicates of a passage, itself among them, in their order."""
         return self._members[self.group(passage)]
 
-    def beside(self, passage: Passage, asked: Asked) -> list[Passage]:
-        """Return the neighbours of a passage that answer a question in the words that they share with it."""
+    def overlapping(self, passage: Passage, asked: Asked) -> list[Passage]:
+        """Return the windows beside a passage whose common words with it answer a question."""
         if not passage.shared:
             return []
-        place, found = self._place[passage.id], list[Passage]()
+        place = self._places[passage.id]
         words = passage.body.split()
-        for other, shared in ((place - 1, words[: passage.shared]), (place + 1, words[-passage.shared :])):
-            if not 0 <= other < len(self.passages):
-                continue
-            neighbour = self.passages[other]
-            its = neighbour.body.split()
-            same = its[-passage.shared :] if other < place else its[: passage.shared]
-            if neighbour.unit == passage.unit and same == shared and _answers(" ".join(shared), asked, passage):
-                found.append(neighbour)
+        common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
+        found = list[Passage]()
+        for other_place, common_words in common.items():
+            if 0 <= other_place < len(self.passages):
+                other = self.passages[other_place]
+                if other.document == passage.document and _answers(" ".join(common_words), asked, passage):
+                    found.append(other)
         return found
 
     @cached_property
-    def _place(self) -> dict[str, int]:
+    def _places(self) -> dict[str, int]:
         return {passage.id: place for place, passage in enumerate(self.passages)}
 
     @cached_property
     def _members(self) -> dict[int, list[Passage]]:
-        found = defaultdict[int, list[Passage]](list)
+        members = defaultdict[int, list[Passage]](list)
         for passage, group in zip(self.passages, self.groups, strict=True):
-            found[group].append(passage)
-        return found
+            members[group].append(passage)
+        return members
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A question and what answers it.
+    """A question and the passages that answer it.
 
     Attributes
     ----------
@@ -90,93 +89,99 @@ Pair = tuple[Passage, Asked]
 
 
 def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Answered]:
-    """Put each question together with the passages that answer it; leave out what two passages answer differently.
+    """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
 
     A question that was asked of two passages is kept, for both, where they are near-duplicates, or of one unit and
     with the same answer; else it does not say which of them it is about, and neither is kept.
     """
-    same = defaultdict[str, list[Pair]](list)
+    same_question = defaultdict[str, list[Pair]](list)
     for passage, asked in pairs:
-        same[" ".join(tokens(asked.question))].append((passage, asked))
-    found, numbers = list[Answered](), Counter[str]()
-    for told in same.values():
-        groups = {grounds.group(passage) for passage, _ in told}
+        same_question[" ".join(tokens(asked.question))].append((passage, asked))
+    questions, numbers = list[Answered](), Counter[str]()
+    for same in same_question.values():
+        groups = {grounds.group(passage) for passage, _ in same}
         # Another unit may mean another thing by the same words, so its answer is another one.
-        answers = {(passage.unit, *map(stem, tokens(asked.answer))) for passage, asked in told}
+        answers = {(passage.unit, *map(stem, tokens(asked.answer))) for passage, asked in same}
         if len(groups) > 1 and len(answers) > 1:
-            rejected[TWICE] += len(told)
+            rejected[TWICE] += len(same)
             continue
-        if len(told) > 1:
-            rejected[AGAIN] += len(told) - 1
-        passage, asked = told[0]
+        if len(same) > 1:
+            rejected[AGAIN] += len(same) - 1
+        passage, asked = same[0]
         numbers[passage.id] += 1
-        found.append(_answered(f"{passage.id}-q{numbers[passage.id]}", asked, [p for p, _ in told], grounds))
-    return found
+        name = f"{passage.id}-q{numbers[passage.id]}"
+        questions.append(_answered(name, asked, [passage for passage, _ in same], grounds))
+    return questions
 
 
-def _answered(name: str, asked: Asked, passages: Sequence[Passage], grounds: Grounds) -> Answered:
-    near = {other.id: other for passage in passages for other in grounds.near(passage)}
-    own = {passage.id for passage in passages}
-    right = {key: p for key, p in near.items() if key in own or _answers(p.text, asked, passages[0])}
-    beside = {p.id: p for passage in passages for p in grounds.beside(passage, asked)}
-    return Answered(name, asked, tuple((right | beside).values()), tuple((near | beside).values()))
+def _answered(name: str, asked: Asked, sources: Sequence[Passage], grounds: Grounds) -> Answered:
+    """Find the passages that answer a question.
+
+    Parameters
+    ----------
+    sources
+        The passages that it was asked of.
+    """
+    source_ids = {passage.id for passage in sources}
+    near, right = dict[str, Passage](), dict[str, Passage]()
+    for source in sources:
+        for passage in grounds.near(source):
+            near[passage.id] = passage
+            if passage.id in source_ids or _answers(passage.text, asked, sources[0]):
+                right[passage.id] = passage
+    for source in sources:
+        for passage in grounds.overlapping(source, asked):
+            near[passage.id] = right[passage.id] = passage
+    return Answered(name, asked, tuple(right.values()), tuple(near.values()))
 
 
-def _answers(text: str, asked: Asked, passage: Passage) -> bool:
-    """Say whether a text has a question's answer, and the words of the question that its own passage has."""
-    words = {stem(word) for word in telling(tokens(asked.question))} & stems(passage.text)
+def _answers(text: str, asked: Asked, source: Passage) -> bool:
+    """Return whether a text has a question's answer, and the words that the question shares with its source."""
+    words = {stem(word) for word in telling(tokens(asked.question))} & stems(source.text)
     return words <= stems(text) and bool(quote_of(asked.answer, text))
 
 
 # --- Which units may answer a question by a passage that is neither right nor near to one that is ---
 
 ENOUGH = 0.5
-"""Share of an answer's words from which on a passage that holds what is asked about may answer."""
+"""The least share of an answer's words in a passage that may answer, if it has all words of the question's subject."""
 
 
 def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, frozenset[str]]:
     """Return the units of the passages that may answer a question too, by the question's id."""
-    words = {one.id: (_subject(one), _stems(one.asked.answer)) for one in questions}
-    index = _index(grounds, {word for subject, answer in words.values() for word in (*subject, *answer)})
+    index = defaultdict[str, set[int]](set)
+    for place, passage in enumerate(grounds.passages):
+        for word in stems(passage.text):
+            index[word].add(place)
     units = dict[str, frozenset[str]]()
-    for one in questions:
-        subject, answer = words[one.id]
-        near = {passage.id for passage in one.near}
-        units[one.id] = frozenset(
-            grounds.passages[place].unit
-            for place in _holding(subject, index, len(grounds.passages))
-            if grounds.passages[place].id not in near and _share(answer, index, place) >= ENOUGH
-        )
+    for question in questions:
+        near = {passage.id for passage in question.near}
+        answer = _telling_stems(question.asked.answer)
+        others = set[str]()
+        for place in _places_with(_subject(question), index, len(grounds.passages)):
+            passage = grounds.passages[place]
+            present = sum(place in index[word] for word in answer)
+            if passage.id not in near and present >= ENOUGH * len(answer):
+                others.add(passage.unit)
+        units[question.id] = frozenset(others)
     return units
 
 
-def _subject(one: Answered) -> frozenset[str]:
-    """Return what a question asks about, by its words: its names, or else the words that its passage has too."""
-    question, text = one.asked.question, one.right[0].text
-    return frozenset(map(stem, names(question))) & stems(text) or _stems(question) & stems(text)
+def _subject(question: Answered) -> frozenset[str]:
+    """Return the words that say what a question is about: its names, or else those that its passage has too."""
+    passage_words = stems(question.right[0].text)
+    name_words = {stem(word) for word in names(question.asked.question)} & passage_words
+    return frozenset(name_words) or _telling_stems(question.asked.question) & passage_words
 
 
-def _stems(text: str) -> frozenset[str]:
-    """Return the words that tell what a text is about; all where none does."""
+def _telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words; of all its words where it has no content words."""
     words = tokens(text)
     return frozenset(map(stem, telling(words) or words))
 
 
-def _index(grounds: Grounds, wanted: set[str]) -> Mapping[str, set[int]]:
-    """Return the places of the passages that hold a word, for some words."""
-    index = defaultdict[str, set[int]](set)
-    for place, passage in enumerate(grounds.passages):
-        for word in stems(passage.text) & wanted:
-            index[word].add(place)
-    return index
-
-
-def _holding(words: Iterable[str], index: Mapping[str, set[int]], passages: int) -> list[int]:
-    """Return the places of the passages that hold all of some words, in their order."""
-    found = sorted((index.get(word, set()) for word in words), key=len)
-    return sorted(found[0].intersection(*found[1:])) if found else list(range(passages))
-
-
-def _share(answer: frozenset[str], index: Mapping[str, set[int]], place: int) -> float:
-    """Return the share of an answer's words that a passage holds, 0 to 1; 1 where it has none."""
-    return sum(place in index.get(word, ()) for word in answer) / len(answer) if answer else 1.0
+def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: int) -> Iterable[int]:
+    """Return the places of the passages that have all of some words."""
+    # The rarest word first, so that few places are compared.
+    places = sorted((index[word] for word in words), key=len)
+    return places[0].intersection(*places[1:]) if places else range(passages)

@@ -1,7 +1,7 @@
 """The sheet on which people rate what was built, and reading it back filled.
 
-A row is an original and an edit of it, in an order drawn by the seed: whoever reads the first hundred rows has read a
-random sample. Ratings are 0 to 4, as Bansal et al. (2025) had their composed sentences rated.
+A row is an original and an edit of it, in a random order: the first hundred rows are a random sample.
+Ratings are 0 to 4, as Bansal et al. (2025) had their composed sentences rated.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from embassay.corpora.io.records import Table
 from embassay.errors import SourceError
 from embassay.randomness import generator
 from embassay.samples.base import Sample
@@ -53,14 +54,14 @@ _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
 @dataclass(frozen=True)
 class RatedRow:
-    """What is rated: an edit of an original.
+    """An original and an edit of it, which is rated.
 
     Attributes
     ----------
     items
-        Ids of the samples that hold it: of choices those with these two sentences.
+        Ids of the samples that hold it; of choices, all those with these two sentences.
     rating
-        0 to 4; None where nobody has rated it.
+        0 to 4; None if nobody has rated it.
     """
 
     items: tuple[str, ...]
@@ -72,51 +73,114 @@ class RatedRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of one annotator: of which corpus (file@content), and its rows in the order of their numbers."""
+    """The sheet of one annotator: the corpus (file@content), and the rows in the order of their numbers."""
 
     path: Path
     corpus: str
     rows: tuple[RatedRow, ...]
 
 
-def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] = ()) -> tuple[RatedRow, ...]:
-    """Return what there is to rate, in an order drawn by the seed.
+# --- Writing ---
 
-    Of minimal pairs each edit; of choices each pair of sentences once, whichever of them is the input; of groups each
-    sentence, beside the others of its group; of compositions at most 400 of each operator, the target beside a and b;
-    of questions each, beside the passage that is to answer it.
+
+def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] = ()) -> tuple[RatedRow, ...]:
+    """Return the rows to rate, in an order that depends on the seed.
+
+    They are
+
+    - of minimal pairs each edit;
+    - of choices each pair of sentences once, whichever of them is the input;
+    - of groups each sentence, beside the others of its group;
+    - of compositions at most 400 of each operator, the target beside a and b;
+    - of questions each, beside the first passage that answers it.
     """
-    rows = list(_rows(samples, {document.id: document for document in documents}))
+    rows = _rows_of_single_samples(samples, {document.id: document for document in documents})
+    rows += _rows_of_choices([sample for sample in samples if isinstance(sample, Choice)])
+    rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
     order = generator(seed, "builders", "sheet").permutation(len(rows))
-    drawn, counts = list[RatedRow](), Counter[str]()
+    chosen, counts = list[RatedRow](), Counter[str]()
     for row in (rows[place] for place in order):
         counts[row.edit] += 1
         if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
-            drawn.append(row)
-    return tuple(drawn)
+            chosen.append(row)
+    return tuple(chosen)
+
+
+def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, Document]) -> list[RatedRow]:
+    """Return the rows of the samples that are rated without looking at others."""
+    rows = list[RatedRow]()
+    for sample in samples:
+        if isinstance(sample, MinimalPairs):
+            rows += [RatedRow((sample.id,), name, sample.original, text) for name, text in sample.edits]
+        elif isinstance(sample, Composition):
+            rows.append(RatedRow((sample.id,), sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target))
+        elif isinstance(sample, Question):
+            passage = UNANSWERED
+            if sample.right and sample.right[0] in documents:
+                passage = " ".join(documents[sample.right[0]].passages)
+            rows.append(RatedRow((sample.id,), "question", passage, sample.question))
+    return rows
+
+
+def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
+    rows = dict[tuple[str, frozenset[str]], RatedRow]()
+    items = defaultdict[tuple[str, frozenset[str]], list[str]](list)
+    for sample in samples:
+        for edit in ("antonym", "polarity", "paraphrase"):
+            text = getattr(sample, edit)
+            key = (edit, frozenset({sample.input, text}))
+            rows.setdefault(key, RatedRow((), edit, sample.input, text))
+            items[key].append(sample.id)
+    return [RatedRow(tuple(items[key]), row.edit, row.original, row.text) for key, row in rows.items()]
+
+
+def _rows_of_groups(samples: Sequence[Grouped]) -> list[RatedRow]:
+    groups = defaultdict[str, list[Grouped]](list)
+    for sample in samples:
+        groups[sample.group].append(sample)
+    rows = list[RatedRow]()
+    for members in groups.values():
+        for sample in members:
+            others = " / ".join(other.text for other in members if other.id != sample.id)
+            rows.append(RatedRow((sample.id,), "group", others, sample.text))
+    return rows
 
 
 def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
-    """Return the sheet as CSV in UTF-8, with the mark that spreadsheets know it by; ratings are left empty.
+    """Return the sheet as CSV, with empty ratings.
 
     Parameters
     ----------
     corpus
-        What :func:`~embassay.testsets.files.name_of` says.
+        The corpus as :func:`~embassay.testsets.files.name_of` names it.
     """
-    numbered = enumerate(rows, 1)
-    cells = (
-        (corpus, f"{n} of {len(rows)}", _joined(r.items), r.edit, shown(r.original), shown(r.text), "", "")
-        for n, r in numbered
-    )
+    cells = list[Sequence[str]]()
+    for number, row in enumerate(rows, 1):
+        # Ids are separated by spaces; a space or a percent sign inside one is escaped as in URLs.
+        items = " ".join(_INSIDE.sub(lambda match: quote(match[0]), item) for item in row.items)
+        place = f"{number} of {len(rows)}"
+        cells.append((corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), "", ""))
     return table_of(COLUMNS, cells)
 
 
-def table_of(head: Sequence[str], rows: Iterator[Sequence[str]]) -> bytes:
-    """Return CSV as spreadsheets read it."""
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """Return CSV in UTF-8 with a byte-order mark, by which spreadsheets recognise it."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([head, *rows])
     return text.getvalue().encode("utf-8-sig")
+
+
+def shown(text: str) -> str:
+    """Return a text as a cell that no spreadsheet computes: a formula gets an apostrophe before it."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def meant(cell: str) -> str:
+    """Return the text of a cell that :func:`shown` made."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+# --- Reading ---
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -128,91 +192,55 @@ def read_sheet(path: Path) -> Sheet:
         With file, line and column, for what is no such sheet, rows of two corpora, missing or repeated rows, and
         ratings that are not from 0 to 4.
     """
-    table = open_table(path)
-    for name in COLUMNS[:-1]:
-        if name not in table.names:
-            raise SourceError(f"no such column; found {', '.join(table.names)[:200]}; is it a sheet?", path, 1, name)
-    corpus, size, rows = "", 0, dict[int, RatedRow]()
+    table = open_sheet(path, COLUMNS[:-1], "sheet")
+    corpus, size = "", 0
+    rows = dict[int, RatedRow]()
     for line, row in table.rows(COLUMNS):
-        number, of = _number(row["row"], path, line)
-        corpus, size = corpus or row["corpus"], size or of
-        if (row["corpus"], of) != (corpus, size):
-            told = f"is of {row['corpus']!r}, the rows before of {corpus!r}; a sheet is of one corpus"
-            raise SourceError(told, path, line, "corpus")
+        number, total = _row_number(row["row"], path, line)
+        if not rows:
+            corpus, size = row["corpus"], total
+        if (row["corpus"], total) != (corpus, size):
+            problem = f"is of {row['corpus']!r}, the rows before of {corpus!r}; a sheet is of one corpus"
+            raise SourceError(problem, path, line, "corpus")
         if number in rows:
             raise SourceError(f"row {number} stands twice", path, line, "row")
-        rows[number] = _rated(row, path, line)
-    if missing := [number for number in range(1, size + 1) if number not in rows]:
-        told = f"{len(missing):,} of its {size:,} rows are missing, the first is row {missing[0]}"
-        raise SourceError(f"{told}; leave a rating empty, but its row where it is", path, None, "row")
-    return Sheet(path, corpus, tuple(rows[number] for number in range(1, size + 1)))
+        items = tuple(unquote(item) for item in meant(row["item"]).split())
+        rating = _rating(row["rating"].strip(), path, line)
+        rows[number] = RatedRow(items, row["edit"], meant(row["original"]), meant(row["text"]), rating)
+    missing = [number for number in range(1, size + 1) if number not in rows]
+    if missing:
+        problem = f"{len(missing):,} of its {size:,} rows are missing, the first is row {missing[0]}"
+        raise SourceError(f"{problem}; leave a rating empty, but its row where it is", path, None, "row")
+    return Sheet(path, corpus, tuple(rows[number] for number in sorted(rows)))
 
 
-def shown(text: str) -> str:
-    """Return a text as a cell that no spreadsheet computes: what would be a formula gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
+    """Open a sheet that this package wrote and that people filled.
+
+    Raises
+    ------
+    SourceError
+        If it is no table or lacks a column.
+    """
+    table = open_table(path)
+    for name in columns:
+        if name not in table.names:
+            columns_there = ", ".join(table.names)[:200]
+            raise SourceError(f"no such column; found {columns_there}; is it a {what}?", path, 1, name)
+    return table
 
 
-def meant(cell: str) -> str:
-    """Return the text of such a cell."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
-
-
-def _rows(samples: Sequence[Sample], documents: Mapping[str, Document]) -> Iterator[RatedRow]:
-    choices = [sample for sample in samples if isinstance(sample, Choice)]
-    grouped = [sample for sample in samples if isinstance(sample, Grouped)]
-    for sample in samples:
-        if isinstance(sample, MinimalPairs):
-            yield from (RatedRow((sample.id,), name, sample.original, text) for name, text in sample.edits)
-        elif isinstance(sample, Composition):
-            yield RatedRow((sample.id,), sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target)
-        elif isinstance(sample, Question):
-            passages = " / ".join(" ".join(documents[name].passages) for name in sample.right[:1] if name in documents)
-            yield RatedRow((sample.id,), "question", passages or UNANSWERED, sample.question)
-    yield from _of_choices(choices)
-    yield from _of_groups(grouped)
-
-
-def _of_choices(samples: Sequence[Choice]) -> Iterator[RatedRow]:
-    held = dict[tuple[str, frozenset[str]], tuple[str, str, list[str]]]()
-    for sample in samples:
-        for edit in ("antonym", "polarity", "paraphrase"):
-            text = getattr(sample, edit)
-            key = (edit, frozenset({sample.input, text}))
-            held.setdefault(key, (sample.input, text, []))[2].append(sample.id)
-    for (edit, _), (original, text, ids) in held.items():
-        yield RatedRow(tuple(ids), edit, original, text)
-
-
-def _of_groups(samples: Sequence[Grouped]) -> Iterator[RatedRow]:
-    groups = dict[str, list[Grouped]]()
-    for sample in samples:
-        groups.setdefault(sample.group, []).append(sample)
-    for members in groups.values():
-        for sample in members:
-            others = " / ".join(other.text for other in members if other.id != sample.id)
-            yield RatedRow((sample.id,), "group", others, sample.text)
-
-
-def _joined(items: Sequence[str]) -> str:
-    """Return ids as a cell, divided by spaces; a space or a percent sign inside one is written as in addresses."""
-    return shown(" ".join(_INSIDE.sub(lambda found: quote(found[0]), item) for item in items))
-
-
-def _divided(cell: str) -> tuple[str, ...]:
-    return tuple(unquote(item) for item in meant(cell).split())
-
-
-def _number(cell: Any, path: Path, line: int) -> tuple[int, int]:
-    found = _ROW.fullmatch(str(cell).strip())
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+def _row_number(cell: Any, path: Path, line: int) -> tuple[int, int]:
+    """Return the number of a row and the number of all rows."""
+    match = _ROW.fullmatch(str(cell).strip())
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise SourceError(f"must be as it was written, '1 of 9' for example, is {str(cell)[:100]!r}", path, line, "row")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-def _rated(row: Any, path: Path, line: int) -> RatedRow:
-    cell = row["rating"].strip()
-    if cell and not (_RATING.fullmatch(cell) and LOW <= float(cell.replace(",", ".")) <= HIGH):
+def _rating(cell: str, path: Path, line: int) -> float | None:
+    if not cell:
+        return None
+    if not _RATING.fullmatch(cell) or not LOW <= float(cell.replace(",", ".")) <= HIGH:
         raise SourceError(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", path, line, "rating")
-    rating = float(cell.replace(",", ".")) if cell else None
-    return RatedRow(_divided(row["item"]), row["edit"], meant(row["original"]), meant(row["text"]), rating)
+    return float(cell.replace(",", "."))

@@ -1,6 +1,6 @@
-"""The sentences that a test set is built from: a text of one a line, or a table with a column of them.
+"""What a test set is built from: sentences and pairs of them from texts and tables, and documents.
 
-What is no sentence at all stays in and is told apart by :func:`usable`, so that it can be counted.
+Texts that are no sentences are read as well; :func:`usable` rejects and counts them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from embassay.errors import SourceError
 from embassay.store.paths import unreadable
 from embassay.testsets.base import Reading
 
-# --- A user's file as lines of text or as a table, without what no file of sentences holds ---
+# --- A user's file as lines of text or as a table ---
 
 LONGEST_LINE = 1_000_000
 """Bytes of a line, at most."""
 TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
-"""The form of a file by the end of its name; another is known by its first line."""
+"""Suffixes that tell the form of a file; the form of any other file is told by its first line."""
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -37,38 +37,41 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         With file and line, for what cannot be read, is not UTF-8, holds the character NUL, or is longer than a line of
         sentences can be.
     """
-    _refuse_folder(path)
     try:
         with open_text(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    told = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
-                    raise SourceError(told, path, number)
+                    problem = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
+                    raise SourceError(problem, path, number)
                 if b"\0" in line:
                     raise SourceError("holds the character NUL, as no text does; save it as UTF-8", path, number)
-                yield number, _decoded(line, path, number).rstrip("\r\n")
+                try:
+                    text = line.decode("utf-8")
+                except UnicodeDecodeError:
+                    raise not_utf8(path, number, line) from None
+                yield number, text.rstrip("\r\n")
     except OSError as error:
         raise unreadable(error, path) from None
 
 
 def is_text(path: Path, column: str = "") -> bool:
-    """Say whether a file is a text of one sentence a line, by its name, else by its first line that is not blank.
+    """Return whether a file is a text of one sentence a line, by its name, else by its first line that is not blank.
 
     Parameters
     ----------
     column
-        What the user says of the sentences' column; a file that has one is no plain text.
+        The column of sentences that the user names; a plain text has none.
     """
-    ending = path.suffix.lower()
-    if column or ending in TABLES:
+    suffix = path.suffix.lower()
+    if column or suffix in TABLES:
         return False
     _refuse_folder(path)
     if is_parquet(path):
         return False
-    if ending in TEXTS:
+    if suffix in TEXTS:
         return True
-    line = next((line for _, line in lines_of(path) if line.strip()), "")
-    return not line.lstrip().startswith("{") and "\t" not in line
+    first_line = next((line for _, line in lines_of(path) if line.strip()), "")
+    return not first_line.lstrip().startswith("{") and "\t" not in first_line
 
 
 def open_table(path: Path) -> Table:
@@ -80,20 +83,15 @@ def open_table(path: Path) -> Table:
         With file and line, for what is no table, and for lines that :func:`lines_of` refuses.
     """
     _refuse_folder(path)
-    if not is_parquet(path) and not sum(bool(line.strip()) for _, line in lines_of(path)):
-        raise SourceError("is empty", path)
+    if not is_parquet(path):
+        # All lines are read, so that each that is wrong is reported by its number.
+        lines = sum(1 for _, line in lines_of(path) if line.strip())
+        if not lines:
+            raise SourceError("is empty", path)
     return read_table(path)
 
 
-def _decoded(line: bytes, path: Path, number: int) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise not_utf8(path, number, line) from None
-
-
 def _refuse_folder(path: Path) -> None:
-    """Raise SourceError for a folder."""
     if path.is_dir():
         raise SourceError("a folder; name a file", path)
 
@@ -101,7 +99,7 @@ def _refuse_folder(path: Path) -> None:
 # --- The documents that a test set is built from ---
 
 GIVEN = Path("documents")
-"""What messages call documents that come from no file."""
+"""The name in messages of documents that come from no file."""
 
 
 def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
@@ -112,8 +110,11 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
     SourceError
         For a text that is blank or no text at all.
     """
-    found = (SourceDocument(str(n), t) if isinstance(t, str) else t for n, t in enumerate(texts, 1))
-    return tuple(replace(each, text=text_field(each.text, GIVEN, None, f"[{n}]")) for n, each in enumerate(found, 1))
+    documents = list[SourceDocument]()
+    for number, item in enumerate(texts, 1):
+        document = SourceDocument(str(number), item) if isinstance(item, str) else item
+        documents.append(replace(document, text=text_field(document.text, GIVEN, None, f"[{number}]")))
+    return tuple(documents)
 
 
 def read(
@@ -145,24 +146,24 @@ def read(
     return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))
 
 
-# --- The sentences that a test set is built from: a text of one a line, or a table with a column of them ---
+# --- The sentences that a test set is built from ---
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label", "quality", "is_duplicate")
-"""Columns that are known by name, tried in this order; letters of any case."""
+"""Names of columns that need not be given, in order of preference; letters of any case."""
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
-"""What a label may be, in letters of any case."""
+"""The values of a label, in letters of any case."""
 LONGEST = 1_000
 """Characters of a sentence, at most."""
 SHOWN = 200
-"""Characters that a message repeats of a file, at most."""
+"""Characters of a file that a message repeats, at most."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A sentence of the user's.
+    """A sentence of a user's file.
 
     Attributes
     ----------
@@ -205,25 +206,34 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
     """
     path = Path(path)
     if is_text(path, column):
-        found = tuple(Source(line.strip(), number) for number, line in lines_of(path) if line.strip())
+        sources = [Source(line.strip(), number) for number, line in lines_of(path) if line.strip()]
     else:
-        table = open_table(path)
-        name = _column(table, column, SENTENCE, "of sentences", "--column")
-        columns = [name, *(["unit"] if name != "unit" and "unit" in table.names else [])]
-        found = tuple(
-            Source(text, line, str(unit) if (unit := row.get("unit")) is not None and name != "unit" else "")
-            for line, row in table.rows(columns)
-            if (text := _text(row.get(name), table, line, name))
-        )
-    if not found:
+        sources = _sentences_of(open_table(path), column)
+    if not sources:
         raise SourceError("has no sentence; write one on each line", path)
-    return found
+    return tuple(sources)
+
+
+def _sentences_of(table: Table, column: str) -> list[Source]:
+    name = _named(table, column, SENTENCE)
+    if not name and len(table.names) == 1:
+        name = table.names[0]
+    elif not name:
+        name = _required(table, column, SENTENCE, "of sentences", "--column")
+    has_units = "unit" in table.names and name != "unit"
+    sources = list[Source]()
+    for line, row in table.rows([name, "unit"] if has_units else [name]):
+        text = _text(row.get(name), table, line, name)
+        unit = row.get("unit") if has_units else None
+        if text:
+            sources.append(Source(text, line, "" if unit is None else str(unit)))
+    return sources
 
 
 def is_of_pairs(path: Path | str) -> bool:
-    """Say whether a file is a table with two columns of sentences that are known by name."""
+    """Return whether a file is a table with two columns of sentences whose names are known."""
     path = Path(path)
-    return not is_text(path) and bool(_couple(open_table(path)))
+    return not is_text(path) and bool(_pair_columns(open_table(path)))
 
 
 def read_pairs(path: Path | str, first: str = "", second: str = "", label: str = "") -> tuple[SourcePair, ...]:
@@ -243,27 +253,29 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
     if is_text(path, first or second or label):
         raise SourceError("a text; pairs of sentences stand in a table with two columns of them", path, 1)
     table = open_table(path)
-    couple = _couple(table) or ("", "")
-    names = [
-        _column(table, first, couple[:1], "of first sentences", "--first"),
-        _column(table, second, couple[1:], "of second sentences", "--second"),
-    ]
-    if names[0] == names[1]:
-        raise SourceError("is the first column and the second; name two", path, 1, names[0])
-    says = _named(table, label, [name for name in LABEL if name not in names])
-    found = []
-    for line, row in table.rows([*names, *([says] if says else [])]):
-        a, b = (_text(row.get(name), table, line, name) for name in names)
-        if not a or not b:
-            raise SourceError("an empty cell", path, line, names[bool(a)])
-        found.append(SourcePair(Source(a, line), Source(b, line), _is_yes(row.get(says), path, line, says)))
-    if not found:
+    known = _pair_columns(table)
+    first = _required(table, first, known[:1], "of first sentences", "--first")
+    second = _required(table, second, known[1:], "of second sentences", "--second")
+    if first == second:
+        raise SourceError("is the first column and the second; name two", path, 1, first)
+    label = _named(table, label, [name for name in LABEL if name not in (first, second)])
+    pairs = list[SourcePair]()
+    for line, row in table.rows([first, second, label] if label else [first, second]):
+        sources = list[Source]()
+        for name in (first, second):
+            text = _text(row.get(name), table, line, name)
+            if not text:
+                raise SourceError("an empty cell", path, line, name)
+            sources.append(Source(text, line))
+        same = _is_yes(row.get(label), path, line, label) if label else True
+        pairs.append(SourcePair(sources[0], sources[1], same))
+    if not pairs:
         raise SourceError("has no rows", path)
-    return tuple(found)
+    return tuple(pairs)
 
 
 def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
-    """Leave out what is no sentence, or stands twice; return the rest and how many were left out for each reason."""
+    """Return the sources that may be sentences, each once, and how many were rejected for each reason."""
     kept, rejected, seen = list[Source](), Counter[str](), set[str]()
     for source in sources:
         key = " ".join(source.text.casefold().split())
@@ -281,31 +293,44 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
     return tuple(kept), rejected
 
 
-def _couple(table: Table) -> tuple[str, ...]:
-    """Return the two known columns of sentences that a table has, none where they are not both there."""
-    return next((couple for couple in PAIRS if all(_named(table, "", [name]) for name in couple)), ())
+# --- Columns and cells ---
 
 
-def _column(table: Table, given: str, known: Sequence[str], what: str, option: str) -> str:
-    """Return the name of a column: as given, else the first known one, else the only one there is."""
-    if name := _named(table, given, known):
-        return name
-    if len(table.names) == 1 and option == "--column":
-        return table.names[0]
-    found = ", ".join(table.names)[:SHOWN]
-    raise SourceError(f"no column {what}; found {found}; name it with {option}", table.path, 1)
+def _pair_columns(table: Table) -> tuple[str, ...]:
+    """Return the two known columns of sentences; none where the table does not have both."""
+    for names in PAIRS:
+        if all(_named(table, "", [name]) for name in names):
+            return names
+    return ()
+
+
+def _required(table: Table, given: str, known: Sequence[str], what: str, option: str) -> str:
+    """Return the name of a column as :func:`_named` does; raise SourceError where there is none."""
+    name = _named(table, given, known)
+    if not name:
+        names = ", ".join(table.names)[:SHOWN]
+        raise SourceError(f"no column {what}; found {names}; name it with {option}", table.path, 1)
+    return name
 
 
 def _named(table: Table, given: str, known: Sequence[str]) -> str:
-    """Return the name of a column as the table writes it, empty where none is known; one that is given must be."""
+    """Return the name of a column as the table writes it: the given one, else the first known one, else none.
+
+    Raises
+    ------
+    SourceError
+        If the table does not have the given one.
+    """
     if given and given not in table.names:
         raise SourceError(f"no such column; found {', '.join(table.names)[:SHOWN]}", table.path, 1, given)
-    folded = {name.casefold(): name for name in reversed(table.names)}
-    return given or next((folded[name.casefold()] for name in known if name.casefold() in folded), "")
+    if given:
+        return given
+    written = {name.casefold(): name for name in reversed(table.names)}
+    return next((written[name.casefold()] for name in known if name.casefold() in written), "")
 
 
 def _text(value: Any, table: Table, line: int, column: str) -> str:
-    """Return a cell without the space around it, empty where it has nothing."""
+    """Return a cell without the space around it; empty for an empty cell."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -314,9 +339,7 @@ def _text(value: Any, table: Table, line: int, column: str) -> str:
 
 
 def _is_yes(value: Any, path: Path, line: int, column: str) -> bool:
-    """Return what a label says; yes where there is no column of labels."""
-    if not column:
-        return True
+    """Return whether a label says that two sentences mean the same."""
     written = str(value).strip().lower()
     if written not in YES | NO:
         raise SourceError(f"must be 1, true or yes, or 0, false or no, is {str(value)[:100]!r}", path, line, column)

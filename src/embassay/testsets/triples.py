@@ -42,11 +42,14 @@ class Triple:
         The document's id and the number of the first of them in it, from 1.
     unit
         The document's unit, or its id.
+    place
+        The number of sentences before them in the document.
     """
 
     key: str
     sentences: tuple[str, str, str]
     unit: str
+    place: int = 0
 
 
 def triples(
@@ -70,23 +73,28 @@ def triples(
     """
     if per_document < 1:
         raise SpecError(f"per-document must be 1 or more, is {per_document}")
-    rejected, found, seen = Counter[str](), list[list[Triple]](), set[tuple[str, ...]]()
+    rejected, seen = Counter[str](), set[tuple[str, ...]]()
+    by_document = list[list[Triple]]()
     for document in sources:
         parts = _sentences(document.text)
-        own = _drawn(document, parts, seed, per_document)
-        if not own:
+        candidates = _candidates(document, parts)
+        if not candidates:
             rejected[TOO_SHORT if len(parts) < SENTENCES else NONE_WHOLE] += 1
-        new = [triple for triple in own if triple.sentences not in seen]
+            continue
+        new = list[Triple]()
+        for triple in _drawn(document, candidates, seed, per_document):
+            if triple.sentences in seen:
+                rejected["three sentences that stood before"] += 1
+            else:
+                new.append(triple)
         seen.update(triple.sentences for triple in new)
-        if again := len(own) - len(new):
-            rejected["three sentences that stood before"] += again
         if new:
-            found.append(new)
-    if count is not None and count < len(found):
-        rejected["document that was not drawn (--count)"] += len(found) - count
-        places = generator(seed, "builders", "composition", "count").permutation(len(found))[:count]
-        found = [found[place] for place in sorted(places.tolist())]
-    return tuple(triple for own in found for triple in own), rejected
+            by_document.append(new)
+    if count is not None and count < len(by_document):
+        rejected["document that was not drawn (--count)"] += len(by_document) - count
+        places = generator(seed, "builders", "composition", "count").permutation(len(by_document))[:count]
+        by_document = [by_document[place] for place in sorted(places.tolist())]
+    return tuple(triple for document_triples in by_document for triple in document_triples), rejected
 
 
 def is_whole(sentence: str) -> bool:
@@ -106,18 +114,24 @@ def _sentences(text: str) -> list[str]:
     return [sentence for part in cutter("paragraph")(text) for _, sentence in sentences(part)]
 
 
-def _drawn(document: SourceDocument, parts: Sequence[str], seed: int, most: int) -> list[Triple]:
-    """Return some of the usable triples of a document, none of which shares a sentence with another."""
+def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
+    """Return all triples of whole sentences that differ; in an English document all three are English."""
     english = language_of(document.text) == "English"
-    whole = [is_whole(part) and not (english and language_of(part) not in {"English", ""}) for part in parts]
-    usable = [place for place in range(len(parts) - SENTENCES + 1) if all(whole[place : place + SENTENCES])]
-    usable = [p for p in usable if not degenerate(dict(zip(("S1", "S2", "S3"), parts[p : p + SENTENCES], strict=True)))]
-    if not usable:
-        return []
-    order = generator(seed, "builders", "composition", document.id).permutation(len(usable))
-    taken = list[int]()
-    for place in (usable[number] for number in order.tolist()):
-        if len(taken) < most and all(abs(place - other) >= SENTENCES for other in taken):
-            taken.append(place)
+    usable = [is_whole(part) and (not english or language_of(part) in {"English", ""}) for part in parts]
     unit = document.unit or document.id
-    return [Triple(f"{document.id}.{p + 1}", (parts[p], parts[p + 1], parts[p + 2]), unit) for p in sorted(taken)]
+    candidates = list[Triple]()
+    for place in range(len(parts) - SENTENCES + 1):
+        first, second, third = parts[place : place + SENTENCES]
+        if all(usable[place : place + SENTENCES]) and not degenerate({"S1": first, "S2": second, "S3": third}):
+            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), unit, place))
+    return candidates
+
+
+def _drawn(document: SourceDocument, candidates: Sequence[Triple], seed: int, most: int) -> list[Triple]:
+    """Draw triples that share no sentence, in the order of the document."""
+    drawn = list[Triple]()
+    for number in generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist():
+        triple = candidates[number]
+        if len(drawn) < most and all(abs(triple.place - other.place) >= SENTENCES for other in drawn):
+            drawn.append(triple)
+    return sorted(drawn, key=lambda triple: triple.place)

@@ -115,8 +115,13 @@ def _paragraphs(text: str) -> tuple[str, ...]:
     return tuple(found for part in _BLANK.split(lines) if (found := collapsed(part)))
 
 
+def overlap_of(size: int) -> int:
+    """Return how many words neighbouring windows of a size share: a tenth, one at least; none where it is below 2."""
+    return max(1, size // 10) if size > 1 else 0
+
+
 def _windows(text: str, size: int) -> tuple[str, ...]:
     words = text.split()
-    overlap = max(1, size // 10) if size > 1 else 0
+    overlap = overlap_of(size)
     starts = range(0, max(len(words) - overlap, 1), size - overlap)
     return tuple(" ".join(words[start : start + size]) for start in starts)

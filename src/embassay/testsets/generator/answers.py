@@ -1,17 +1,18 @@
-"""Which answers of a generator cannot be used, whatever was asked: a refusal, an echo, another language …
+"""Which answers of a generator cannot be used, whatever the prompt: a refusal, an echo, another language …
 
-Told by rules that reject in doubt. What else an answer must be, one sentence or JSON, its builder says.
+The rules reject an answer when in doubt. A builder checks the rest: one sentence, or JSON.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, Answer
 from embassay.testsets.english.language import language_of
+from embassay.testsets.passages import spaced
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"
@@ -22,7 +23,7 @@ DAMAGED = "damaged characters in the answer"
 ECHO = "the generator repeated its prompt"
 LANGUAGE = "an answer in another language"
 RUN = 8
-"""Words in a row that an answer has by chance neither of the instructions nor of the whole prompt."""
+"""The length of a run of words that no answer has in common with its instructions by chance."""
 REFUSALS = re.compile(
     r"(?:i'?m|i am) (?:very |so |really |truly )?(?:sorry|afraid|unable|not able)\b|(?:my )?(?:sorry|apologies)\b"
     r"|i (?:apologi[sz]e|can ?not|can't|won't|must decline)\b|as an? (?:ai|artificial|(?:large )?language model)\b"
@@ -37,7 +38,7 @@ _OPENING = re.compile(r"\A[\W_]+")
 
 @dataclass(frozen=True)
 class Instructions:
-    """The words that prompts begin with: of several different ones those that all have, of a single one the first.
+    """The words that all prompts begin with; of a single prompt its first words.
 
     Attributes
     ----------
@@ -49,27 +50,36 @@ class Instructions:
 
     @classmethod
     def of(cls, prompts: Iterable[str]) -> Instructions:
-        """Tell instructions from texts by what all prompts share."""
-        found = [_words(prompt) for prompt in dict.fromkeys(prompts)]
-        return cls(tuple(found[0][:RUN] if len(found) == 1 else _common(min(found), max(found))))
+        """Find the instructions: what different prompts have in common."""
+        words = [_words(prompt) for prompt in dict.fromkeys(prompts)]
+        if len(words) == 1:
+            return cls(tuple(words[0][:RUN]))
+        # What the first and the last in order begin with, all between them begin with.
+        first, last = min(words), max(words)
+        length = 0
+        while length < min(len(first), len(last)) and first[length] == last[length]:
+            length += 1
+        return cls(tuple(first[:length]))
 
     def after(self, prompt: str) -> str:
-        """Return what a prompt says after them."""
-        places = list(_WORD.finditer(prompt))
-        return prompt[places[len(self.words) - 1].end() :] if self.words and places else prompt
+        """Return the rest of a prompt."""
+        matches = list(_WORD.finditer(prompt))
+        if not self.words or not matches:
+            return prompt
+        return prompt[matches[len(self.words) - 1].end() :]
 
 
 def cleaned(text: str) -> str:
-    """Return an answer without what a model thought aloud before it, and without space around it."""
+    """Return an answer without a model's reasoning before it, and without space around it."""
     return _THOUGHT.sub("", text).strip()
 
 
 def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
     """Return why an answer cannot be used, a short phrase; empty where it can.
 
-    A refusal is told by the service's own word or by how it begins, unless the prompt has the same words after its
-    instructions. An echo has a run of eight words of the instructions, or all the words of the prompt. The language may
-    be that of what follows the instructions, or of any line of it.
+    - A refusal is marked by the service, or begins as refusals do and the prompt does not.
+    - An echo has a run of eight words of the instructions, or all words of the prompt.
+    - The language must be that of the prompt after its instructions, or of one of its lines.
     """
     text = cleaned(answer.text)
     if answer.refused:
@@ -80,42 +90,36 @@ def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
         return EMPTY
     if any(c == "\ufffd" or (unicodedata.category(c) == "Cc" and c not in "\n\r\t") for c in text):
         return DAMAGED
-    about = instructions.after(prompt)
-    if _refuses(text, about):
+    subject = instructions.after(prompt)
+    if _refuses(text, subject):
         return REFUSED
-    if _echoes(_words(text), _words(prompt), instructions.words):
+    if _echoes(text, prompt, instructions):
         return ECHO
-    return LANGUAGE if _is_foreign(text, about) else ""
+    return LANGUAGE if _is_foreign(text, subject) else ""
 
 
-def _refuses(text: str, about: str) -> bool:
-    begun = REFUSALS.match(_OPENING.sub("", _plain(text)))
-    return begun is not None and begun.group() not in _plain(about)
+def _refuses(text: str, subject: str) -> bool:
+    refusal = REFUSALS.match(_OPENING.sub("", _plain(text)))
+    return refusal is not None and refusal.group() not in _plain(subject)
 
 
-def _echoes(words: Sequence[str], prompt: Sequence[str], instructions: Sequence[str]) -> bool:
-    said = set(_runs(words, RUN))
-    whole = words == prompt if len(prompt) < RUN else tuple(prompt) in set(_runs(words, len(prompt)))
-    return whole or any(run in said for run in _runs(instructions, RUN))
+def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
+    words, prompt_words = _words(text), _words(prompt)
+    said = spaced(words)
+    # A short prompt may stand in a longer answer by chance.
+    if words == prompt_words or (len(prompt_words) >= RUN and spaced(prompt_words) in said):
+        return True
+    starts = range(len(instructions.words) - RUN + 1)
+    return any(spaced(instructions.words[start : start + RUN]) in said for start in starts)
 
 
-def _is_foreign(text: str, about: str) -> bool:
-    found = language_of(text)
-    if not found or (found == "another" and text.isascii()):
+def _is_foreign(text: str, subject: str) -> bool:
+    language = language_of(text)
+    if not language or (language == "another" and text.isascii()):
         # Without function words there is nothing to tell a Latin language by.
         return False
-    allowed = {language_of(part) for part in (about, *about.splitlines())} - {""}
-    return bool(allowed) and found not in allowed
-
-
-def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    return (tuple(words[i : i + length]) for i in range(len(words) - length + 1))
-
-
-def _common(first: Sequence[str], last: Sequence[str]) -> Sequence[str]:
-    """Return what the first and the last of sorted sequences, and so all between, begin with."""
-    same = (i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return first[: next(same, min(len(first), len(last)))]
+    allowed = {language_of(part) for part in (subject, *subject.splitlines())} - {""}
+    return bool(allowed) and language not in allowed
 
 
 def _words(text: str) -> list[str]:

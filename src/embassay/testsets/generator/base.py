@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from embassay.corpora.io.texts import read_text
+from embassay.errors import SourceError
 from embassay.testsets.base import Advance, Material, silent
 
 
@@ -51,3 +54,17 @@ class Generator(Protocol):
     def notes(self) -> tuple[str, ...]:
         """Return what it took so far, one sentence each."""
         ...
+
+
+def read_prompt(path: Path) -> str:
+    """Read a prompt of the user's own from a text file.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read, or is blank.
+    """
+    text = read_text(path)
+    if not text.strip():
+        raise SourceError("no prompt in it; write what the generator is to do", path)
+    return text

@@ -1,12 +1,11 @@
-"""A generator behind a chat endpoint: what it was asked before is taken from its journal, the rest is sent."""
+"""A generator behind a chat endpoint: answers that its journal has are taken from there, other prompts are sent."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from embassay.endpoint import Retries
@@ -23,31 +22,24 @@ from embassay.testsets.generator.journal import Journal
 from embassay.types import content_hash
 
 WRONG_SPEC = frozenset({401, 403, 404})
-"""The statuses that a wrong key, model or address has."""
+"""The statuses of a wrong key, model or address."""
 IN_A_ROW = 8
-"""Requests without an answer, and with none between them, that end a build: then it is the service, not a prompt."""
+"""A build ends after this many failed requests without an answer between them: then the service fails, not a prompt."""
 
 
-@dataclass(frozen=True)
 class ChatGenerator:
-    """A model behind a chat endpoint; its answers are kept in a journal, and none is paid for twice.
+    """A model behind a chat endpoint; its answers are kept in a journal, and none is paid for twice."""
 
-    Attributes
-    ----------
-    asked, taken
-        The hashes of what the service was asked for, and of what was in the journal before.
-    lost
-        The failures of the requests since the last answer.
-    models
-        The models that answered, by the names that the service gives them.
-    """
-
-    chat: Chat
-    journal: Journal = field(default_factory=Journal, repr=False)
-    asked: set[str] = field(default_factory=set, repr=False, compare=False)
-    taken: set[str] = field(default_factory=set, repr=False, compare=False)
-    lost: list[LostError] = field(default_factory=list, repr=False, compare=False)
-    models: set[str] = field(default_factory=set, repr=False, compare=False)
+    def __init__(self, chat: Chat, journal: Journal):
+        """Describe the generator; nothing is read or sent yet."""
+        self.chat = chat
+        self.journal = journal
+        # Hashes of the prompts that this build sent, and of those that an earlier one sent.
+        self._sent = set[str]()
+        self._taken = set[str]()
+        # Failures since the last answer.
+        self._failures = list[LostError]()
+        self._models = set[str]()
 
     @property
     def name(self) -> str:
@@ -57,150 +49,157 @@ class ChatGenerator:
     @property
     def spec_shown(self) -> str:
         """The spec without secrets: model, address, and all that its answers depend on."""
-        chat, shown = self.chat, self.chat.endpoint.address.shown
-        options = [] if shown == OPENAI else [f"base_url={shown}"]
-        options += [f"temperature={chat.temperature:g}", f"max_tokens={chat.max_tokens}"]
-        options += [] if chat.seed is None else [f"seed={chat.seed}"]
-        return ",".join([chat.model, *options])
+        address = self.chat.endpoint.address.shown
+        parts = [self.chat.model]
+        if address != OPENAI:
+            parts.append(f"base_url={address}")
+        parts += [f"temperature={self.chat.temperature:g}", f"max_tokens={self.chat.max_tokens}"]
+        if self.chat.seed is not None:
+            parts.append(f"seed={self.chat.seed}")
+        return ",".join(parts)
 
     def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
         """Return a reply to each request, in their order; the same prompt is sent once.
 
-        Several requests are under way at a time, each is sent again where that may help, and each answer is written
-        into the journal as it comes. One that no attempt brings an answer to is a reply with a problem, unless all are,
-        or eight in a row.
+        Several requests are sent at a time, each is repeated where that may help, and each answer is written into the
+        journal as it comes. A request that no attempt answers is a reply with a problem, unless all requests fail, or
+        eight in a row.
 
         Raises
         ------
         SpecError
             If the service knows no such key, model or path.
         EncoderError
-            If it fails, or the budget does not suffice; the message says what is kept.
+            If it fails, or the budget is exceeded; the message says what is kept.
         OutputError
             If the journal cannot be written, or another build holds it.
         """
         if not requests:
             return ()
-        wanted = {request.prompt: self._hash(request.prompt) for request in requests}
+        hashes = {request.prompt: self._hash(request.prompt) for request in requests}
+        repeats = Counter(request.prompt for request in requests)
+        self._failures.clear()
         with self.journal.held():
-            found = self._answers(wanted, Counter(request.prompt for request in requests), advance)
-        instructions = Instructions.of(wanted)
-        self.models.update(answer.model for answer in found.values() if answer.model)
-        return tuple(_reply(request, found[request.prompt], instructions) for request in requests)
+            try:
+                answers = self._answers(hashes, repeats, advance)
+            except EndpointError as error:
+                raise self._explained(error, hashes) from None
+            except EncoderError as error:
+                raise EncoderError(f"generator {self.chat.model!r}: {error}") from None
+            finally:
+                self.chat.endpoint.close()
+        self._models.update(answer.model for answer in answers.values() if answer.model)
+        instructions = Instructions.of(hashes)
+        replies = list[Reply]()
+        for request in requests:
+            answer = answers[request.prompt]
+            problem = problem_of(answer, request.prompt, instructions)
+            text = "" if problem else cleaned(answer.text)
+            replies.append(Reply(request.key, text, problem))
+        return tuple(replies)
 
     def estimate(self, requests: Sequence[Request]) -> tuple[int, float | None]:
         """Return about how many tokens requests will take, and what they cost where the price is known.
 
         Nothing is sent, and what is in the journal is not counted. A prompt has a token for every four bytes in UTF-8.
-        An answer has as many tokens as those to these requests in the journal have on average, without any half of
-        ``max_tokens``.
+        An answer has as many tokens as those to these requests in the journal have on average; half of ``max_tokens``
+        if there are none.
         """
         self.journal.read()
+        answers = self.journal.answers
         hashes = {request.prompt: self._hash(request.prompt) for request in requests}
-        known = [self.journal.answers[h] for h in hashes.values() if h in self.journal.answers]
-        told = [answer.completion_tokens for answer in known if answer.tokens]
-        each = round(sum(told) / len(told)) if told else self.chat.max_tokens // 2
-        total = sum(guess(prompt) + each for prompt, h in hashes.items() if h not in self.journal.answers)
+        lengths = [answers[h].completion_tokens for h in hashes.values() if h in answers and answers[h].tokens]
+        length = round(sum(lengths) / len(lengths)) if lengths else self.chat.max_tokens // 2
+        total = sum(guess(prompt) + length for prompt, h in hashes.items() if h not in answers)
         return total, self.chat.endpoint.spending.cost_of(total)
 
     def material(self) -> Material:
         """Return model and host, with the model's name as the service gives it for a version."""
-        said = ", ".join(sorted(self.models - {self.chat.model}))
-        return Material(self.name, said, "the terms of its service", f"texts ({self.spec_shown})")
+        version = ", ".join(sorted(self._models - {self.chat.model}))
+        return Material(self.name, version, "the terms of its service", f"texts ({self.spec_shown})")
 
     def notes(self) -> tuple[str, ...]:
         """Return requests, tokens and cost of this build, and how many answers were taken from the journal."""
-        spent = self.chat.endpoint.spending
-        cost = "" if spent.cost is None else f", {spent.cost:.4g} at {spent.price:g} a million"
-        again = f"; {spent.retries:,} requests were sent again" if spent.retries else ""
-        again += f"; {spent.lost:,} answers that were lost are counted at their longest" if spent.lost else ""
-        asked = f"{self.name} answered {spent.requests:,} requests: about {spent.tokens:,} tokens{cost}{again}."
-        if not self.taken:
-            return (asked,)
-        taken = f"{len(self.taken):,} answers of {self.name} were taken from the journal of an earlier build."
-        return (asked, taken) if spent.requests or spent.retries else (taken,)
+        notes = list[str]()
+        spending = self.chat.endpoint.spending
+        if spending.requests or spending.retries or not self._taken:
+            note = f"{self.name} answered {spending.requests:,} requests: about {spending.tokens:,} tokens"
+            if spending.cost is not None:
+                note += f", {spending.cost:.4g} at {spending.price:g} a million"
+            if spending.retries:
+                note += f"; {spending.retries:,} requests were sent again"
+            if spending.lost:
+                note += f"; {spending.lost:,} answers that were lost are counted at their longest"
+            notes.append(f"{note}.")
+        if self._taken:
+            taken = f"{len(self._taken):,} answers of {self.name}"
+            notes.append(f"{taken} were taken from the journal of an earlier build.")
+        return tuple(notes)
 
-    def _answers(self, wanted: Mapping[str, str], times: Counter[str], advance: Advance) -> dict[str, Answer]:
+    def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, Answer]:
         """Return the answer to each prompt: from the journal, else from the service."""
-        known = self.journal.answers
-        found = {prompt: known[request] for prompt, request in wanted.items() if request in known}
-        missing = [prompt for prompt in wanted if prompt not in found]
-        self._take({wanted[prompt] for prompt in found} - self.asked - self.taken)
-        done, total = sum(times[prompt] for prompt in found), times.total()
+        kept = self.journal.answers
+        answers = {prompt: kept[h] for prompt, h in hashes.items() if h in kept}
+        taken = {hashes[prompt] for prompt in answers} - self._sent - self._taken
+        self._taken |= taken
+        # What an earlier build spent on these requests is part of the budget.
+        self.chat.endpoint.spending.begin_with(sum(kept[h].tokens for h in taken))
+        done, total = sum(repeats[prompt] for prompt in answers), repeats.total()
         advance(done, total)
-        with self._explained(wanted), closing(self.chat.endpoint.each(self._ask, missing)) as answers:
-            for place, answer in answers:
-                found[missing[place]] = answer
-                done += times[missing[place]]
+        missing = [prompt for prompt in hashes if prompt not in answers]
+        with closing(self.chat.endpoint.each(self._ask, missing)) as results:
+            for place, answer in results:
+                prompt = missing[place]
+                answers[prompt] = answer
+                done += repeats[prompt]
                 advance(done, total)
-            if self.lost and all(answer.finish == FAILED for answer in found.values()):
-                raise self.lost[-1]
-        return found
-
-    def _take(self, requests: Set[str]) -> None:
-        """Count answers of the journal: what they took is a part of what the build may spend."""
-        self.taken.update(requests)
-        self.chat.endpoint.spending.begin_with(sum(self.journal.answers[request].tokens for request in requests))
+        if self._failures and all(answer.finish == FAILED for answer in answers.values()):
+            raise self._failures[-1]
+        return answers
 
     def _ask(self, prompt: str) -> Answer:
-        """Ask for one answer; a prompt that the service fails on, and others not, has one that says so."""
+        """Ask for one answer; return an empty one that is marked as failed where no attempt brings one."""
         try:
             answer = self.chat.ask(prompt)
         except LostError as error:
-            self.lost.append(error)
-            if len(self.lost) >= IN_A_ROW:
+            self._failures.append(error)
+            if len(self._failures) >= IN_A_ROW:
                 raise
             return Answer(finish=FAILED)
-        self.lost.clear()
-        request = self._hash(prompt)
-        self.asked.add(request)
+        self._failures.clear()
+        prompt_hash = self._hash(prompt)
+        self._sent.add(prompt_hash)
         # In the thread that asked: an interrupt does not lose what has come.
-        self.journal.keep(request, answer)
+        self.journal.keep(prompt_hash, answer)
         return answer
 
-    @contextmanager
-    def _explained(self, wanted: Mapping[str, str]) -> Iterator[None]:
-        """Name the generator in a failure, and say what is kept."""
-        place = f"generator {self.chat.model!r}"
-        self.lost.clear()
-        try:
-            yield
-        except EndpointError as error:
-            kind = SpecError if error.status in WRONG_SPEC else EncoderError
-            row = f"{len(self.lost)} requests in a row have no answer; the last: " if len(self.lost) > 1 else ""
-            raise kind(f"{place}: {row if isinstance(error, LostError) else ''}{error}{self._kept(wanted)}") from None
-        except EncoderError as error:
-            raise EncoderError(f"{place}: {error}") from None
-        finally:
-            self.chat.endpoint.close()
-
-    def _kept(self, wanted: Mapping[str, str]) -> str:
-        known = sum(request in self.journal.answers for request in wanted.values())
-        if not known or self.journal.path is None:
-            return ""
-        kept = f"{known:,} of {len(wanted):,} answers are kept in {self.journal.path}"
-        return f"; {kept}: the same command goes on from there"
+    def _explained(self, error: EndpointError, hashes: Mapping[str, str]) -> EncoderError | SpecError:
+        """Return a failure that names the generator and what is kept."""
+        message = f"generator {self.chat.model!r}: "
+        if isinstance(error, LostError) and len(self._failures) > 1:
+            message += f"{len(self._failures)} requests in a row have no answer; the last: "
+        message += str(error)
+        kept = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
+        if kept and self.journal.path is not None:
+            message += f"; {kept:,} of {len(hashes):,} answers are kept in {self.journal.path}"
+            message += ": the same command goes on from there"
+        return SpecError(message) if error.status in WRONG_SPEC else EncoderError(message)
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of all that an answer depends on."""
-        chat, place = self.chat, self.chat.endpoint.address.place
+        chat = self.chat
         seed = [] if chat.seed is None else [chat.seed]
-        return content_hash([chat.model, place, chat.temperature, chat.max_tokens, prompt, *seed])
+        return content_hash([chat.model, chat.endpoint.address.place, chat.temperature, chat.max_tokens, prompt, *seed])
 
 
-def _reply(request: Request, answer: Answer, instructions: Instructions) -> Reply:
-    problem = problem_of(answer, request.prompt, instructions)
-    return Reply(request.key, problem=problem) if problem else Reply(request.key, cleaned(answer.text))
-
-
-# --- Sentences that a model writes: prompts go to a chat endpoint, answers come back, are judged, and are ---
+# --- From a spec to a generator ---
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
 EXTRA, REQUIRES = "api", "httpx2"
 RETRIES = Retries()
 
 
-def generator(spec: str, journal: Path | None) -> ChatGenerator:
+def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> ChatGenerator:
     """Make the generator that a spec names; nothing is sent yet.
 
     Parameters
@@ -209,6 +208,8 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
         ``MODEL[,option=value…]``; the options are those of :func:`create`.
     journal
         The file that answers are kept in and taken from; None to keep them in memory only.
+    retries
+        How often and how soon a failed request is sent again.
 
     Raises
     ------
@@ -220,12 +221,13 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
         raise SpecError("generator: the model comes first; write MODEL[,option=value…]")
     if importlib.util.find_spec(REQUIRES) is None:
         raise MissingExtraError("the generator", EXTRA)
-    return create(parsed.head, journal, **bind(create, parsed.options, f"generator {parsed.head!r}"))
+    return create(parsed.head, journal, retries, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
 
 def create(
     model: str,
     journal: Path | None,
+    retries: Retries = RETRIES,
     *,
     base_url: str = "",
     key_env: str = OPENAI_KEY,
@@ -274,6 +276,6 @@ def create(
     kept = f"answers are kept in {journal}" if journal else ""
     spending = Spending(price, budget, kept)
     endpoint = open_endpoint(
-        place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=RETRIES, spending=spending
+        place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=retries, spending=spending
     )
     return ChatGenerator(Chat(endpoint, model, temperature, max_tokens, seed), Journal(journal))

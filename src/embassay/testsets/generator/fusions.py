@@ -1,19 +1,19 @@
 """What a generator's fusion has to be: one sentence, of both inputs, of about their length, without anything new.
 
-Told by rules that reject in doubt: by words, numbers and capitals, not by meaning. People rate the rest.
+The rules look at words, numbers and capitals, not at the meaning, and reject when in doubt. People rate the rest.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from embassay.corpora.io.passages import collapsed, sentences
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.language import language_of
 
 LONGER = 1.3
-"""How many times the words of both sentences a fusion has, at most."""
+"""The greatest ratio of the words of a fusion to those of both sentences."""
 _PREFIX = re.compile(
     r"(?i)(?:\*\*)?(?:here(?:'s| is) )?(?:the |a |one )?"
     r"(?:(?:fused|combined|merged|single|new|resulting) )*(?:sentence|answer|output|fusion|result)(?: is)?(?:\*\*)?\s*"
@@ -32,103 +32,113 @@ _COUNTED = dict(
     )
 )
 NO_NUMBERS = frozenset({"0", "1"})
-"""What "one" and "zero" mean: pronouns and articles as often."""
+"""The numbers of "one" and "zero", which are pronouns and articles as often."""
 STEM = 4
-"""Letters that a name has in common with a word of the inputs, at least: Germany, German."""
+"""The number of first letters that a name may share with a word of the sources: Germany, German."""
 
 
 def bared(text: str) -> str:
     """Return an answer without what stands around the sentence: "Fused sentence:", quotation marks, line ends."""
-    bare = collapsed(text)
-    while (stripped := _unmarked(_PREFIX.sub("", bare, count=1) if _PREFIX.match(bare) else bare)) != bare:
-        bare = stripped
+    bare, before = collapsed(text), ""
+    while bare != before:
+        before = bare
+        prefix = _PREFIX.match(bare)
+        bare = _without_marks(bare[prefix.end() :] if prefix else bare)
     return bare
 
 
 def problem_of(fusion: str, first: str, second: str) -> str:
-    """Say why a fusion is none of the two sentences; nothing where it may be one."""
-    if len(sentences(fusion)) != 1 or fusion[-1] not in ".!?":
-        return "a fusion of several sentences" if len(sentences(fusion)) > 1 else "a fusion that is no whole sentence"
-    given = (first, second)
-    if _is_english(*given) and not _is_english(fusion):
+    """Return why a text is no fusion of two sentences; empty where it may be one."""
+    parts = len(sentences(fusion))
+    if parts > 1:
+        return "a fusion of several sentences"
+    if parts < 1 or fusion[-1] not in ".!?":
+        return "a fusion that is no whole sentence"
+    if _is_english(first, second) and not _is_english(fusion):
         return "a fusion in another language"
-    if _letters(fusion) in {_letters(text) for text in given}:
+    if _letters(fusion) in {_letters(first), _letters(second)}:
         return "a fusion that repeats one of its sentences"
     if _letters(fusion) in {_letters(first + second), _letters(second + first)}:
         return "a fusion that only puts both sentences side by side"
-    words, sizes = len(fusion.split()), [len(text.split()) for text in given]
-    if words < max(sizes):
+    length, lengths = len(fusion.split()), (len(first.split()), len(second.split()))
+    if length < max(lengths):
         return "a fusion that is shorter than the longer sentence"
-    if words > LONGER * sum(sizes):
+    if length > LONGER * sum(lengths):
         return f"a fusion of more than {LONGER:g} times the words of both sentences"
     if not numbers(fusion) <= numbers(first) | numbers(second) | NO_NUMBERS:
         return "a fusion with a number that neither sentence has"
-    return "a fusion with a name that neither sentence has" if new_names(fusion, given) else ""
+    if new_names(fusion, (first, second)):
+        return "a fusion with a name that neither sentence has"
+    return ""
 
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
-    said = (word.strip(",.;:()") for word in re.split(r"[\s-]+", text.lower()))
-    return set(map(_spelt, _NUMBER.findall(text))) | {_COUNTED[word] for word in said if word in _COUNTED}
+    found = {_plain_number(number) for number in _NUMBER.findall(text)}
+    words = (word.strip(",.;:()") for word in re.split(r"[\s-]+", text.lower()))
+    return found | {_COUNTED[word] for word in words if word in _COUNTED}
 
 
-def new_names(fusion: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Return the words with a capital of which the inputs have neither the word nor its stem.
+def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
+    """Return the words with a capital whose stem no word of the sources has.
 
-    The first word may have its capital from its place: of an English fusion it counts unless it is surely no name, of
-    another one where it has another capital letter inside.
+    The first word may have its capital from its position. In an English fusion it counts unless it is certainly no
+    name; in another language it counts if it has a second capital letter.
 
     Raises
     ------
     MissingExtraError
-        If textblob or lemminflect, which a first word is told by, is not installed.
+        If textblob or lemminflect, which the first word is checked with, is not installed.
     """
-    known = {word.lower() for text in given for word in _parts(text)}
-    stems = {word[:STEM] for word in known if len(word) >= STEM}
-    new = []
+    source_words = {word.lower() for text in sources for word in _parts(text)}
+    stems = {word[:STEM] for word in source_words if len(word) >= STEM}
+    new = list[str]()
     for place, word in enumerate(_parts(fusion)):
         if not word[0].isupper() or word == "I":
             continue
-        if word.lower() in known or word.lower()[:STEM] in stems:
+        if word.lower() in source_words or word.lower()[:STEM] in stems:
             continue
-        if place > 0 or _begins_as_name(fusion, word, given):
+        if place > 0 or _begins_as_name(fusion, word, sources):
             new.append(word)
     return tuple(new)
 
 
-def _begins_as_name(fusion: str, word: str, given: Sequence[str]) -> bool:
-    """Say whether the first word of a fusion is a name, or may be one."""
+def _begins_as_name(fusion: str, word: str, sources: Sequence[str]) -> bool:
+    """Return whether the first word of a fusion is a name, or may be one."""
     start = fusion.index(word)
-    if any(map(str.isupper, word[1:])) or any(map(str.isalnum, fusion[:start])):
+    has_second_capital = any(map(str.isupper, word[1:]))
+    follows_other_characters = any(map(str.isalnum, fusion[:start]))
+    if has_second_capital or follows_other_characters:
         return True
-    return _is_english(fusion, *given) and lowered(fusion[start:]) in (None, fusion[start:])
+    return _is_english(fusion, *sources) and lowered(fusion[start:]) in (None, fusion[start:])
 
 
 def _is_english(*texts: str) -> bool:
-    """Say whether texts are English, or too short to tell."""
+    """Return whether texts are English, or too short to tell."""
     return all(language_of(text) in {"English", ""} for text in texts)
 
 
-def _spelt(number: str) -> str:
+def _plain_number(number: str) -> str:
     """Return digits without the commas between thousands, and with a point as decimal mark."""
-    plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), number)
-    return ("0" if plain.startswith(".") else "") + plain.replace(",", ".")
+    plain = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), number).replace(",", ".")
+    return f"0{plain}" if plain.startswith(".") else plain
 
 
-def _parts(text: str) -> Iterable[str]:
-    """Yield the words of a text, those with hyphens in parts, without the 's of a possessive."""
-    for word in _WORD.findall(text):
-        yield from filter(None, re.split(r"[-]", re.sub(r"['’]\w*$", "", word)))
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, without the 's of a possessive; the parts of a word with hyphens are words."""
+    words = [re.sub(r"['’]\w*$", "", word) for word in _WORD.findall(text)]
+    return [part for word in words for part in word.split("-") if part]
 
 
 def _letters(text: str) -> str:
     return re.sub(r"\W|_", "", text).lower()
 
 
-def _unmarked(text: str) -> str:
+def _without_marks(text: str) -> str:
+    """Return a text without the quotation marks around it."""
     for opening, closing in _MARKS:
-        inner = text[len(opening) : -len(closing)]
-        enclosed = len(text) > len(opening + closing) and text.startswith(opening) and text.endswith(closing)
-        if enclosed and opening not in inner and closing not in inner:
-            return inner.strip()
+        if len(text) > len(opening + closing) and text.startswith(opening) and text.endswith(closing):
+            inner = text[len(opening) : -len(closing)]
+            if opening not in inner and closing not in inner:
+                return inner.strip()
     return text

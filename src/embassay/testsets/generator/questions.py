@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,14 +13,14 @@ from typing import Any
 from embassay.corpora.io.passages import collapsed
 from embassay.errors import SpecError
 from embassay.testsets.english.language import language_of
-from embassay.testsets.passages import Passage, tokens
+from embassay.testsets.passages import Passage, spaced, tokens
 
 # --- Does a question give its answer away, or repeat its passage? ---
 
 RUN = 6
-"""Words of the passage, one after the other, from which on a question repeats it."""
+"""A question repeats its passage if it has a run of this many of its words, names aside."""
 ENOUGH = 3
-"""Content words that a shorter run must have to be looked at: a name of two words is none."""
+"""The least number of content words of a shorter run: a name of two words is no repetition."""
 ANSWER = "a question that has its answer in it"
 REPEATS = "a question that repeats the words of its passage"
 _FUNCTION_WORDS = frozenset(
@@ -40,32 +40,35 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
     answer
         The words of the passage that answer it.
     share
-        Share of the question's content words that stand in one run in the passage, from which on it repeats it;
-        above 0, at most 1. A run has :data:`ENOUGH` content words at least; names may stand in both.
+        A question repeats its passage if this share of its content words, above 0 and at most 1, stands in one run in
+        the passage. A run has at least :data:`ENOUGH` content words; names may stand in both.
     """
-    asked, wanted = tokens(question), tokens(answer)
-    if wanted and _within(wanted, asked):
+    question_words, answer_words = tokens(question), tokens(answer)
+    if answer_words and spaced(answer_words) in spaced(question_words):
         return ANSWER
-    named = set(names(question))
-    content = telling(asked, named)
-    for run in _runs(asked, _placed(passage)):
-        told = telling(run, named)
-        long = sum(word not in named for word in run) >= RUN
-        if told and (long or len(told) >= max(ENOUGH, share * len(content) - 1e-9)):
+    name_words = set(names(question))
+    content = telling(question_words, name_words)
+    for run in shared_runs(question_words, passage):
+        run_content = telling(run, name_words)
+        is_long = sum(word not in name_words for word in run) >= RUN
+        has_share = len(run_content) >= max(ENOUGH, share * len(content) - 1e-9)
+        if run_content and (is_long or has_share):
             return REPEATS
     return ""
 
 
 def overlap(question: str, passages: Iterable[str]) -> float:
     """Return the share of a question's content words that stand in its passages, 0 to 1; 0 where it has none."""
-    known = [_placed(passage).places for passage in passages]
     content = telling(tokens(question))
-    return sum(any(word in places for places in known) for word in content) / len(content) if content else 0.0
+    if not content:
+        return 0.0
+    passage_words = {word for passage in passages for word in tokens(passage)}
+    return sum(word in passage_words for word in content) / len(content)
 
 
-def telling(words: Iterable[str], left_out: Collection[str] = ()) -> list[str]:
-    """Return the words that tell what a text is about, without some that are left out."""
-    return [word for word in words if word not in _FUNCTION_WORDS and word not in left_out]
+def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
+    """Return the content words: those that are neither function words nor excluded."""
+    return [word for word in words if word not in _FUNCTION_WORDS and word not in excluded]
 
 
 def names(question: str) -> list[str]:
@@ -73,47 +76,25 @@ def names(question: str) -> list[str]:
     return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """The words of a text, and the places of each."""
+def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]]:
+    """Yield, for each word of a question, the longest run of words from it on that stands in the passage too.
 
-    words: Sequence[str]
-    places: Mapping[str, Sequence[int]]
+    Runs of fewer than :data:`ENOUGH` words are left out.
+    """
+    text = _spaced_words_of(passage)
+    for start in range(len(question) - ENOUGH + 1):
+        end = start + ENOUGH
+        if spaced(question[start:end]) not in text:
+            continue
+        while end < len(question) and spaced(question[start : end + 1]) in text:
+            end += 1
+        yield question[start:end]
 
 
 @lru_cache(maxsize=32)
-def _placed(text: str) -> _Placed:
-    """Return where the words of a text stand; asked for each question about it."""
-    words, places = tokens(text), dict[str, list[int]]()
-    for place, word in enumerate(words):
-        places.setdefault(word, []).append(place)
-    return _Placed(words, places)
-
-
-def _runs(asked: Sequence[str], passage: _Placed) -> Iterator[Sequence[str]]:
-    """Yield the longest run of words, from each word of the question on, that stands in the passage too.
-
-    Runs of fewer than :data:`ENOUGH` words leak nothing and are left out. Others are looked for where the rarest of
-    their first words stands, so that "is a" costs nothing in a long passage.
-    """
-    for at in range(len(asked) - ENOUGH + 1):
-        rarest = min(range(at, at + ENOUGH), key=lambda word: len(passage.places.get(asked[word], ())))
-        starts = (place - (rarest - at) for place in passage.places.get(asked[rarest], ()))
-        length = max((_same(asked, at, passage.words, start) for start in starts if start >= 0), default=0)
-        if length >= ENOUGH:
-            yield asked[at : at + length]
-
-
-def _same(a: Sequence[str], at: int, b: Sequence[str], place: int) -> int:
-    """Return how many words two texts share from two places on."""
-    length = 0
-    while at + length < len(a) and place + length < len(b) and a[at + length] == b[place + length]:
-        length += 1
-    return length
-
-
-def _within(inner: Sequence[str], outer: Sequence[str]) -> bool:
-    return any(outer[at : at + len(inner)] == inner for at in range(len(outer) - len(inner) + 1))
+def _spaced_words_of(text: str) -> str:
+    # Several questions are asked about a passage, one after the other.
+    return spaced(tokens(text))
 
 
 # --- Questions that a generator asks about a passage: the prompt, and what is taken from its answer ---
@@ -149,6 +130,9 @@ _OPENS = re.compile(
     r"(?:he|she|it|they|this|these|those)\b(?!\s+(?:called|possible|necessary|important|safe|better|best|that)\b)"
 )
 _QUOTES, _DASHES = "\"'“”‘’„«»`", "-‐‑–—"
+_PATTERNS = dict.fromkeys(_QUOTES, f"[{_QUOTES}]+") | dict.fromkeys(_DASHES, f"[{_DASHES}]")
+"""Patterns of characters that are written in several ways."""
+_JSON_START = re.compile(r"[{\[]")
 
 
 @dataclass(frozen=True)
@@ -174,64 +158,66 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
     Parameters
     ----------
     template
-        The user's own, with ``{passage}``, and perhaps ``{questions}`` for how many; else :data:`PROMPT`.
+        The user's own, with ``{passage}``, and perhaps ``{questions}`` for their number; :data:`PROMPT` if empty.
 
     Raises
     ------
     SpecError
         If the passage has no place in it.
     """
-    if template and "{passage}" not in template:
+    template = template or PROMPT
+    if "{passage}" not in template:
         raise SpecError("the prompt has no {passage}, where each passage is put")
-    many = "one question" if per_passage == 1 else f"{per_passage} questions"
-    filled = (template or PROMPT).replace("{questions}", many).replace("{form}", ONE if per_passage == 1 else MANY)
-    return passage.text.join(filled.split("{passage}"))
+    if per_passage == 1:
+        template = template.replace("{questions}", "one question").replace("{form}", ONE)
+    else:
+        template = template.replace("{questions}", f"{per_passage} questions").replace("{form}", MANY)
+    # The passage comes last: a placeholder inside it is text.
+    return template.replace("{passage}", passage.text)
 
 
 def from_reply(
     text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Counter[str]
 ) -> Iterator[Asked]:
-    """Yield the questions of an answer that can be used, and count the others by why they cannot.
+    """Yield the questions of an answer that can be used, and count the others by the reason.
 
     Parameters
     ----------
     name
-        Of the generator.
+        The generator.
     most
-        Questions that are taken, at most.
+        The number of questions that are taken, at most.
     share
-        See :func:`~embassay.testsets.generator.questions.leak`.
+        See :func:`leak`.
     """
-    found = _objects(text)
-    if not found:
+    pairs = _pairs_in(text)
+    if not pairs:
         rejected[MALFORMED] += 1
-    for row in found[:most]:
-        question, answer = (collapsed(row[field]) for field in ("question", "answer"))
-        quoted = quote_of(answer, passage.body)
-        if reason := _unfit(question, answer, passage) or leak(question, quoted, passage.text, share):
+    for pair in pairs[:most]:
+        question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
+        quote = quote_of(answer, passage.body)
+        reason = _problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
+        if reason:
             rejected[reason] += 1
         else:
-            yield Asked(question, quoted, f"generator: {name}")
+            yield Asked(question, quote, f"generator: {name}")
 
 
 def quote_of(answer: str, passage: str) -> str:
-    """Return the words of a passage that an answer quotes; empty where it has none of the kind.
+    """Return the words of a passage that an answer quotes; empty where there are none.
 
-    White space, case, quotation marks, dashes, marks of emphasis and a closing full stop make no difference.
+    White space, case, quotation marks, dashes, marks of emphasis and a final full stop make no difference.
     """
-    pieces = [_pattern(piece) for piece in answer.rstrip(" .").split()]
-    if not any(pieces):
+    words = answer.rstrip(" .").split()
+    if not words:
         return ""
-    found = re.search(r"(?<!\w)" + r"[*_`]*\s+[*_`]*".join(pieces) + r"(?!\w)", passage, re.IGNORECASE)
-    return found.group() if found else ""
+    between = r"[*_`]*\s+[*_`]*"
+    pattern = between.join("".join(_PATTERNS.get(letter) or re.escape(letter) for letter in word) for word in words)
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
+    return match.group() if match else ""
 
 
-def _pattern(piece: str) -> str:
-    classes = {**dict.fromkeys(_QUOTES, f"[{_QUOTES}]+"), **dict.fromkeys(_DASHES, "[-‐‑–—]")}
-    return "".join(classes.get(letter) or re.escape(letter) for letter in piece)
-
-
-def _unfit(question: str, answer: str, passage: Passage) -> str:
+def _problem_of(question: str, quote: str, passage: Passage) -> str:
     """Return why a question cannot be used; empty if it can."""
     if not question.endswith(("?", "？", "؟", ";")) or len(question) < 8:
         return "not a question"
@@ -239,40 +225,42 @@ def _unfit(question: str, answer: str, passage: Passage) -> str:
         return f"a question of more than {LONGEST} words"
     if _POINTS.search(question) or _OPENS.match(question):
         return "a question that is not understood without its passage"
-    told, asked = language_of(passage.body), language_of(question)
-    if told and asked and told != asked:
+    passage_language, question_language = language_of(passage.body), language_of(question)
+    if passage_language and question_language and passage_language != question_language:
         return "a question in another language"
-    return "" if quote_of(answer, passage.body) else "an answer that is not in the passage"
+    return "" if quote else "an answer that is not in the passage"
 
 
-def _objects(text: str) -> list[dict[str, str]]:
-    """Return the objects with question and answer in an answer, whatever text and fences stand around them."""
-    decoder, place, found = json.JSONDecoder(), 0, list[dict[str, str]]()
+def _pairs_in(text: str) -> list[dict[str, str]]:
+    """Return the JSON objects with question and answer in a text, whatever other text and fences it has."""
+    decoder = json.JSONDecoder()
+    pairs = list[dict[str, str]]()
+    position = 0
     for _ in range(STARTS):
-        begin = re.compile(r"[{\[]").search(text, place)
-        if begin is None:
+        start = _JSON_START.search(text, position)
+        if start is None:
             break
         try:
-            value, place = decoder.raw_decode(text, begin.start())
+            value, position = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            place = begin.start() + 1
+            position = start.end()
             continue
-        found += _rows(value)
-    return found
+        pairs += _pairs(value)
+    return pairs
 
 
-def _rows(value: Any) -> Iterator[dict[str, str]]:
-    """Yield what has the fields of a question, of a list of them, and of an object that has such a list."""
+def _pairs(value: Any) -> list[dict[str, str]]:
+    """Return the pairs in a JSON value: a pair, a list of pairs, or an object with a list of them."""
     if isinstance(value, list):
-        for one in value:
-            yield from _rows(one) if isinstance(one, dict) else ()
-    elif isinstance(value, dict):
-        if _is_text(value.get("question")) and _is_text(value.get("answer")):
-            yield value
-        elif isinstance(value.get("questions"), list):
-            yield from _rows(value["questions"])
+        return [pair for item in value if isinstance(item, dict) for pair in _pairs(item)]
+    if not isinstance(value, dict):
+        return []
+    if _is_text(value.get("question")) and _is_text(value.get("answer")):
+        return [value]
+    questions = value.get("questions")
+    return _pairs(questions) if isinstance(questions, list) else []
 
 
 def _is_text(value: Any) -> bool:
-    """Say whether a value is a text that can be written as UTF-8."""
+    """Return whether a value is a text that is not blank and can be written as UTF-8."""
     return isinstance(value, str) and bool(value.strip()) and not re.search("[\ud800-\udfff\0]", value)

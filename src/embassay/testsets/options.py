@@ -1,0 +1,75 @@
+"""The options of ``embassay build``, declared once for the command line, for Python and for the data card.
+
+What only one kind of test set takes stands in the signature of its builder.
+"""
+
+# No annotations as strings here: cyclopts evaluates inherited ones in the module of the subclass.
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from embassay.errors import SpecError
+
+Language = Literal["en", "any"]
+ENGLISH, ANY = "en", "any"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Options of every kind.
+
+    Attributes
+    ----------
+    count
+        How many to build; all by default.
+    seed
+        Of every random draw.
+    licence
+        What you may do with the sentences, for the data card.
+    """
+
+    count: int | None = None
+    seed: int = 0
+    licence: str = ""
+
+    def check(self) -> None:
+        """Raise SpecError for a number that is out of range."""
+        if self.seed < 0:
+            raise SpecError(f"seed must be 0 or more, is {self.seed}")
+        if self.count is not None and self.count < 1:
+            raise SpecError(f"count must be 1 or more, is {self.count}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceOptions(Shared):
+    """Options of the kinds that are built from English sentences.
+
+    Attributes
+    ----------
+    column
+        The column of sentences, where its name is not known.
+    language
+        any builds from sentences that do not look English.
+    """
+
+    column: str = ""
+    language: Language = "en"
+
+    def check(self) -> None:
+        """Raise SpecError for a value that is out of range."""
+        super().check()
+        if self.language not in {ENGLISH, ANY}:
+            raise SpecError(f"language must be {ENGLISH} (others are refused) or {ANY}, is {self.language!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(SentenceOptions):
+    """All options that do not depend on the kind, as :func:`embassay.build` takes them.
+
+    Attributes
+    ----------
+    review
+        The review sheet of an earlier build, filled: what people confirmed on it joins the test set.
+    """
+
+    review: Path | None = None

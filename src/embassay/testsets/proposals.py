@@ -1,0 +1,63 @@
+"""Groups of sentences that an encoder proposes, on a sheet that people confirm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from embassay.errors import InputError
+from embassay.run.resolve import load_encoder
+from embassay.testsets.base import Advance, silent
+from embassay.testsets.files import check_free, write_files
+from embassay.testsets.kinds.groups import propose, sheet_of
+from embassay.testsets.sources import read_sentences, usable
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The numbers of groups, of sentences in them and of all sentences, and how many were rejected by reason."""
+
+    groups: int
+    grouped: int
+    sentences: int
+    rejected: Counter[str]
+
+
+def propose_groups(
+    source: Path,
+    out: Path,
+    encoder: str,
+    *,
+    column: str = "",
+    threshold: float = 0.8,
+    overwrite: bool = False,
+    advance: Advance = silent,
+) -> Proposal:
+    """Write the sheet of the groups that an encoder proposes.
+
+    Parameters
+    ----------
+    source, column
+        The sentences, as :func:`~embassay.testsets.sources.read_sentences` reads them.
+    out
+        The sheet, CSV.
+    encoder
+        The encoder's spec.
+    threshold
+        Cosine that every two sentences of a group are above.
+
+    Raises
+    ------
+    InputError
+        If the sentences or the encoder cannot be used, or no group is proposed.
+    """
+    check_free((out,), overwrite)
+    sentences, rejected = usable(read_sentences(source, column))
+    candidates = propose(sentences, load_encoder(encoder), threshold=threshold, advance=advance)
+    if not candidates:
+        problem = f"no three of its {len(sentences):,} sentences are nearer to each other than {threshold:g}"
+        raise InputError(f"{source}: {problem}; name a lower --threshold")
+    write_files({out: sheet_of(candidates)})
+    groups = {candidate.group for candidate in candidates}
+    return Proposal(len(groups), len(candidates), len(sentences), rejected)
