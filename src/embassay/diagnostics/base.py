@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from embassay.engine.pending import Pending, Submit
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import MIN_UNITS, Comparison, Estimate, Row, Verdict
+from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import Family, PairedDifference, Roles
@@ -103,6 +103,30 @@ class View:
     def stream(self) -> tuple[str, str]:
         """The names of the random streams; see :func:`stream_of`."""
         return stream_of(self.scores)
+
+    def example(
+        self, index: int, kind: str, values: Mapping[str, float], texts: Mapping[str, str] | None = None
+    ) -> Example:
+        """Return an item with what the encoder made of it.
+
+        Parameters
+        ----------
+        index
+            Of the item in the scores.
+        values
+            Undefined ones are left out.
+        texts
+            References to further texts; the item's own are added later.
+        """
+        return Example(
+            diagnostic=self.scores.origin.diagnostic,
+            corpus=self.corpus,
+            encoder=self.encoder,
+            item=str(self.scores.item[index]),
+            kind=kind,
+            texts=texts or {},
+            values={name: float(value) for name, value in values.items() if np.isfinite(value)},
+        )
 
 
 AnyView = TypeVar("AnyView", bound=View)

@@ -434,16 +434,9 @@ def _examples(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Itera
     worst_first = failed[np.argsort(of_best_encoder[failed], kind="stable")]
     for place in first_of_each_unit(worst_first.tolist(), scores[0].unit[items], SHOWN):
         for view in views:
-            yield Example(
-                diagnostic=NAME,
-                corpus=view.corpus,
-                encoder=view.encoder,
-                item=str(view.scores.item[items[place]]),
-                kind="c1 fails",
-                texts={},
-                values={
-                    "a": float(view.raw("cosine", "AT")[place]),
-                    "b": float(view.raw("cosine", "BT")[place]),
-                    "overlap": float(view.raw("cosine", "AB")[place]),
-                },
-            )
+            cosines = {
+                "a": view.raw("cosine", "AT")[place],
+                "b": view.raw("cosine", "BT")[place],
+                "overlap": view.raw("cosine", "AB")[place],
+            }
+            yield view.example(int(items[place]), "c1 fails", cosines)

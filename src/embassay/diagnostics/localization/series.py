@@ -149,19 +149,10 @@ def examples(views: Sequence[LocalizationView]) -> Iterator[Example]:
     misplaced = np.flatnonzero(np.all([view.wrong for view in views], axis=0))
     for index in first_of_each_unit(misplaced.tolist(), one.unit, SHOWN):
         for view in views:
-            cosines = {
-                "others": float(view.values("to_own")[index]),
-                "named": float(view.values("to_named")[index]),
-            }
-            yield Example(
-                diagnostic=NAME,
-                corpus=view.corpus,
-                encoder=view.encoder,
-                item=str(one.item[index]),
-                kind="misplaced by all",
-                texts={"named": f"{first_sentence[str(view.predicted[index])]}#0"},
-                values={name: cosine for name, cosine in cosines.items() if not np.isnan(cosine)},
-            )
+            # The sentence of the predicted group that is shown: the first one.
+            named = first_sentence[str(view.predicted[index])]
+            cosines = {"others": view.values("to_own")[index], "named": view.values("to_named")[index]}
+            yield view.example(index, "misplaced by all", cosines, {"named": f"{named}#0"})
 
 
 def findings(views: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]) -> Iterator[str]:

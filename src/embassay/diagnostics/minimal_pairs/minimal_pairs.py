@@ -386,16 +386,8 @@ def _examples(views: Sequence[MinimalPairsView]) -> Iterator[Example]:
     order = sorted(np.flatnonzero(negation_nearer).tolist(), key=lambda index: (float(mean_contrast[index]), index))
     for index in order[:SHOWN]:
         for view in views:
-            cosines = zip(ALL_EDITS, view.scores.values["cosine"][index].tolist(), strict=True)
-            yield Example(
-                diagnostic=NAME,
-                corpus=view.corpus,
-                encoder=view.encoder,
-                item=str(view.scores.item[index]),
-                kind="negation nearer",
-                texts={},
-                values={edit: cosine for edit, cosine in cosines if np.isfinite(cosine)},
-            )
+            cosines = {edit: view.cosine(edit)[index] for edit in ALL_EDITS}
+            yield view.example(index, "negation nearer", cosines)
 
 
 def random_pairs(originals: Any) -> Floats:

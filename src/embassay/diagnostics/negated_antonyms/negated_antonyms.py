@@ -309,16 +309,8 @@ def _examples(views: Sequence[ChoiceView], wrong: NDArray[np.bool_]) -> Iterator
         entries_seen[pair] += 1
     for _, _, index in sorted(queue)[:SHOWN]:
         for view in views:
-            cosines = view.scores.values["cosine"][index].tolist()
-            yield Example(
-                diagnostic=NAME,
-                corpus=view.corpus,
-                encoder=view.encoder,
-                item=str(view.scores.item[index]),
-                kind="wrong by all",
-                texts={},
-                values=dict(zip(KINDS, cosines, strict=True)),
-            )
+            cosines = {kind: view.similarity(kind)[index] for kind in KINDS}
+            yield view.example(index, "wrong by all", cosines)
 
 
 def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) -> Iterator[Series]:

@@ -240,15 +240,12 @@ class Retrieval:
 def _examples(views: Sequence[RetrievalView]) -> Iterator[Example]:
     """Show questions that every encoder misses, one of each unit, and what each encoder found instead."""
     one = views[0]
-    missed = np.all([view.metric(view.headline) == 0 for view in views], axis=0)
-    for index in first_of_each_unit(np.flatnonzero(missed).tolist(), one.unit, SHOWN):
+    questions = np.flatnonzero(one.answered)
+    missed_by_all = np.all([view.metric(view.headline) == 0 for view in views], axis=0)
+    missed = questions[missed_by_all].tolist()
+    for index in first_of_each_unit(missed, one.scores.unit, SHOWN):
         for view in views:
-            yield Example(
-                diagnostic=NAME,
-                corpus=view.corpus,
-                encoder=view.encoder,
-                item=str(view.scores.item[view.answered][index]),
-                kind="missed by all",
-                texts={"found": str(view.scores.labels["nearest"][view.answered][index])},
-                values=view.similarities(index),
-            )
+            scores = view.scores
+            similarities = {"right": scores.values["own"][index], "found": scores.values["top"][index][0]}
+            found = str(scores.labels["nearest"][index])
+            yield view.example(index, "missed by all", similarities, {"found": found})

@@ -105,14 +105,6 @@ class RetrievalView(View):
         """(u,) unit codes of the unanswerable questions."""
         return unit_codes(self.scores.unit[~self.answered])
 
-    def similarities(self, index: int) -> dict[str, float]:
-        """Return how similar an answered question is to its right document and to what was found first."""
-        similarity = {
-            "right": float(self.scores.values["own"][self.answered][index]),
-            "found": float(self.scores.values["top"][self.answered][index][0]),
-        }
-        return {name: value for name, value in similarity.items() if not np.isnan(value)}
-
     def estimate(self, value: float | None, reason: str | None = None) -> Estimate:
         """Return a figure of the d questions that has no interval, a threshold for example."""
         number = int(self.defined.sum())
