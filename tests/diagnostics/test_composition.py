@@ -16,11 +16,10 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
-from embassay.diagnostics.composition import composition
-from embassay.diagnostics.composition import scores as composition_scores
-from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, _of_figure, _sides, create
-from embassay.diagnostics.composition.criteria import PLANAR, Block
+from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create, draws_needed
+from embassay.diagnostics.composition.criteria import PLANAR, OperatorView
 from embassay.diagnostics.composition.nulls import other_targets
+from embassay.diagnostics.composition.scores import measured, null_measured
 from embassay.engine.pool import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
@@ -72,14 +71,18 @@ def planted(side, *triples):
     }
 
 
-def score(corpus, vectors, name="t", baseline=False, **options):
-    """Score vectors, a dictionary by text, without a run around it."""
+def vectors_of(corpus, vectors):
     texts = [text for _, text in corpus.texts()]
     matrix = np.array([vectors[t] for t in texts], dtype=np.float32)
-    diagnostic = create(**options)
+    return Vectors(matrix, {("text", t): i for i, t in enumerate(texts)})
+
+
+def score(corpus, vectors, name="t", baseline=False, limits=None, **options):
+    """Score vectors, a dictionary by text, without a run around it."""
+    diagnostic = replace(create(**options), **(limits or {}))
     whence = "composition", diagnostic.options, corpus.name, corpus.fingerprint
     origin = Origin(*whence, name, f"f-{name}", name, baseline)
-    return diagnostic.score(corpus, Vectors(matrix, {("text", t): i for i, t in enumerate(texts)}), origin)
+    return diagnostic.score(corpus, vectors_of(corpus, vectors), origin)
 
 
 def summarise(scores, resamples=20, seed=0, **options):
@@ -469,12 +472,19 @@ def test_sparse_vectors_are_measured_as_dense_ones(unit):
         assert sparse.values[name] == pytest.approx(values, abs=1e-6, nan_ok=True)
 
 
-def test_how_many_samples_are_looked_at_together_changes_no_bit(monkeypatch):
+def test_how_many_samples_are_looked_at_together_changes_no_bit():
     corpus = random_corpus()
-    vectors = random_vectors(corpus)
-    together = score(corpus, vectors)
-    monkeypatch.setattr(composition_scores, "CHUNK", 7)
-    assert score(corpus, vectors).digest == together.digest
+    vectors = vectors_of(corpus, random_vectors(corpus))
+    other = np.arange(len(corpus.samples))[:, None] - 3
+    together, in_chunks = (
+        {
+            **measured(corpus.samples, vectors, **options),
+            **null_measured(corpus.samples, other, vectors, np.ones(len(other)), **options),
+        }
+        for options in ({}, {"chunk": 7})
+    )
+    assert together.keys() == in_chunks.keys()
+    assert all(np.array_equal(together[name], in_chunks[name], equal_nan=True) for name in together)
 
 
 # --- the grid ------------------------------------------------------------------------------------------------
@@ -510,8 +520,8 @@ def test_grid_shares_equal_the_loop_over_all_pairs_of_tolerances(low):
     for criterion, (side, inside) in sides.items():
         for measure in MEASURES:
             per_bin = 11 if measure == "ned" else 23
-            margins = [Block(s, side, inside).margins(criterion, measure) for s in scores]
-            nulls = [Block(s, side, inside).margins(criterion, measure, null=True) for s in scores]
+            margins = [OperatorView(s, side, inside).margins(criterion, measure) for s in scores]
+            nulls = [OperatorView(s, side, inside).margins(criterion, measure, null=True) for s in scores]
             axes = [axis(np.concatenate(both), per_bin) for both in zip(*margins, strict=True)]
             for n in range(2):
                 found = rows(result, f"e{n}")
@@ -529,7 +539,9 @@ def test_grid_shares_equal_the_loop_over_all_pairs_of_tolerances(low):
 def test_the_grid_has_ties_with_its_own_thresholds():
     # Products of integers: margins lie on inner edges, which stand in the grid twice; else the test above shows less.
     corpus = random_corpus(("overlap",), 12)
-    (first, _) = Block(score(corpus, random_vectors(corpus, 0, 6, -2)), "overlap", np.arange(12)).margins("c1", "dot")
+    (first, _) = OperatorView(score(corpus, random_vectors(corpus, 0, 6, -2)), "overlap", np.arange(12)).margins(
+        "c1", "dot"
+    )
     thresholds = axis(first, 23)
     assert np.isin(first, thresholds).sum() > 2
 
@@ -668,32 +680,24 @@ def test_the_null_moves_less_with_its_seed_than_one_draw_does():
     assert np.std([row.value for row in found], ddof=1) < 0.02
 
 
-def many_samples(monkeypatch, number=60):
-    """Let a corpus of so few samples count as one of very many."""
-    monkeypatch.setattr(composition, "MANY", 10)
-    return random_corpus(("overlap",), number)
-
-
-def test_of_many_samples_a_null_that_is_alike_in_all_draws_takes_two(monkeypatch):
+def test_of_many_samples_a_null_that_is_alike_in_all_draws_takes_two():
     # C1 fails with every other target, so that one draw says it all.
-    corpus = many_samples(monkeypatch)
+    corpus = random_corpus(("overlap",), 60)
     vectors = holding(corpus, range(40))
-    scores = score(corpus, vectors)
+    scores = score(corpus, vectors, limits={"many": 10})
     assert {v.shape for name, v in scores.values.items() if name.startswith("null/")} == {(60, 2)}
-    monkeypatch.setattr(composition, "MANY", 20_000)
     few, all_ = (
         rows(summarise([s]))["share", "c1:TT", "cosine", "null:eps0"] for s in (scores, score(corpus, vectors))
     )
     assert few.value == all_.value == 0
 
 
-def test_of_many_samples_a_null_that_varies_takes_more_draws_as_memory_allows(monkeypatch):
-    corpus = many_samples(monkeypatch)
+def test_of_many_samples_a_null_that_varies_takes_more_draws_as_memory_allows():
+    corpus = random_corpus(("overlap",), 60)
     vectors = random_vectors(corpus)
-    draws = score(corpus, vectors)
+    draws = score(corpus, vectors, limits={"many": 10})
     assert draws.values["null/cosine/AN"].shape == (60, 20)
-    monkeypatch.setattr(composition, "KEPT", 5 * 60)
-    fewer = score(corpus, vectors)
+    fewer = score(corpus, vectors, limits={"many": 10, "kept": 5 * 60})
     assert fewer.values["null/cosine/AN"].shape == (60, 5)
     assert np.array_equal(fewer.values["null/cosine/AN"], draws.values["null/cosine/AN"][:, :5])
 
@@ -711,7 +715,7 @@ def test_as_many_draws_as_keep_the_nulls_error_under_a_tenth_of_the_standard_err
         values = dict(scores.values)
         values["cosine"] = np.stack([holds, holds, np.zeros(400), *[np.full(400, NAN)] * 3], axis=1)
         values |= {f"null/cosine/{name}": null for name in ("AN", "BN")}
-        return composition.draws_needed(replace(scores, values=values))
+        return draws_needed(replace(scores, values=values))
 
     # A variance of ½ between two draws that differ: .0025 of all where two of 400 differ.
     assert [needed(n) for n in (0, 2, 4, 8, 40)] == [2, 2, 2, 4, 20]
@@ -792,7 +796,8 @@ def test_an_option_that_cannot_be_is_refused(text):
 
 def excess(scores, seed, resamples=1000):
     """Estimate the headline as :meth:`summarise` does, without all the rest."""
-    values, unit = _of_figure(scores, _sides(scores[0]), HEADLINE)
+    headline = create().headline(scores)
+    values, unit = headline.values, headline.unit
     purpose = ("composition", scores[0].origin.corpus_fingerprint)
     tables = [v[:, None] for v in values.values()]
     (found,), *_ = means(tables, unit, Draws(seed, resamples), *purpose, differences=np.array([True]))

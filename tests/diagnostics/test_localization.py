@@ -16,12 +16,12 @@ from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
 from embassay.data import MSRP
-from embassay.diagnostics.localization import scores as parts
 from embassay.diagnostics.localization.localization import create
-from embassay.diagnostics.localization.rows import View
+from embassay.diagnostics.localization.rows import LocalizationView
 from embassay.diagnostics.localization.scores import (
+    classify,
     codes,
-    named,
+    cosine_with,
     nearest_centroid,
     precision_at_r,
     stratified_folds,
@@ -167,7 +167,7 @@ def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
     machine = LinearSVC(class_weight="balanced", random_state=0).fit(matrix[train], labels[train])
     expected = machine.predict(matrix[test]).tolist()
     for each in (matrix, csr_matrix(matrix)):
-        found, converged = named(each, labels, train, test)
+        found, converged = classify(each, labels, train, test)
         assert found.tolist() == expected
         assert converged
     assert expected != labels[test].tolist(), "an easy case tells nothing"
@@ -175,14 +175,18 @@ def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
 
 def test_a_task_of_one_fold_can_be_sent_to_another_process():
     # A function is sent by the name that its module knows it by.
-    assert getattr(sys.modules[named.__module__], named.__qualname__) is named
+    assert getattr(sys.modules[classify.__module__], classify.__qualname__) is classify
 
 
-def test_a_classifier_that_stops_early_is_said_and_not_warned_of(monkeypatch):
-    monkeypatch.setattr(parts, "ITERATIONS", 1)
-    corpus = corpus_of(*[3] * 12)
-    (verdict,) = run([noise(corpus)], corpus).verdicts
-    assert "noise: in 3 of the folds the classifier stopped before it had converged" in verdict.notes
+def test_a_classifier_that_stops_early_warns_nobody_and_becomes_a_finding():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 3)
+    matrix = rng.normal(size=(12, 5)).astype(np.float32)
+    _, converged = classify(matrix, labels, np.arange(0, 12, 2), np.arange(1, 12, 2), iterations=1)
+    assert not converged
+    unfinished = [replace(s, scalars={**s.scalars, "unconverged": 2.0}) for s in three()]
+    (verdict,) = create().summarise(unfinished, Draws()).verdicts
+    assert "a: in 2 of the folds the classifier stopped before it had converged" in verdict.notes
 
 
 @pytest.mark.parametrize("fold", [-1, 3])
@@ -298,13 +302,12 @@ def test_an_encoder_that_fails_to_learn_anew_is_named(monkeypatch):
 def test_pca_is_fitted_on_the_training_texts_of_each_fold(monkeypatch):
     corpus = load_corpus("paraphrases")
     given = []
-    plain = parts.named
 
     def spy(matrix, labels, train, test):
         given.append(matrix)
-        return plain(matrix, labels, train, test)
+        return classify(matrix, labels, train, test)
 
-    monkeypatch.setattr("embassay.diagnostics.localization.localization.named", spy)
+    monkeypatch.setattr("embassay.diagnostics.localization.localization.classify", spy)
     run(["bow,pca=5"], corpus)
     fold = contiguous_folds(codes([s.group for s in corpus.samples]), 3)
     counts = counted(corpus)
@@ -394,22 +397,19 @@ def test_the_precision_at_r_equals_a_loop_over_all_orders(rows_, sparse):
     assert found == pytest.approx(loop_precision(matrix.astype(np.float64), labels), nan_ok=True)
 
 
-def test_blocks_move_no_figure(monkeypatch):
+def test_blocks_move_no_figure():
     rng = np.random.default_rng(1)
     labels = rng.permutation(np.repeat(np.arange(9), [3, 4, 5, 3, 3, 9, 3, 4, 3]))
     matrix = rng.poisson(1.0, size=(len(labels), 6)).astype(np.float32)
     matrix[4] = 0
-    whole = [
-        nearest_centroid(matrix, labels),
-        precision_at_r(matrix, labels, exact),
-        parts.cosine_with(matrix, labels, labels[::-1]),
-    ]
-    monkeypatch.setattr(parts, "ROOM", 20)
-    small = [
-        nearest_centroid(matrix, labels),
-        precision_at_r(matrix, labels, exact),
-        parts.cosine_with(matrix, labels, labels[::-1]),
-    ]
+    whole, small = (
+        [
+            nearest_centroid(matrix, labels, **options),
+            precision_at_r(matrix, labels, exact, **options),
+            cosine_with(matrix, labels, labels[::-1], **options),
+        ]
+        for options in ({}, {"block": 20})
+    )
     for one, other in zip(whole, small, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
     assert np.isnan(whole[0][4]) and np.isnan(whole[1][4])
@@ -525,7 +525,7 @@ def three():
 
 
 def test_agreement_by_hand():
-    views = [View(s) for s in three()]
+    views = [LocalizationView(s) for s in three()]
     numerator, denominator = agreement(views, views[0].fold == 0)
     # a errs on 1, 2, 3; b on 0, 1, 2; both on 1 (both name b) and 2 (c and b).
     assert denominator.tolist() == [[3, 2, 0], [2, 3, 0], [0, 0, 0]]

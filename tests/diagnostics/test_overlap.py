@@ -5,7 +5,7 @@ import pytest
 
 from embassay.api import assay, report
 from embassay.diagnostics import overlap
-from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, PairOverlap, overlap_rows, overlap_series
 from embassay.lexical import overlap as lexical
 from embassay.lexical.overlap import QUANTITIES
 from embassay.reports.tables import Scope, series_table
@@ -40,7 +40,7 @@ def scores_of(values, encoder="e", unit=None):
 
 
 def rows_of(scores, groups=None):
-    groups = groups or {"all": (scores.values["lexical"], scores.unit)}
+    groups = groups or {"all": PairOverlap(scores.values["lexical"], scores.unit)}
     return {(r.subset, r.quantity): r for r in overlap_rows(scores, DRAWS, groups)}
 
 
@@ -148,7 +148,8 @@ def test_the_published_figures_are_those_of_the_paper():
 def test_the_table_holds_what_was_measured_above_what_was_published():
     values = np.random.default_rng(0).uniform(size=(12, 5))
     scores = scores_of(values)
-    rows = list(overlap_rows(scores, DRAWS, {"all": (values, scores.unit), "typo": (values[:6], scores.unit[:6])}))
+    groups = {"all": PairOverlap(values, scores.unit), "typo": PairOverlap(values[:6], scores.unit[:6])}
+    rows = list(overlap_rows(scores, DRAWS, groups))
     found = overlap_series("d", "c", rows, {"all": "all edits", "synonym": "absent here", "typo": "typo"})
     assert (found.diagnostic, found.corpus, found.name, found.kind) == ("d", "c", "lexical_overlap", "table")
     table = found.data["rows"]

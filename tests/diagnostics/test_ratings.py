@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.api import assay, report
-from embassay.diagnostics.composition.ratings import SCALE, matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.ratings import SCALE, rating_matrix, rating_rows, rating_series
 from embassay.result import MIN_UNITS
 from embassay.samples.checks import LIKERT
 from embassay.samples.composition import Composition
@@ -39,7 +39,7 @@ KRIPPENDORFF = [
 def scored(given, unit=None):
     n = len(given)
     unit = np.arange(n) if unit is None else np.array(unit)
-    values = {"ratings": matrix([tuple(map(float, r)) for r in given]), "cosine": np.full((n, 1), NAN)}
+    values = {"ratings": rating_matrix([tuple(map(float, r)) for r in given]), "cosine": np.full((n, 1), NAN)}
     labels = {"operator": np.full(n, "union")}
     origin = Origin("composition", "", "mine", "f00", "e", "e00", "e", True)
     return ItemScores(origin, "cosine", np.array([f"{i}" for i in range(n)]), unit, labels, values, {"unit_norm": 1.0})
@@ -62,14 +62,14 @@ def alpha(items):
 
 
 def test_fewer_ratings_are_filled_up_with_what_is_undefined():
-    found = matrix([(1.0, 2.0), (), (3.0,)])
+    found = rating_matrix([(1.0, 2.0), (), (3.0,)])
     assert found.shape == (3, 2)
     assert found == pytest.approx(np.array([[1, 2], [NAN, NAN], [3, NAN]]), nan_ok=True)
 
 
 @pytest.mark.parametrize("given", [[], [()], [(), ()]])
 def test_without_ratings_there_is_a_column_all_the_same(given):
-    found = matrix(given)
+    found = rating_matrix(given)
     assert found.shape == (len(given), 1)
     assert np.isnan(found).all()
 

@@ -18,8 +18,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
 from embassay.diagnostics.published import published
-from embassay.diagnostics.retrieval import scores as retrieval_scores
 from embassay.diagnostics.retrieval.retrieval import NAME, create
+from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
 from embassay.engine import topk
 from embassay.errors import SpecError
 from embassay.geometry.isotropy import isotropy
@@ -94,10 +94,14 @@ def noisy(corpus, noise=1.0, seed=0, width=8):
     return {text: np.float32(vector) for text, vector in found.items()}
 
 
-def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array, **options):
+def vectors_of(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array):
     texts = corpus.texts()
     held = matrix([vectors[t] for _, t in texts])
-    every = Vectors(held, {t: i for i, t in enumerate(texts)}, similarity, search)
+    return Vectors(held, {t: i for i, t in enumerate(texts)}, similarity, search)
+
+
+def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array, **options):
+    every = vectors_of(corpus, vectors, search, similarity, matrix)
     return create(**options).score(corpus, every, Origin(NAME, "", "mine", corpus.fingerprint, "t", "t"))
 
 
@@ -180,13 +184,13 @@ def test_random_documents_are_as_near_as_their_nearest_passage_too():
     assert all(min(abs(value - p) for p in possible) < 1e-12 for value in found)
 
 
-def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encoder(monkeypatch):
+def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encoder():
     corpus = many(50, 40)
     place = {f"passage {n}.0": n for n in range(40)}
     vectors = {t: np.eye(40)[place[t]] if t in place else np.arange(40.0) + 100 * int(t[9:]) for _, t in corpus.texts()}
     whole = scored(corpus, vectors, similarity="dot").values["random"]
-    monkeypatch.setattr(retrieval_scores, "ROWS", 70)
-    assert np.array_equal(scored(corpus, vectors, similarity="dot").values["random"], whole)
+    encoded = EncodedCorpus.of(corpus, vectors_of(corpus, vectors, similarity="dot"))
+    assert np.array_equal(similarity_to_random(encoded, rows=70), whole)
     # The similarity names question and document: 100 · question + document.
     assert np.array_equal(whole // 100, np.repeat(np.arange(50)[:, None], 10, axis=1))
     turned = {t: v[::-1] if t in place else v for t, v in vectors.items()}

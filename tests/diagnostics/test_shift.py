@@ -15,8 +15,7 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from embassay.api import assay, report
-from embassay.diagnostics import shift as module
-from embassay.diagnostics.shift import create
+from embassay.diagnostics.shift import Shift, create
 from embassay.engine import topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
@@ -24,7 +23,7 @@ from embassay.run.request import RunRequest
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin
+from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -72,11 +71,11 @@ def gaussian(*corpora, seed=0, width=6, shift=None):
     return {t: np.float32(rng.normal(size=width) + moved[c.name]) for c in corpora for _, t in c.texts()}
 
 
-def scored(domain, general, vectors, search=topk.search, matrix=np.array):
+def scored(domain, general, vectors, search=topk.search, matrix=np.array, **limits):
     joined = create(domain="dom", general="gen").join(domain, general)
     texts = joined.texts()
     held = Vectors(matrix([vectors[t] for _, t in texts]), {t: i for i, t in enumerate(texts)}, search=search)
-    return joined, create().score(joined, held, Origin("shift", "", joined.name, joined.fingerprint, "t", "t"))
+    return joined, Shift(**limits).score(joined, held, Origin("shift", "", joined.name, joined.fingerprint, "t", "t"))
 
 
 def distances(domain, general, vectors, **options):
@@ -232,13 +231,12 @@ def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search):
     assert one.digest == other.digest
 
 
-def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkeypatch):
+def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured():
     domain, general = retrieval("dom", 12), retrieval("gen", 60)
     vectors = gaussian(domain, general)
+    limits = {"neighbours": 15, "pairs": 400}
     whole, before = distances(domain, general, vectors)
-    monkeypatch.setattr(module, "NEIGHBOURS", 15)
-    monkeypatch.setattr(module, "PAIRS", 400)
-    found, after = distances(domain, general, vectors)
+    found, after = distances(domain, general, vectors, **limits)
     looked_up = {t: d for t, d in found.items() if t.startswith("gen") and not math.isnan(d)}
     assert len(looked_up) == 15
     assert looked_up == {t: whole[t] for t in looked_up}, "against all the others"
@@ -248,14 +246,16 @@ def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkey
     one, other = (s.scalars["ruler/documents"] for s in (before, after))
     assert one != other
     assert one == pytest.approx(other, rel=0.1)
-    general_row = rows(run([Table("t", vectors)], domain, general))["distance", "documents", "general"]
+    general_row = rows(Shift(**limits).summarise([after], Draws(0, 50)))["distance", "documents", "general"]
     assert (general_row.items, general_row.undefined) == (15, 0)
 
 
-def test_the_same_general_texts_are_looked_up_for_every_encoder(monkeypatch):
-    monkeypatch.setattr(module, "NEIGHBOURS", 10)
+def test_the_same_general_texts_are_looked_up_for_every_encoder():
     domain, general = retrieval("dom", 12), retrieval("gen", 40)
-    one, other = (scored(domain, general, gaussian(domain, general, seed=s))[1].values["distance"] for s in (1, 2))
+    one, other = (
+        scored(domain, general, gaussian(domain, general, seed=seed), neighbours=10)[1].values["distance"]
+        for seed in (1, 2)
+    )
     assert np.array_equal(np.isnan(one), np.isnan(other))
     assert not np.array_equal(one, other, equal_nan=True)
 

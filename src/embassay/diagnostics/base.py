@@ -1,21 +1,29 @@
-"""What the diagnostics share: figures and differences to flat rows, and the verdict on a headline.
+"""What the diagnostics share: views of scores, rows of a result, comparisons and the verdict on a headline.
 
-At the end, what a diagnostic may do beyond :class:`~embassay.types.Diagnostic`: one protocol for each optional ability.
-A diagnostic has an ability when it has the method of that name; it need not inherit from anything here.
+A diagnostic has two steps (:class:`~embassay.types.Diagnostic`). ``score`` turns one encoder's vectors into
+:class:`~embassay.types.ItemScores`; ``summarise`` turns the scores of all encoders into a result, usually so:
+
+1. wrap the scores in a :class:`View` that names what the method derives from them;
+2. estimate each quantity and make its :func:`row`;
+3. compare the encoders (:func:`roles_of`, ``stats.families``) and make the :func:`comparisons`;
+4. rank the candidates by the headline (:func:`candidates_of`, ``stats.best``) and give the :func:`verdict`.
+
+The protocols at the end are optional abilities. A diagnostic has an ability when it has the method of that name; it
+need not inherit from anything here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.pending import Pending, Submit
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import MIN_UNITS, Comparison, Estimate, Row, Verdict
+from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import Family, PairedDifference, Roles
@@ -26,28 +34,29 @@ from embassay.types import Corpus, Draws, ItemScores, Origin, content_hash, is_c
 from embassay.vectors import Vectors
 
 LEXICAL = ("bm25", "tfidf")
-"""The encoders that a candidate has to beat to be worth its price: those that only count words."""
+"""The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the quantities of a diagnostic mean, for all who choose between encoders by them: its ``MEANING``.
+    """What the quantities of a diagnostic mean, for code that chooses between encoders: its ``MEANING``.
 
     Attributes
     ----------
     title
-        What the headline quantity says of a model, in a few words; empty where there is no headline.
+        What the headline quantity says about a model, in a few words; empty where there is no headline.
     items
-        What one item is called.
+        What one item is called, in the plural.
     margin
-        From what loss of the headline quantity on one encoder counts as worse than another; 0 where there is none.
+        An encoder counts as worse from this loss of the headline quantity on; 0 where there is no headline.
     points
-        Whether the headline is a share, told in points of a hundred; else it is told as a number.
+        Whether the headline is a share, written in percentage points; otherwise it is written as a number.
     lower
-        Beginnings of the quantities of which lower is better: near to what means something else, near to everything.
-        Quantities are named as ``ea.evaluator`` names them: quantity, subset, condition, joined by ``_``.
+        Prefixes of the quantities of which lower is better. Names are those of ``ea.evaluator``: quantity, subset and
+        condition, joined by ``_``.
     neither
-        Beginnings of those of which neither is better by itself. Of all others higher is better.
+        Prefixes of the quantities of which neither direction is better. Of all others higher is better.
     """
 
     title: str = ""
@@ -59,9 +68,96 @@ class Meaning:
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return what the quantities of a diagnostic mean; of one that does not say it, that higher is better."""
-    found: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
-    return found
+    """Return the ``MEANING`` of a diagnostic; without one, all its quantities are higher-is-better."""
+    meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    return meaning
+
+
+@dataclass(frozen=True)
+class View:
+    """One encoder's scores on one corpus; a diagnostic's own view adds what it derives from them."""
+
+    scores: ItemScores
+
+    @property
+    def encoder(self) -> str:
+        """The encoder's label."""
+        return self.scores.origin.encoder
+
+    @property
+    def corpus(self) -> str:
+        """The corpus's label."""
+        return self.scores.origin.corpus
+
+    @property
+    def spec(self) -> str:
+        """The encoder's spec."""
+        return self.scores.origin.spec
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the encoder joined the run by itself."""
+        return self.scores.origin.baseline
+
+    @property
+    def stream(self) -> tuple[str, str]:
+        """The names of the random streams; see :func:`stream_of`."""
+        return stream_of(self.scores)
+
+    def example(
+        self, index: int, kind: str, values: Mapping[str, float], texts: Mapping[str, str] | None = None
+    ) -> Example:
+        """Return an item with what the encoder made of it.
+
+        Parameters
+        ----------
+        index
+            Of the item in the scores.
+        values
+            Undefined ones are left out.
+        texts
+            References to further texts; the item's own are added later.
+        """
+        return Example(
+            diagnostic=self.scores.origin.diagnostic,
+            corpus=self.corpus,
+            encoder=self.encoder,
+            item=str(self.scores.item[index]),
+            kind=kind,
+            texts=texts or {},
+            values={name: float(value) for name, value in values.items() if np.isfinite(value)},
+        )
+
+
+AnyView = TypeVar("AnyView", bound=View)
+
+
+def without_baselines(views: Sequence[AnyView]) -> list[AnyView]:
+    """Return the views of the encoders that were asked for; all of them where only baselines were run."""
+    requested = [view for view in views if not view.is_baseline]
+    return requested or list(views)
+
+
+def stream_of(scores: ItemScores) -> tuple[str, str]:
+    """Return diagnostic and corpus fingerprint, which name the random streams of every figure.
+
+    All encoders and all quantities of a diagnostic on a corpus share the resamples, so their figures are paired.
+    """
+    return scores.origin.diagnostic, scores.origin.corpus_fingerprint
+
+
+def unit_codes(unit: Ints) -> Ints:
+    """Return the units of some items, renumbered from 0 without gaps."""
+    codes = np.unique(unit, return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64)
+
+
+def first_of_each_unit(items: Iterable[int], unit: Ints, most: int | None = None) -> list[int]:
+    """Return at most ``most`` of these items, in their order, none of the unit of an earlier one."""
+    first_item = dict[int, int]()
+    for item in items:
+        first_item.setdefault(int(unit[item]), item)
+    return list(first_item.values())[:most]
 
 
 def row(
@@ -82,22 +178,23 @@ def row(
     measure
         The scores' own measure by default.
     interval
-        What its low and high are, where there are some: ``confidence`` or ``exams``.
+        What low and high are: ``confidence`` or ``exams``. A row without them gets ``none``.
     more
         What else the figure depends on, for its signature.
     """
-    origin = scores.origin
+    if estimate.low is None:
+        interval = "none"
     return Row(
-        origin.diagnostic,
-        origin.corpus,
-        origin.encoder,
-        subset,
-        measure or scores.measure,
-        condition,
-        quantity,
+        diagnostic=scores.origin.diagnostic,
+        corpus=scores.origin.corpus,
+        encoder=scores.origin.encoder,
+        subset=subset,
+        measure=measure or scores.measure,
+        condition=condition,
+        quantity=quantity,
         **vars(estimate),
         signature=scores.signature(draws, measure, **more),
-        interval="none" if estimate.low is None else interval,
+        interval=interval,
     )
 
 
@@ -112,37 +209,46 @@ def share_row(
     measure: str = "",
     **more: str,
 ) -> Row:
-    """Make a row of a share; its signature names the pool where its limits rest on the other encoders.
+    """Make a row of a share; its signature names the pool where its limits depend on the other encoders.
 
     Parameters
     ----------
     pool
-        What :func:`pools_of` gives for this encoder.
+        The encoder's entry in :func:`pools_of`.
     """
     if share.pooled:
         more["pool"] = pool
     return row(scores, draws, quantity, subset, share.estimate, condition, measure, **more)
 
 
+def estimate_of(row: Row) -> Estimate:
+    """Return the estimate that a row was made of."""
+    return Estimate(row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason)
+
+
 def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:
-    """Name the other encoders of each one: a hash of their labels and of the digests of their scores."""
-    known = {s.origin.encoder: s.digest for s in scores}
-    return {name: content_hash(sorted([*pair] for pair in known.items() if pair[0] != name)) for name in known}
+    """Return for each encoder a hash of the other encoders' labels and score digests."""
+    digests = {s.origin.encoder: s.digest for s in scores}
+    pools = dict[str, str]()
+    for encoder in digests:
+        others = [[name, digest] for name, digest in digests.items() if name != encoder]
+        pools[encoder] = content_hash(sorted(others))
+    return pools
 
 
 def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
-    """Say what each encoder is compared as.
+    """Return what each encoder is compared as.
 
-    Candidates are those that were asked for; one that gives random vectors is none. bm25 and tfidf are lexical
+    Candidates are the encoders that were asked for, except one that gives random vectors. bm25 and tfidf are lexical
     baselines, whether they joined by themselves or were asked for.
     """
-    heads = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
     candidates = [s.origin for s in scores if not s.origin.baseline and not is_chance(s.origin.spec)]
-    lexical = [name for head in LEXICAL for name in heads if heads[name] == head]
+    references = [origin.encoder for origin in candidates if origin.reference]
+    schemes = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
     return Roles(
-        tuple(origin.encoder for origin in candidates),
-        next((origin.encoder for origin in candidates if origin.reference), None),
-        tuple(lexical),
+        candidates=tuple(origin.encoder for origin in candidates),
+        reference=references[0] if references else None,
+        lexical=tuple(encoder for scheme in LEXICAL for encoder in schemes if schemes[encoder] == scheme),
         all_pairs=all_pairs,
     )
 
@@ -156,92 +262,95 @@ def comparisons(
     scores: ItemScores,
     quantity: str,
     subset: str,
-    found: Sequence[PairedDifference],
+    differences: Sequence[PairedDifference],
     condition: str = "",
     measure: str = "",
 ) -> tuple[Comparison, ...]:
-    """Make the rows of the families of differences of one quantity; ``scores`` are any encoder's."""
+    """Make the comparisons of one quantity, family by family.
+
+    Parameters
+    ----------
+    scores
+        Those of any encoder: they name diagnostic, corpus and measure.
+    """
     return tuple(
         Comparison(
-            scores.origin.diagnostic,
-            scores.origin.corpus,
-            subset,
-            measure or scores.measure,
-            condition,
-            quantity,
-            d.a,
-            d.b,
-            d.difference,
-            d.low,
-            d.high,
-            d.p,
-            d.p_adjusted,
-            d.tests,
-            d.items,
-            d.units,
-            d.family,
-            d.p_method,
-            d.p_error,
+            diagnostic=scores.origin.diagnostic,
+            corpus=scores.origin.corpus,
+            subset=subset,
+            measure=measure or scores.measure,
+            condition=condition,
+            quantity=quantity,
+            a=pair.a,
+            b=pair.b,
+            difference=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            p=pair.p,
+            p_holm=pair.p_adjusted,
+            pairs_in_family=pair.tests,
+            items=pair.items,
+            units=pair.units,
+            family=pair.family,
+            p_method=pair.p_method,
+            p_error=pair.p_error,
         )
-        for d in found
+        for pair in differences
     )
 
 
 def verdict(
     scores: Sequence[ItemScores],
-    headline: Mapping[str, tuple[Floats, Estimate]],
-    quantity: str,
+    headline: Headline,
+    estimates: Mapping[str, Estimate],
     differences: Sequence[PairedDifference],
     standings: Standings,
     *,
-    unit: NDArray[np.int64] | None = None,
-    subset: str = "all",
-    condition: str = "",
     chance: float | None = None,
-    of_shares: bool = True,
     leader: str = "Best",
     notes: Iterable[str] = (),
 ) -> Verdict:
-    """Say which candidates may be the best on a headline quantity, and how they stand to reference and baseline.
+    """Return which candidates may be the best on the headline, and how they stand to reference and baseline.
 
     Parameters
     ----------
     scores
         Those of all encoders on one corpus.
-    headline
-        The (m,) item values of the quantity, larger is better, and their estimate, by encoder.
+    estimates
+        The headline's estimate by encoder.
     differences
-        The answers of all families on this quantity.
+        The paired differences of all families on the headline.
     standings
-        Of the candidates on this quantity.
-    unit
-        (m,) the units of these items; those of the scores by default.
-    of_shares
-        Whether the items are yes or no, so that a small difference needs items that differ.
+        The ranking of the candidates on the headline.
+    chance
+        What blind choice would reach, where that is known.
+    leader
+        ``Best``, or ``Highest`` where higher is not always better.
+    notes
+        Findings, one sentence each.
     """
-    roles = roles_of(scores)
-    estimates = {name: headline[name][1] for name in roles.candidates}
-    defined = [name for name in roles.candidates if estimates[name].value is not None]
+    candidates = roles_of(scores).candidates
+    defined = [name for name in candidates if estimates[name].value is not None]
     best = standings.best_set[0] if standings.best_set else None
     of_best = estimates[best] if best else None
-    units_of_items = scores[0].unit if unit is None else unit
-    values = {name: headline[name][0] for name in defined}
-    precision = precision_of(differences, values, units_of_items, of_shares=of_shares)
-    # Under so many units nothing is called better or worse, so no difference can be detected.
-    detectable = precision if precision and precision.units >= MIN_UNITS else None
+    values = {name: headline.values[name] for name in defined}
+    precision = precision_of(differences, values, headline.unit, of_shares=headline.of_shares)
+    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
+    if precision is not None and precision.units < MIN_UNITS:
+        precision = None
     reference, against_reference = _against("reference", differences)
     baseline, against_baseline = _against("baseline", differences)
     return Verdict(
         scores[0].origin.diagnostic,
         scores[0].origin.corpus,
-        quantity,
+        headline.quantity,
         items=len(scores[0].unit),
         units=len(np.unique(scores[0].unit)),
-        subset=subset,
+        subset=headline.subset,
         measure=scores[0].measure,
-        condition=condition,
+        condition=headline.condition,
         candidates=_ordered(defined, standings, estimates),
-        undefined=tuple(name for name in roles.candidates if name not in defined),
+        undefined=tuple(name for name in candidates if name not in defined),
         best=best,
         value=of_best.value if of_best else None,
         low=of_best.low if of_best else None,
@@ -257,15 +366,15 @@ def verdict(
         baseline=baseline,
         against_baseline=against_baseline,
         chance=chance,
-        smallest_difference=detectable.minimum_detectable_difference if detectable else None,
-        smallest_units=detectable.units if detectable else None,
+        smallest_difference=precision.minimum_detectable_difference if precision else None,
+        smallest_units=precision.units if precision else None,
         leader=leader,
         notes=tuple(notes),
     )
 
 
 def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Return encoders by their values on the common items, highest first; those without one follow by their own."""
+    """Return encoders by their values on the common items, highest first; then those that are not ranked."""
     ranked = [name for name in standings.values if name in names]
     others = [name for name in names if name not in standings.values]
     others.sort(key=lambda name: -(estimates[name].value or 0.0))
@@ -275,18 +384,22 @@ def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str,
 def _against(
     family: Family, differences: Sequence[PairedDifference]
 ) -> tuple[str | None, dict[str, dict[str, float | None]]]:
-    """Return whom a family compares with, and how far each candidate is above it."""
-    members = [d for d in differences if d.family == family]
-    gaps = {d.a: {"difference": d.difference, "low": d.low, "high": d.high, "p": d.p_adjusted} for d in members}
-    return (members[0].b if members else None), gaps
+    """Return the opponent of a family, and by candidate the difference from it."""
+    opponent: str | None = None
+    gaps = dict[str, dict[str, float | None]]()
+    for pair in differences:
+        if pair.family == family:
+            opponent = pair.b
+            gaps[pair.a] = {"difference": pair.difference, "low": pair.low, "high": pair.high, "p": pair.p_adjusted}
+    return opponent, gaps
 
 
 def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
-    """Return the verdict of a diagnostic that puts no encoder before another."""
-    origin, unit = scores[0].origin, scores[0].unit
+    """Return the verdict of a diagnostic that does not rank encoders."""
+    unit = scores[0].unit
     return Verdict(
-        origin.diagnostic,
-        origin.corpus,
+        scores[0].origin.diagnostic,
+        scores[0].origin.corpus,
         "",
         items=len(unit),
         units=len(np.unique(unit)),
@@ -296,29 +409,29 @@ def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
 
 
 class ChecksCorpus(Protocol):
-    """Cannot work with every corpus of its shape."""
+    """Refuses some corpora of its shape."""
 
     def check(self, corpus: Corpus[Any]) -> None:
-        """Refuse a corpus before any text is encoded.
+        """Check a corpus before any text is encoded.
 
         Raises
         ------
         InputError
-            With what is wrong, and what to do.
+            If the diagnostic cannot use the corpus; the message says what to do.
         """
         ...
 
 
 class ScoresInParallel(Protocol):
-    """Has work for other processes, which go on while the next encoder encodes."""
+    """Gives work to other processes, which continue while the next encoder encodes."""
 
     def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
-        """Hand out work with ``submit``, and say how the scores are put together; called in place of ``score``."""
+        """Start the work with ``submit`` and return how the scores are put together; called instead of ``score``."""
         ...
 
 
 class SetsSideBySide(Protocol):
-    """Looks at two corpora together; it runs only when it is asked for by name."""
+    """Compares two corpora; it runs only when it is requested by name."""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -326,13 +439,13 @@ class SetsSideBySide(Protocol):
         ...
 
     def join(self, a: Corpus[Any], b: Corpus[Any], /) -> Corpus[Any]:
-        """Return one corpus of both, of the diagnostic's own shape."""
+        """Return one corpus made of both, of the diagnostic's own shape."""
         ...
 
 
 class HasHeadline(Protocol):
-    """Has a figure that is a mean over items, so that ``embassay adapt`` can test whether something was lost on it."""
+    """Has a headline that is a mean over items, so that ``embassay adapt`` can test it for a loss."""
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the item values of the headline of all encoders; None where there are none on this corpus."""
+        """Return the headline's item values for all encoders; None where this corpus has none."""
         ...

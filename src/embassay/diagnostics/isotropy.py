@@ -13,6 +13,7 @@ The paper's two columns are labelled the wrong way round: the first is IsoScore 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Meaning, row, unranked
+from embassay.diagnostics.base import Meaning, View, row, unranked
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
@@ -30,19 +31,19 @@ from embassay.vectors import Vectors
 
 NAME = "isotropy"
 VERSION = 2
-MEANING = Meaning(lower=("mean_cosine",))
 """To be raised with each change after which the same vectors have other scores or figures."""
+MEANING = Meaning(lower=("mean_cosine",))
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
-"""What is measured after a transform too. It is fitted on the same texts, so that their vectors are no longer
-independent of each other, and an estimate that counts on it would be wrong: after whitening, 1,000 texts of 384
-dimensions would seem to use 622."""
+"""What is also measured after a transform. The transform is fitted on the same texts, so their vectors are no longer
+independent of each other, and the unbiased estimates, which assume that, would be wrong: after whitening, 1,000 texts
+of 384 dimensions would seem to use 622."""
 UNBIASED = ("isoscore_unbiased", "participation_ratio")
 QUANTITIES = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
 TEXTS_PER_DIMENSION = 5
-"""So many texts for each dimension used are needed before the number of them is stated."""
+"""The number of dimensions used is stated from this many texts per dimension used on."""
 DIGITS = 6
-"""Significant digits that are kept: what float32 vectors and their products are good for."""
+"""Significant digits that are kept: the precision of float32 vectors and their products."""
 
 
 def create() -> IsotropyDiagnostic:
@@ -60,11 +61,12 @@ class IsotropyDiagnostic:
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure the vectors of each role's texts, untransformed and transformed."""
         texts = corpus.texts()
-        scalars: dict[str, float] = {}
+        scalars = dict[str, float]()
         for role, subset in SUBSETS.items():
             rows = [vectors.row[text] for text in texts if text[0] == role]
             if rows:
-                scalars |= _measured(vectors.matrix[rows], subset)
+                for condition, values in measured(vectors.matrix[rows]).items():
+                    scalars |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         return ItemScores(
             origin,
             measure="isotropy",
@@ -76,89 +78,109 @@ class IsotropyDiagnostic:
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Lay out the figures of all encoders on one corpus."""
-        rows = tuple(r for s in scores for r in _rows(s, draws))
-        notes = [note for s in scores if not s.origin.baseline for note in _findings(s)]
+        """Return the figures of all encoders on one corpus."""
+        views = [IsotropyView(s) for s in scores]
+        rows = tuple(row for view in views for row in _rows(view, draws))
+        notes = [note for view in views if not view.is_baseline for note in _findings(view)]
         return Result(draws.seed, draws.resamples, rows=rows, verdicts=(unranked(scores, notes),))
 
 
-def _measured(vectors: Any, subset: str) -> dict[str, float]:
-    """Return the figures of one role's vectors by ``subset/condition/quantity``; undefined ones are missing."""
-    found = _named(isotropy(vectors), subset, "", QUANTITIES)
-    found |= {f"{subset}//width": float(vectors.shape[1]), f"{subset}//dense": float(not issparse(vectors))}
-    for name in () if issparse(vectors) else transforms.NAMES:
+def measured(vectors: Any) -> dict[str, dict[str, float]]:
+    """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
+    is_dense = not issparse(vectors)
+    values = {"": _figures(isotropy(vectors), QUANTITIES)}
+    values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
+    for name in transforms.NAMES if is_dense else ():
         try:
             fitted = transforms.fit(name, vectors)
         except ValueError:
             continue  # too few different vectors to fit it on: its figures are undefined
-        moved = fitted.apply(vectors)
-        found |= _named(isotropy(moved[~np.isnan(moved).any(axis=1)]), subset, name, TRANSFORMED)
-        found[f"{subset}/{name}/rank"] = float(fitted.rank)
-    return found
+        transformed = fitted.apply(vectors)
+        defined = transformed[~np.isnan(transformed).any(axis=1)]
+        values[name] = _figures(isotropy(defined), TRANSFORMED)
+        values[name]["rank"] = float(fitted.rank)
+    return values
 
 
-def _named(figures: Isotropy, subset: str, condition: str, quantities: Sequence[str]) -> dict[str, float]:
-    values = {name: float(f"{getattr(figures, name):.{DIGITS}g}") for name in quantities}
-    values |= {"rows": float(figures.rows), "zeros": float(figures.zeros)}
-    return {f"{subset}/{condition}/{name}": value for name, value in values.items() if np.isfinite(value)}
+def _figures(measures: Isotropy, quantities: Sequence[str]) -> dict[str, float]:
+    """Return the defined figures by name, rounded, with the number of vectors and of zero vectors."""
+    values = {name: float(f"{getattr(measures, name):.{DIGITS}g}") for name in quantities}
+    values |= {"rows": float(measures.rows), "zeros": float(measures.zeros)}
+    return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
-def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
-    for role, subset in SUBSETS.items():
-        there = int((scores.labels["role"] == role).sum())
-        if not there:
-            continue
-        transformed = transforms.NAMES if scores.scalars.get(f"{subset}//dense") else ()
-        for condition in ("", *transformed):
-            quantities = (*TRANSFORMED, "rank") if condition else QUANTITIES
-            of = {q: scores.scalars.get(f"{subset}/{condition}/{q}") for q in (*quantities, "rows")}
-            for quantity in quantities:
-                estimate = _estimate(of[quantity], of, there, quantity)
-                yield row(scores, draws, quantity, subset, estimate, condition)
+@dataclass(frozen=True)
+class IsotropyView(View):
+    """One encoder's figures."""
+
+    @property
+    def subsets(self) -> dict[str, int]:
+        """How many texts of each kind there are, where there are some."""
+        number_of_role = Counter(self.scores.labels["role"].tolist())
+        return {subset: number_of_role[role] for role, subset in SUBSETS.items() if number_of_role[role]}
+
+    def values(self, subset: str, condition: str = "") -> dict[str, float]:
+        """Return the figures of one kind of texts by name, after a transform or untransformed; see :func:`measured`."""
+        prefix = f"{subset}/{condition}/"
+        scalars = self.scores.scalars
+        return {key.removeprefix(prefix): value for key, value in scalars.items() if key.startswith(prefix)}
 
 
-def _estimate(value: float | None, of: Mapping[str, float | None], texts: int, quantity: str) -> Estimate:
-    rows = of["rows"]
+def _rows(view: IsotropyView, draws: Draws) -> Iterator[Row]:
+    """Yield the figures of each kind of texts, untransformed and after each transform."""
+    for subset, texts in view.subsets.items():
+        was_transformed = view.values(subset).get("dense")
+        for condition in ("", *transforms.NAMES) if was_transformed else ("",):
+            values = view.values(subset, condition)
+            for quantity in (*TRANSFORMED, "rank") if condition else QUANTITIES:
+                estimate = _estimate(quantity, values, texts)
+                yield row(view.scores, draws, quantity, subset, estimate, condition)
+
+
+def _estimate(quantity: str, values: Mapping[str, float], texts: int) -> Estimate:
+    """Return one of the figures of some texts; no interval."""
+    value = values.get(quantity)
     if value is None:
-        return Estimate(None, None, None, 0, 0, texts, _reason(of, quantity))
-    used = int(rows or texts)
+        return Estimate(None, None, None, 0, 0, texts, _reason(quantity, values))
+    used = int(values.get("rows") or texts)
     return Estimate(value, None, None, used, used, texts - used)
 
 
-def _reason(of: Mapping[str, float | None], quantity: str) -> str:
-    rows = of["rows"]
+def _reason(quantity: str, values: Mapping[str, float]) -> str:
+    """Return why a figure is undefined."""
+    rows = values.get("rows")
     if rows is None:
         return "fewer than two texts whose vectors differ"
     if quantity == "i_a" and rows > WIDEST:
         return f"needs all singular values, which are worked out up to {WIDEST:,} texts or dimensions"
-    if quantity in UNBIASED and of["participation_ratio"] is None and of["participation_ratio_plugin"] is not None:
+    only_plugin = "participation_ratio" not in values and "participation_ratio_plugin" in values
+    if quantity in UNBIASED and only_plugin:
         if rows < 4:
             return f"{rows:.0f} texts are too few to estimate it without bias; that takes 4"
         return "no two differences of these few texts have a direction in common; more texts are needed"
     return "fewer than two texts whose vectors differ, or one dimension"
 
 
-def _findings(scores: ItemScores) -> Iterator[str]:
-    """Say how many dimensions an encoder uses, and warn where there are too few texts for that or to whiten by."""
-    name = scores.origin.encoder
+def _findings(view: IsotropyView) -> Iterator[str]:
+    """Yield how many dimensions an encoder uses, and a warning where there are too few texts for that or to whiten."""
     for subset in SUBSETS.values():
-        width, plugin = (scores.scalars.get(f"{subset}//{q}") for q in ("width", "participation_ratio_plugin"))
-        if width is None or plugin is None:
+        values = view.values(subset)
+        if "participation_ratio_plugin" not in values:
             continue
-        rows = scores.scalars.get(f"{subset}//rows", 0.0)
-        ratio = scores.scalars.get(f"{subset}//participation_ratio")
-        cosine = scores.scalars.get(f"{subset}//mean_cosine", 0.0)
-        yield f"{name}: {_dimensions(subset, rows, width, ratio)}; two of them have a mean cosine of {cosine:.2f}"
-        rank = scores.scalars.get(f"{subset}/whiten/rank")
+        width, rows = values["width"], values.get("rows", 0.0)
+        dimensions = _dimensions(subset, rows, width, values.get("participation_ratio"))
+        cosine = values.get("mean_cosine", 0.0)
+        yield f"{view.encoder}: {dimensions}; two of them have a mean cosine of {cosine:.2f}"
+        rank = view.values(subset, "whiten").get("rank")
         if rank is not None and rows < 2 * width:
             yield (
-                f"{name}: whitening rests on {rows:,.0f} {subset} for {width:,.0f} dimensions (rank {rank:,.0f}); "
-                "with fewer than twice as many it overfits"
+                f"{view.encoder}: whitening rests on {rows:,.0f} {subset} for {width:,.0f} dimensions "
+                f"(rank {rank:,.0f}); with fewer than twice as many it overfits"
             )
 
 
 def _dimensions(subset: str, rows: float, width: float, ratio: float | None) -> str:
-    """Say how many dimensions the texts use, or how many texts it takes to say so."""
+    """Return how many dimensions the texts use, or how many texts it takes to estimate that."""
     # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
     used = width if ratio is None else min(ratio, width)
     needed = math.ceil(TEXTS_PER_DIMENSION * used)

@@ -1,4 +1,4 @@
-"""How much of their wording pairs of texts share: rows, and the table beside the published ones.
+"""Lexical overlap of pairs of texts: rows of a corpus, and their table beside the published one.
 
 Chiang et al. (2023), table 1.
 """
@@ -6,15 +6,17 @@ Chiang et al. (2023), table 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import row
+from embassay.diagnostics.base import row, stream_of, unit_codes
+from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import ON_PIECES, QUANTITIES
-from embassay.result import Estimate, Row, Series
+from embassay.result import Row, Series
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
@@ -45,50 +47,61 @@ TABLE = SeriesTable(
 NO_PIECES = "needs the word pieces of bert-base-uncased: pip install 'embassay[minilm]'"
 
 
-def overlap_rows(
-    scores: ItemScores, draws: Draws, groups: Mapping[str, tuple[Floats, NDArray[np.int64]]]
-) -> Iterator[Row]:
-    """Yield the five quantities of each group of pairs, under no encoder's name.
+@dataclass(frozen=True)
+class PairOverlap:
+    """The overlap of a group of m pairs.
 
-    ``groups`` are {subset: ((m, 5) overlap, (m,) units)}.
-
-    ``scores`` holds the overlap as the value ``lexical``.
+    Attributes
+    ----------
+    values
+        (m, 5) the quantities of :func:`embassay.lexical.overlap.overlap`; ABSENT where there is no pair.
+    unit
+        (m,) units.
     """
-    own = scores.of_corpus("lexical")
-    for subset, (values, unit) in groups.items():
-        present = values[:, 0] != ABSENT
-        codes = np.unique(unit[present], return_inverse=True)[1].astype(np.int64)
-        purpose = (own.origin.diagnostic, own.origin.corpus_fingerprint)
-        estimates = means([values[present]], codes, draws, *purpose)[0]
+
+    values: Floats
+    unit: NDArray[np.int64]
+
+
+def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOverlap]) -> Iterator[Row]:
+    """Yield the five quantities of each group of pairs, by subset; they are of the corpus, so no encoder is named.
+
+    Parameters
+    ----------
+    scores
+        Those of any encoder; they hold the overlap as the value ``lexical``.
+    """
+    of_corpus = scores.of_corpus("lexical")
+    for subset, group in groups.items():
+        present = group.values[:, 0] != ABSENT
+        unit = unit_codes(group.unit[present])
+        (estimates,) = means([group.values[present]], unit, draws, *stream_of(scores))
         for quantity, estimate in zip(QUANTITIES, estimates, strict=True):
-            on_pieces = quantity in ON_PIECES
-            told = _explained(estimate) if on_pieces else estimate
-            yield row(own, draws, quantity, subset, told, measure="word pieces" if on_pieces else "words")
+            measure = "words"
+            if quantity in ON_PIECES:
+                measure = "word pieces"
+                if estimate.value is None and estimate.undefined:
+                    estimate = replace(estimate, reason=NO_PIECES)
+            yield row(of_corpus, draws, quantity, subset, estimate, measure=measure)
 
 
 def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Mapping[str, str]) -> Series:
-    """Return the table of what was measured, subset by subset, with the published rows below."""
-    found = {(r.subset, r.quantity): r for r in rows if r.quantity in QUANTITIES}
-    table = [
-        [
-            f"{corpus}: {label}",
-            found[subset, "rouge1"].items,
-            *(found[subset, q].value for q in QUANTITIES),
-            "measured here",
-        ]
-        for subset, label in labels.items()
-        if (subset, "rouge1") in found
-    ]
-    table += [[name, *figures, "published"] for name, figures in PUBLISHED.items()]
-    data = {
-        "columns": tuple(COLUMNS),
-        "formats": tuple(COLUMNS.values()),
-        "rows": table,
-        "source": "Chiang et al. (2023), table 1",
-        "signatures": list(dict.fromkeys(r.signature for r in found.values())),
-    }
-    return Series(diagnostic, corpus, "lexical_overlap", "table", data)
+    """Return the table of what was measured, subset by subset, with the published rows below.
 
-
-def _explained(estimate: Estimate) -> Estimate:
-    return replace(estimate, reason=NO_PIECES) if estimate.value is None and estimate.undefined else estimate
+    Parameters
+    ----------
+    labels
+        What each subset is called, in the order of the table.
+    """
+    by_key = {(r.subset, r.quantity): r for r in rows if r.quantity in QUANTITIES}
+    lines = list[list[Any]]()
+    for subset, label in labels.items():
+        if (subset, "rouge1") in by_key:
+            pairs = by_key[subset, "rouge1"].items
+            values = [by_key[subset, quantity].value for quantity in QUANTITIES]
+            lines.append([f"{corpus}: {label}", pairs, *values, "measured here"])
+    for name, figures in PUBLISHED.items():
+        lines.append([name, *figures, "published"])
+    series = table(diagnostic, corpus, "lexical_overlap", COLUMNS, lines, "Chiang et al. (2023), table 1")
+    signatures = list(dict.fromkeys(r.signature for r in by_key.values()))
+    return replace(series, data={**series.data, "signatures": signatures})

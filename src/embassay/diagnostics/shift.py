@@ -1,11 +1,11 @@
 """How far does a domain lie from general language, in an encoder's eyes?
 
 Roychowdhury et al. (2024), section 2.6: Δ(d) = min over general texts d′ of ‖e(d) − e(d′)‖, for each text d of the
-domain, vectors at unit length. The paper compares Δ before and after domain adaptation; distances of two models are two
-different rulers, so Δ is also divided by each model's own mean distance of two general texts. Beside it stands the
-distance of each general text to the nearest general text of another unit: where the two overlap, the domain is nothing
-special to the model. Texts of the same unit (the passages of a document, for example) are left out, because a text of
-the domain has no such close relatives among the general ones either.
+domain, vectors at unit length. The paper compares Δ before and after domain adaptation. Distances of two models have
+different scales, so Δ is also divided by the model's own ruler, its mean distance of two general texts. The result also
+has the distance of each general text to the nearest general text of another unit: where the two distributions overlap,
+the model does not separate the domain. Texts of the same unit (the passages of a document, for example) are left out,
+because a text of the domain has no such close relatives among the general ones either.
 
     -c domain=… -c general=… -d shift,domain=domain,general=general
 """
@@ -20,17 +20,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Meaning, comparisons, roles_of, row, unranked
+from embassay.diagnostics.base import (
+    Meaning,
+    View,
+    comparisons,
+    roles_of,
+    row,
+    unit_codes,
+    unranked,
+    without_baselines,
+)
+from embassay.diagnostics.published import table
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
 from embassay.randomness import generator
-from embassay.result import Estimate, Result, Row, Series
+from embassay.result import Comparison, Estimate, Result, Row, Series
 from embassay.samples.base import Role, Sample
 from embassay.samples.two import Member, Side
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
-from embassay.stats.families import PairedDifference, compare_means
+from embassay.stats.families import compare_means
 from embassay.stats.resample import mean
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
@@ -38,16 +48,25 @@ from embassay.vectors import Search, Vectors
 
 NAME = "shift"
 VERSION = 1
-MEANING = Meaning(neither=("distance", "overlap"))
 """To be raised with each change after which the same vectors have other scores or figures."""
+MEANING = Meaning(neither=("distance", "overlap"))
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
+ROLES = {subset: role for role, subset in SUBSETS.items()}
 NEIGHBOURS = 5_000
-"""General texts whose own nearest neighbours are looked up, at most."""
+"""General texts whose own nearest neighbours are searched, at most."""
 PAIRS = 20_000
 """Pairs of general texts whose mean distance is the ruler, at most."""
 ROUNDING = 1e-5
-"""A mean distance that is no more is that of equal vectors, up to the rounding of float32: no ruler."""
+"""A mean distance of at most this is that of equal vectors, up to the rounding of float32: no ruler."""
 BINS = 40
+LINES: dict[Side, str] = {"domain": "domain to general", "general": "general to general"}
+AGAINST = {
+    "pair": "text",
+    "Spearman of the distances": "number",
+    "overlap of the relative distances": "percent",
+}
+"""The columns of the table of two encoders, with their formats."""
+Ints = NDArray[np.int64]
 
 
 def create(*, domain: str = "", general: str = "") -> Shift:
@@ -63,21 +82,29 @@ def create(*, domain: str = "", general: str = "") -> Shift:
 
 @dataclass(frozen=True)
 class Shift:
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; see the module's documentation.
+
+    Attributes
+    ----------
+    neighbours, pairs
+        See ``NEIGHBOURS`` and ``PAIRS``.
+    """
 
     domain: str = ""
     general: str = ""
     shape: str = "two"
     options: str = ""
+    neighbours: int = NEIGHBOURS
+    pairs: int = PAIRS
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The labels of the corpora that it sets side by side.
+        """The labels of the two corpora.
 
         Raises
         ------
         SpecError
-            If one is not given.
+            If one is missing, or both are the same.
         """
         if self.domain and self.domain == self.general:
             raise SpecError(f"diagnostic 'shift': domain and general are the same corpus, {self.domain!r}")
@@ -86,20 +113,17 @@ class Shift:
         return self.domain, self.general
 
     def join(self, domain: Corpus[Any], general: Corpus[Any]) -> Corpus[Member]:
-        """Put two corpora side by side.
+        """Return one corpus with the texts of both.
 
         Raises
         ------
         SpecError
             If they have no role in common, or one of them is too small.
         """
-        sides: dict[Side, list[Member]] = {
-            "domain": list(_members("domain", domain)),
-            "general": list(_members("general", general)),
-        }
-        shared = {m.role for m in sides["domain"]} & {m.role for m in sides["general"]}
+        of_domain, of_general = _members("domain", domain), _members("general", general)
+        shared = {m.role for m in of_domain} & {m.role for m in of_general}
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = {role for role in shared if len({m.unit for m in sides["general"] if m.role == role}) > 1}
+        roles = {role for role in shared if len({m.unit for m in of_general if m.role == role}) > 1}
         if shared and not roles:
             raise SpecError(
                 f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
@@ -113,7 +137,7 @@ class Shift:
         return Corpus(
             f"{domain.name} vs {general.name}",
             "two",
-            tuple(m for side in sides.values() for m in side if m.role in roles),
+            tuple(m for m in (*of_domain, *of_general) if m.role in roles),
             licence=" / ".join(dict.fromkeys((domain.licence, general.licence))),
             loader=NAME,
         )
@@ -121,19 +145,22 @@ class Shift:
     def score(self, corpus: Corpus[Member], vectors: Vectors, origin: Origin) -> ItemScores:
         """Find the nearest general text of each text of the domain, and of each general text in another unit."""
         samples, unit = corpus.samples, corpus.units
-        side, role = (np.array([getattr(s, name) for s in samples]) for name in ("side", "role"))
+        side = np.array([s.side for s in samples])
+        role = np.array([s.role for s in samples])
         distance, scalars = np.full(len(samples), np.nan), dict[str, float]()
         for name, subset in SUBSETS.items():
-            own, other = (np.flatnonzero((role == name) & (side == s)) for s in ("domain", "general"))
-            if not own.size or not other.size:
+            domain = np.flatnonzero((role == name) & (side == "domain"))
+            general = np.flatnonzero((role == name) & (side == "general"))
+            if not domain.size or not general.size:
                 continue
             # The search groups neighbouring rows, so the texts of a unit have to stand together.
-            other = other[np.argsort(unit[other], kind="stable")]
-            general = vectors.take((samples[i].text for i in other), name)
-            distance[own] = _nearest(vectors, vectors.take((samples[i].text for i in own), name), general)
-            drawn = _drawn(len(other), NEIGHBOURS, corpus.fingerprint, subset)
-            distance[other[drawn]] = _nearest_elsewhere(vectors, general, drawn, unit[other])
-            ruler = _ruler(general, corpus.fingerprint, subset)
+            general = general[np.argsort(unit[general], kind="stable")]
+            of_domain = vectors.take((samples[i].text for i in domain), name)
+            of_general = vectors.take((samples[i].text for i in general), name)
+            distance[domain] = _nearest(vectors, of_domain, of_general)
+            chosen = _choose(len(general), self.neighbours, corpus.fingerprint, subset)
+            distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
+            ruler = mean_pair_distance(of_general, self.pairs, corpus.fingerprint, subset)
             if ruler > ROUNDING:
                 scalars[f"ruler/{subset}"] = ruler
         return ItemScores(
@@ -148,51 +175,106 @@ class Shift:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one pair of corpora."""
-        rows = [r for s in scores for r in _rows(s, draws)]
-        found = {subset: _compared(scores, subset, draws) for subset in _subsets(scores[0])}
-        own = [s for s in scores if not s.origin.baseline] or list(scores)
+        views = [ShiftView(s, self.neighbours) for s in scores]
+        requested = without_baselines(views)
+        rows = [row for view in views for row in _rows(view, draws)]
+        roles, compared, series = roles_of(scores), list[Comparison](), list[Series]()
+        for subset in views[0].subsets:
+            values = {view.encoder: view.relative(subset, "domain") for view in views}
+            unit = views[0].distances(subset, "domain").unit
+            differences = compare_means(values, unit, roles, draws, *views[0].stream)
+            compared += comparisons(scores[0], "distance", subset, differences, "relative")
+            series += _series(views, requested, subset)
+        notes = [finding for view in requested for finding in _findings(view, rows)]
         return Result(
             draws.seed,
             draws.resamples,
             rows=tuple(rows),
-            comparisons=tuple(
-                c for subset, ds in found.items() for c in comparisons(scores[0], "distance", subset, ds, "relative")
-            ),
-            series=tuple(_series(scores, own)),
-            verdicts=(unranked(scores, [note for s in own for note in _findings(s, rows)]),),
+            comparisons=tuple(compared),
+            series=tuple(series),
+            verdicts=(unranked(scores, notes),),
         )
 
 
-def _members(side: Side, corpus: Corpus[Any]) -> Iterator[Member]:
-    """Yield the distinct texts of a corpus: passages by document, others by the unit of the first sample with it."""
-    seen: set[tuple[str, str]] = set()
+@dataclass(frozen=True)
+class Distances:
+    """The distances of one side's texts of one role to the nearest general text.
+
+    Attributes
+    ----------
+    values, unit
+        (m,) distances, NaN where undefined, and unit codes.
+    """
+
+    values: Floats
+    unit: Ints
+
+
+@dataclass(frozen=True)
+class ShiftView(View):
+    """One encoder's distances.
+
+    Attributes
+    ----------
+    neighbours
+        How many general texts were searched, at most.
+    """
+
+    neighbours: int = NEIGHBOURS
+
+    @property
+    def subsets(self) -> list[str]:
+        """The kinds of texts that there are."""
+        roles = set(self.scores.labels["role"].tolist())
+        return [subset for role, subset in SUBSETS.items() if role in roles]
+
+    def ruler(self, subset: str) -> float:
+        """Return the mean distance of two general texts; NaN where these have no distance."""
+        return self.scores.scalars.get(f"ruler/{subset}", float("nan"))
+
+    def distances(self, subset: str, side: Side) -> Distances:
+        """Return the distances of one side's texts of a kind, without general texts that were not searched."""
+        labels = self.scores.labels
+        inside = (labels["role"] == ROLES[subset]) & (labels["side"] == side)
+        if side == "general" and np.count_nonzero(inside) > self.neighbours:
+            inside &= ~np.isnan(self.scores.values["distance"])
+        return Distances(self.scores.values["distance"][inside], unit_codes(self.scores.unit[inside]))
+
+    def relative(self, subset: str, side: Side) -> Floats:
+        """Return (m,) the distances divided by the encoder's ruler."""
+        return self.distances(subset, side).values / self.ruler(subset)
+
+
+def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
+    """Return the distinct texts of a corpus: passages by document, others by the unit of the first sample with it."""
+    members = dict[tuple[str, str], Member]()
     for document in corpus.documents:
         for number, passage in enumerate(document.passages):
-            if ("document", passage) not in seen:
-                seen.add(("document", passage))
-                yield Member(f"{side}:{document.id}#{number}", side, "document", passage, f"{side}:{document.id}")
+            name = f"{side}:{document.id}#{number}"
+            members.setdefault(("document", passage), Member(name, side, "document", passage, f"{side}:{document.id}"))
     samples: Sequence[Sample] = corpus.samples
     for sample, unit in zip(samples, corpus.units.tolist(), strict=True):
         for place, (role, text) in enumerate(sample.texts()):
-            if (role, text) not in seen:
-                seen.add((role, text))
-                yield Member(f"{side}:{sample.id}:{place}", side, role, text, f"{side}:unit{unit}")
+            name = f"{side}:{sample.id}:{place}"
+            members.setdefault((role, text), Member(name, side, role, text, f"{side}:unit{unit}"))
+    return list(members.values())
 
 
-def _nearest(vectors: Vectors, own: Any, others: Any) -> Floats:
-    """Return the distance of each own vector to the nearest of the others, at unit length: √(2 − 2·cosine)."""
-    return _distance(_search(vectors)(own, others, k=1, measure="cosine").similarity[:, 0])
+def _nearest(vectors: Vectors, texts: Any, others: Any) -> Floats:
+    """Return the distance of each text to the nearest of the others, Δ."""
+    nearest = _search(vectors)(texts, others, k=1, measure="cosine")
+    return _distance(nearest.similarity[:, 0])
 
 
-def _nearest_elsewhere(vectors: Vectors, general: Any, drawn: NDArray[np.int64], unit: NDArray[np.int64]) -> Floats:
+def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints) -> Floats:
     """Return the distance of some general texts to the nearest general text of another unit.
 
     Parameters
     ----------
     general
         (n, d) the vectors of all general texts.
-    drawn
-        (m,) which of them are looked up.
+    chosen
+        (m,) which of them are searched.
     unit
         (n,) ascending unit codes.
 
@@ -203,10 +285,11 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, drawn: NDArray[np.int64],
     # Each unit is searched as one document, which is as near as its nearest text: of the two nearest units at least
     # one is another one.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
-    place = np.searchsorted(starts, drawn, side="right") - 1
-    found = _search(vectors)(general[drawn], general, k=2, measure="cosine", starts=starts)
-    first_is_itself = found.documents[:, 0] == place
-    return _distance(np.where(first_is_itself, found.similarity[:, 1], found.similarity[:, 0]))
+    own_unit = np.searchsorted(starts, chosen, side="right") - 1
+    nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
+    first_is_own = nearest.documents[:, 0] == own_unit
+    first, second = nearest.similarity[:, 0], nearest.similarity[:, 1]
+    return _distance(np.where(first_is_own, second, first))
 
 
 def _search(vectors: Vectors) -> Search:
@@ -216,124 +299,119 @@ def _search(vectors: Vectors) -> Search:
 
 
 def _distance(cosine: Floats) -> Floats:
+    """Return the Euclidean distance of two vectors at unit length, √(2 − 2·cosine), in [0, 2]."""
     return np.sqrt(np.maximum(2 - 2 * cosine, 0))
 
 
-def _drawn(number: int, most: int, *purpose: str) -> NDArray[np.int64]:
-    """Return ``most`` places of ``number``, drawn without repetition; all of them where there are no more."""
+def _choose(number: int, most: int, *purpose: str) -> Ints:
+    """Return at most ``most`` places of ``number``, drawn without repetition."""
     if number <= most:
         return np.arange(number)
     return np.sort(generator(0, "shift", *purpose).choice(number, most, replace=False))
 
 
-def _ruler(general: Any, *purpose: str) -> float:
-    """Return the mean distance of two general texts: of all pairs where they are few, else of 20,000."""
+def mean_pair_distance(general: Any, most: int, *purpose: str) -> float:
+    """Return the mean distance of two general texts, the ruler; NaN where no pair has a distance.
+
+    Parameters
+    ----------
+    general
+        (n, d) vectors.
+    most
+        With more pairs than this, so many are drawn.
+    """
     number = general.shape[0]
-    if number * (number - 1) // 2 <= PAIRS:
+    if number * (number - 1) // 2 <= most:
         first, second = np.triu_indices(number, 1)
     else:
         stream = generator(0, "shift pairs", *purpose)
-        first = stream.integers(0, number, PAIRS)
-        second = (first + stream.integers(1, number, PAIRS)) % number
+        first = stream.integers(0, number, most)
+        second = (first + stream.integers(1, number, most)) % number
     distance = _distance(paired_cosine(general[first], general[second]))
-    return float(distance[~np.isnan(distance)].mean()) if not np.isnan(distance).all() else float("nan")
+    defined = distance[~np.isnan(distance)]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
-def _subsets(scores: ItemScores) -> list[str]:
-    there = set(scores.labels["role"].tolist())
-    return [subset for role, subset in SUBSETS.items() if role in there]
+def _rows(view: ShiftView, draws: Draws) -> Iterator[Row]:
+    """Yield the mean distances of both sides, as they are and relative, and their overlap."""
+    conditions: tuple[tuple[Side, str, str], ...] = (
+        ("domain", "", "relative"),
+        ("general", "general", "general relative"),
+    )
+    for subset in view.subsets:
+        for side, condition, relative_condition in conditions:
+            distances = view.distances(subset, side)
+            estimate = mean(distances.values, distances.unit, draws, *view.stream)
+            yield row(view.scores, draws, "distance", subset, estimate, condition)
+            if not np.isnan(view.ruler(subset)):
+                relative = mean(view.relative(subset, side), distances.unit, draws, *view.stream)
+                yield row(view.scores, draws, "distance", subset, relative, relative_condition)
+        yield row(view.scores, draws, "overlap", subset, _overlap(view, subset))
 
 
-def _part(scores: ItemScores, subset: str, side: Side) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the distances and units of one side's texts of one role; general texts not looked up are left out."""
-    role = next(role for role, name in SUBSETS.items() if name == subset)
-    inside = (scores.labels["role"] == role) & (scores.labels["side"] == side)
-    values, unit = scores.values["distance"][inside], scores.unit[inside]
-    if side == "general" and len(values) > NEIGHBOURS:
-        values, unit = values[~np.isnan(values)], unit[~np.isnan(values)]
-    return values, np.unique(unit, return_inverse=True)[1].astype(np.int64)
-
-
-def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
-    key = scores.origin.corpus_fingerprint
-    for subset in _subsets(scores):
-        ruler = scores.scalars.get(f"ruler/{subset}")
-        sides: dict[Side, str] = {"domain": "", "general": "general"}
-        for side, condition in sides.items():
-            values, unit = _part(scores, subset, side)
-            yield row(scores, draws, "distance", subset, mean(values, unit, draws, NAME, key), condition)
-            if ruler is not None:
-                found = mean(values / ruler, unit, draws, NAME, key)
-                yield row(scores, draws, "distance", subset, found, f"{condition}{' ' if condition else ''}relative")
-        yield row(scores, draws, "overlap", subset, _overlap(scores, subset))
-
-
-def _overlap(scores: ItemScores, subset: str) -> Estimate:
-    """Return how far the domain's distances and the general texts' own are the same; no interval."""
-    (domain, unit), (general, _) = (_part(scores, subset, side) for side in ("domain", "general"))
-    value, defined = overlap(domain, general, 0.0, 2.0), int((~np.isnan(domain)).sum())
-    units = len(np.unique(unit[~np.isnan(domain)]))
-    undefined = len(domain) - defined
+def _overlap(view: ShiftView, subset: str) -> Estimate:
+    """Return the overlap of the distributions of the domain's and the general texts' distances; no interval."""
+    domain, general = view.distances(subset, "domain"), view.distances(subset, "general")
+    value = overlap(domain.values, general.values, 0.0, 2.0)
+    is_defined = ~np.isnan(domain.values)
+    defined, units = int(is_defined.sum()), len(np.unique(domain.unit[is_defined]))
+    undefined = len(is_defined) - defined
     if np.isnan(value):
         return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
     return Estimate(value, None, None, defined, units, undefined)
 
 
-def _relative(scores: ItemScores, subset: str) -> Floats:
-    return _part(scores, subset, "domain")[0] / scores.scalars.get(f"ruler/{subset}", float("nan"))
+def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
+    """Yield the histograms of relative distances, and the table of two encoders; nothing without distances."""
+    corpus = views[0].corpus
+    every = np.concatenate([view.relative(subset, side) for view in views for side in LINES])
+    every = every[~np.isnan(every)]
+    if not len(every):
+        return
+    low, high = float(every.min()), float(every.max()) + 1e-9
+    panels = list[dict[str, Any]]()
+    for view in views:
+        for side, line in LINES.items():
+            shares = histogram(view.relative(subset, side), low, high, BINS)[1]
+            panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
+    data = {
+        "x": "distance to the nearest, in mean pair distances",
+        "edges": np.linspace(low, high, BINS + 1).tolist(),
+        "panels": panels,
+    }
+    yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
+    pairs = [_against(a, b, subset) for a, b in combinations(requested, 2)]
+    if pairs:
+        yield table(NAME, corpus, f"against_{subset}", AGAINST, pairs)
 
 
-def _compared(scores: Sequence[ItemScores], subset: str, draws: Draws) -> tuple[PairedDifference, ...]:
-    values = {s.origin.encoder: _relative(s, subset) for s in scores}
-    unit = _part(scores[0], subset, "domain")[1]
-    return compare_means(values, unit, roles_of(scores), draws, NAME, scores[0].origin.corpus_fingerprint)
+def _against(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
+    """Compare two models' relative distances of the same texts: their order, and their distribution."""
+    of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
+    rank_correlation = None
+    if np.count_nonzero(~np.isnan(of_a) & ~np.isnan(of_b)) >= MIN_ITEMS:
+        rank_correlation = _finite(correlation(of_a, of_b, "spearman"))
+    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0)) or 1.0
+    shared = _finite(overlap(of_a, of_b, 0.0, largest))
+    return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
 
 
-def _series(scores: Sequence[ItemScores], own: Sequence[ItemScores]) -> Iterator[Series]:
-    corpus = scores[0].origin.corpus
-    for subset in _subsets(scores[0]):
-        lines: tuple[tuple[Side, str], ...] = (("domain", "domain to general"), ("general", "general to general"))
-        sets = [
-            (s.origin.encoder, line, _part(s, subset, side)[0] / s.scalars.get(f"ruler/{subset}", float("nan")))
-            for s in scores
-            for side, line in lines
-        ]
-        every = np.concatenate([values[~np.isnan(values)] for *_, values in sets])
-        if not len(every):
-            continue
-        low, high = float(every.min()), float(every.max()) + 1e-9
-        edges = np.linspace(low, high, BINS + 1)
-        panels = [
-            {"encoder": encoder, "line": line, "shares": histogram(values, low, high, BINS)[1].tolist()}
-            for encoder, line, values in sets
-        ]
-        data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": panels}
-        yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
-        if pairs := [_against(a, b, subset) for a, b in combinations(own, 2)]:
-            columns = ("pair", "Spearman of the distances", "overlap of the relative distances")
-            table = {"columns": columns, "formats": ("text", "number", "percent"), "rows": pairs}
-            yield Series(NAME, corpus, f"against_{subset}", "table", table)
+def _finite(value: float) -> float | None:
+    """Return a number; None where it is undefined."""
+    return None if np.isnan(value) else float(value)
 
 
-def _against(a: ItemScores, b: ItemScores, subset: str) -> list[Any]:
-    """Compare two models' distances of the same texts: their order, and their spread on each model's own ruler."""
-    x, y = (_relative(s, subset) for s in (a, b))
-    defined = ~(np.isnan(x) | np.isnan(y))
-    rank = correlation(x, y, "spearman") if defined.sum() >= MIN_ITEMS else float("nan")
-    top = float(max(np.nanmax(x, initial=0), np.nanmax(y, initial=0))) or 1.0
-    shared = overlap(x, y, 0.0, top)
-    return [f"{a.origin.encoder} − {b.origin.encoder}", *(None if np.isnan(v) else float(v) for v in (rank, shared))]
-
-
-def _findings(scores: ItemScores, rows: Sequence[Row]) -> Iterator[str]:
-    at = {(r.quantity, r.subset, r.condition): r.value for r in rows if r.encoder == scores.origin.encoder}
-    for subset in _subsets(scores):
-        domain, general = (at.get(("distance", subset, c)) for c in ("relative", "general relative"))
-        shared = at.get(("overlap", subset, ""))
+def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
+    value_of = {(r.quantity, r.subset, r.condition): r.value for r in rows if r.encoder == view.encoder}
+    for subset in view.subsets:
+        domain = value_of.get(("distance", subset, "relative"))
+        general = value_of.get(("distance", subset, "general relative"))
+        shared = value_of.get(("overlap", subset, ""))
         if domain is None or general is None or shared is None:
             continue
         yield (
-            f"{scores.origin.encoder}: the domain's {subset} lie {domain:.2f} mean pair distances from the nearest "
+            f"{view.encoder}: the domain's {subset} lie {domain:.2f} mean pair distances from the nearest "
             f"general ones, which lie {general:.2f} from each other; the two overlap by {shared:.0%}"
         )
 

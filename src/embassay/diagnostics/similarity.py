@@ -7,16 +7,26 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
-from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, row, unranked, verdict
-from embassay.diagnostics.overlap import overlap_rows, overlap_series
+from embassay.diagnostics.base import (
+    Meaning,
+    candidates_of,
+    comparisons,
+    estimate_of,
+    roles_of,
+    row,
+    stream_of,
+    unranked,
+    verdict,
+)
+from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,
@@ -28,7 +38,7 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
-from embassay.result import Estimate, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Result, Row, Series, Verdict
 from embassay.samples.pairs import Pair
 from embassay.stats.best import rank_correlations
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
@@ -72,7 +82,7 @@ class SimilarityDiagnostic:
     def score(self, corpus: Corpus[Pair], vectors: Vectors, origin: Origin) -> ItemScores:
         """Compute the cosine of each pair."""
         samples = corpus.samples
-        first, second = ([getattr(s, side) for s in samples] for side in ("first", "second"))
+        first, second = [s.first for s in samples], [s.second for s in samples]
         human = [np.nan if s.score is None else s.score for s in samples]
         return ItemScores(
             origin,
@@ -89,88 +99,100 @@ class SimilarityDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: correlations, and which differences are real."""
-        unit, human = scores[0].unit, scores[0].values["human"]
-        corpus, key = scores[0].origin.corpus, scores[0].origin.corpus_fingerprint
-        rows = [r for s in scores for r in _rows(s, draws)]
-        lexical = list(overlap_rows(scores[0], draws, {"all": (scores[0].values["lexical"], unit)}))
-        cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-        scored = int((~np.isnan(human)).sum()) >= MIN_ITEMS
-        roles = roles_of(scores, all_pairs=self.compare == "all")
-        found = {k: compare_correlations(human, cosines, unit, k, roles, draws, NAME, key) for k in KINDS if scored}
+        unit, human, corpus = scores[0].unit, scores[0].values["human"], scores[0].origin.corpus
+        rows = [row for s in scores for row in _rows(s, draws)]
+        lexical = list(overlap_rows(scores[0], draws, {"all": PairOverlap(scores[0].values["lexical"], unit)}))
+        series = [overlap_series(NAME, corpus, lexical, {"all": "all pairs"})]
+
+        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
+        if _has_enough(human):
+            series.insert(0, _curve(scores))
+            cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
+            roles = roles_of(scores, all_pairs=self.compare == "all")
+            for kind in KINDS:
+                stream = stream_of(scores[0])
+                differences = compare_correlations(human, cosines, unit, kind, roles, draws, *stream)
+                compared += comparisons(scores[0], kind, "all", differences)
+                if kind == HEADLINE:
+                    headline_differences = differences
         return Result(
             draws.seed,
             draws.resamples,
             rows=(*rows, *lexical),
-            comparisons=tuple(c for kind, ds in found.items() for c in comparisons(scores[0], kind, "all", ds)),
-            series=(
-                *([_curve(scores)] if scored else []),
-                overlap_series(NAME, corpus, lexical, {"all": "all pairs"}),
-            ),
-            verdicts=(_verdict(scores, rows, found.get(HEADLINE), draws),),
+            comparisons=tuple(compared),
+            series=tuple(series),
+            verdicts=(_verdict(scores, rows, headline_differences, draws),),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return item values whose mean is the correlation, which a test of "not worse" rests on.
+        """Return item values whose mean is the correlation, for a test of "not worse".
 
         None without human scores that vary. In simulation an encoder that is worse by the margin passes in 5-8 % of
         the cases with 100 pairs and more, in 9-12 % with 30.
         """
-        human = scores[0].values["human"]
-        values = {s.origin.encoder: influences(human, s.values["cosine"], HEADLINE) for s in scores}
-        if all(np.isnan(items).all() for items in values.values()):
+        headline = _influences(scores)
+        if all(np.isnan(items).all() for items in headline.values.values()):
             return None
-        purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, purpose, of_shares=False)
+        return headline
+
+
+def _influences(scores: Sequence[ItemScores]) -> Headline:
+    """Return the influence of each pair on the correlation, by encoder; NaN where nothing varies."""
+    human = scores[0].values["human"]
+    values = {s.origin.encoder: influences(human, s.values["cosine"], HEADLINE) for s in scores}
+    return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, stream_of(scores[0]), of_shares=False)
+
+
+def _has_enough(human: Floats) -> bool:
+    """Return whether there are enough human scores to correlate with."""
+    return len(human[~np.isnan(human)]) >= MIN_ITEMS
+
+
+def _vary(human: Floats) -> bool:
+    """Return whether the human scores differ."""
+    return bool(np.ptp(human[~np.isnan(human)]) > 0)
 
 
 def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
     """Yield an encoder's correlations, on all pairs and on each part of the corpus."""
-    own = scores.part("cosine", "human")
+    part = scores.part("cosine", "human")
     subsets = scores.labels["subset"]
-    parts = {"all": np.ones(len(subsets), dtype=bool)}
-    if len(names := np.unique(subsets)) > 1:
-        parts |= {f"subset:{name}": subsets == name for name in names.tolist() if name}
-    key = scores.origin.corpus_fingerprint
-    for subset, inside in parts.items():
-        human, cosine = (own.values[name][inside] for name in ("human", "cosine"))
-        unit = scores.unit[inside]
+    masks = {"all": np.ones(len(subsets), dtype=bool)}
+    names = np.unique(subsets).tolist()
+    if len(names) > 1:
+        masks |= {f"subset:{name}": subsets == name for name in names if name}
+    for subset, inside in masks.items():
+        human, cosine, unit = part.values["human"][inside], part.values["cosine"][inside], scores.unit[inside]
         for kind in KINDS:
-            yield row(own, draws, kind, subset, _estimate(human, cosine, unit, kind, draws, NAME, key))
+            estimate = _correlation(human, cosine, unit, kind, draws, stream_of(scores))
+            yield row(part, draws, kind, subset, estimate)
 
 
-def _estimate(
-    human: Floats, cosine: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, *purpose: str
+def _correlation(
+    human: Floats, cosine: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, stream: tuple[str, str]
 ) -> Estimate:
+    """Return a correlation, with the reason where there are no human scores or something does not vary."""
     if np.isnan(human).all():
         return Estimate(None, None, None, 0, 0, len(human), "the pairs have no human scores")
-    found = correlate(human, cosine, unit, kind, draws, *purpose)
-    if found.value is None and found.items >= MIN_ITEMS:
-        constant = np.ptp(human[~np.isnan(human)]) == 0
-        return replace(found, reason=f"the {'human scores' if constant else 'cosines'} do not vary")
-    return found
+    estimate = correlate(human, cosine, unit, kind, draws, *stream)
+    if estimate.value is None and estimate.items >= MIN_ITEMS:
+        constant = "cosines" if _vary(human) else "human scores"
+        return replace(estimate, reason=f"the {constant} do not vary")
+    return estimate
 
 
 def _verdict(
-    scores: Sequence[ItemScores], rows: Sequence[Row], found: tuple[PairedDifference, ...] | None, draws: Draws
+    scores: Sequence[ItemScores], rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws
 ) -> Verdict:
-    if found is None:
-        return unranked(scores, ["The pairs have too few human scores to correlate with"])
     human = scores[0].values["human"]
-    if np.ptp(human[~np.isnan(human)]) == 0:
+    if not _has_enough(human):
+        return unranked(scores, ["The pairs have too few human scores to correlate with"])
+    if not _vary(human):
         return unranked(scores, ["The human scores do not vary"])
-    level = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
-    headline: Mapping[str, tuple[Floats, Estimate]] = {
-        s.origin.encoder: (influences(human, s.values["cosine"], HEADLINE), _again(level[s.origin.encoder]))
-        for s in scores
-    }
+    estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
     cosines = candidates_of(scores, {s.origin.encoder: s.values["cosine"] for s in scores})
-    purpose = (NAME, scores[0].origin.corpus_fingerprint)
-    standings = rank_correlations(human, cosines, scores[0].unit, HEADLINE, draws, *purpose)
-    return verdict(scores, headline, HEADLINE, found, standings, of_shares=False)
-
-
-def _again(r: Row) -> Estimate:
-    return Estimate(r.value, r.low, r.high, r.items, r.units, r.undefined, r.reason)
+    standings = rank_correlations(human, cosines, scores[0].unit, HEADLINE, draws, *stream_of(scores[0]))
+    return verdict(scores, _influences(scores), estimates, differences, standings)
 
 
 def _curve(scores: Sequence[ItemScores]) -> Series:
@@ -178,19 +200,24 @@ def _curve(scores: Sequence[ItemScores]) -> Series:
     human = scores[0].values["human"]
     scored = np.flatnonzero(~np.isnan(human))
     order = scored[np.argsort(human[scored], kind="stable")]
-    groups = [g for g in np.array_split(order, BINS) if len(g)]
-    lines = []
+    groups = [group for group in np.array_split(order, BINS) if len(group)]
+    lines = list[dict[str, Any]]()
     for s in scores:
-        cosine = s.values["cosine"]
-        means = [float(np.nanmean(cosine[g])) if not np.isnan(cosine[g]).all() else None for g in groups]
+        means = [_mean_or_none(s.values["cosine"][group]) for group in groups]
         lines.append({"encoder": s.origin.encoder, "line": "pairs", "y": means})
     data = {
         "x": "human score, mean of each tenth of the pairs",
         "y": "mean cosine",
-        "at": [float(human[g].mean()) for g in groups],
+        "at": [float(human[group].mean()) for group in groups],
         "lines": lines,
     }
     return Series(NAME, scores[0].origin.corpus, "by_score", "curve", data)
+
+
+def _mean_or_none(values: Floats) -> float | None:
+    if np.isnan(values).all():
+        return None
+    return float(np.nanmean(values))
 
 
 _SPEARMAN = Column("Spearman", "spearman", format="number")

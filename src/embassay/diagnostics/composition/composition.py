@@ -2,17 +2,18 @@
 
 Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings". A sample is two
 sentences A and B and what a set operation makes of them: the overlap O, the difference D (what A says and B does not)
-or the union U. Six criteria: C1, C3 and C4 compare closenesses (``_set_criteria``), C2, C5 and C6 look at the
-projection of the target on the plane of A and B (:mod:`embassay.geometry.plane`).
+or the union U. There are six criteria (:mod:`embassay.diagnostics.composition.criteria`): C1, C3 and C4 compare
+closenesses, C2, C5 and C6 look at the projection of the target on the plane of A and B
+(:mod:`embassay.geometry.plane`).
 
-Beside each criterion stands what it gives by chance, with targets of other units in the place of the sample's own, the
-mean over 20 draws (fewer above 20,000 samples, see :func:`draws_needed`):
-the paper names as a limit that its criteria were never shown to tell models apart.
+The paper names as a limit that its criteria were never shown to tell models apart. So each criterion is shown beside
+its null: its value by chance, when targets of other units replace the sample's own, averaged over 20 draws (fewer
+above 20,000 samples, see :func:`draws_needed`). Encoders are compared by the excess, the observed value less its null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,28 +24,34 @@ from embassay.diagnostics.base import (
     Meaning,
     candidates_of,
     comparisons,
+    first_of_each_unit,
     pools_of,
     roles_of,
     share_row,
+    stream_of,
+    unit_codes,
     unranked,
     verdict,
 )
 from embassay.diagnostics.composition import page as composition_page
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
+    PLANE_CRITERION,
     Axes,
-    Block,
-    Key,
+    OperatorView,
+    QuantityKey,
     axes_of,
     bounds,
+    excess,
     main_claim,
     margin_criteria,
+    margin_names,
     numbers,
     yes_no,
 )
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
-from embassay.diagnostics.composition.ratings import matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
@@ -62,23 +69,45 @@ from embassay.vectors import Vectors
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE = ("share", "c1:TT", "cosine", "excess:eps0")
+HEADLINE = QuantityKey("share", "c1:TT", "cosine", "excess:eps0")
+COMPARED = (
+    HEADLINE,
+    QuantityKey("share", "c3:TT", "cosine", "excess:eps0"),
+    QuantityKey("share", "c4:vsB", "cosine", "excess:eps0"),
+    QuantityKey("share", "c4:vsA", "cosine", "excess:eps0"),
+    QuantityKey("share", "c2:between", "angle", "excess"),
+    QuantityKey("share", "c5:within15", "angle", "excess"),
+    QuantityKey("share", "c6:middle", "angle", "excess"),
+)
+"""What ``compare=all`` compares, the headline first."""
+CLAIMS = {
+    "C1 (overlap nearer to both than they are)": HEADLINE,
+    "C2 (overlap between them)": QuantityKey("share", "c2:between", "angle", "excess"),
+    "C3 (difference nearer to A)": QuantityKey("share", "c3:TT", "cosine", "excess:eps0"),
+    "C4 (A − B nearer to it than to B)": QuantityKey("share", "c4:vsB", "cosine", "excess:eps0"),
+    "C5 (difference near A)": QuantityKey("share", "c5:within15", "angle", "excess"),
+    "C6 (union in the middle)": QuantityKey("share", "c6:middle", "angle", "excess"),
+}
+"""What the finding of an encoder reports, by the words for it."""
 MEANING = Meaning("overlap above chance", "samples", 0.02)
 LAYOUT = composition_page.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
 MANY = 20_000
-"""Above so many samples fewer draws will do."""
+"""Above this number of samples fewer draws may suffice."""
 PILOT = 2
-"""Draws that say how many it takes."""
+"""Draws from which the number of draws is estimated."""
 TENTH = 0.1
 """The null's own error, as a share of the observed share's standard error, above ``MANY`` samples."""
 KEPT = 1_000_000
 """Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
 SHOWN = 8
-"""How many overlaps that fail for all encoders are shown."""
+"""How many overlaps that fail for all encoders are shown, at most."""
 ALONE = "no other unit has a target to compare with"
 NOT_APPLICABLE = "not applicable: all norms are 1"
+NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
+"""The subsets about samples in which one norm is longer."""
+Ints = NDArray[np.int64]
 
 
 def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int = 0) -> CompositionDiagnostic:
@@ -104,11 +133,19 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
 
 @dataclass(frozen=True)
 class CompositionDiagnostic:
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; see the module's documentation.
+
+    Attributes
+    ----------
+    many, kept
+        See ``MANY`` and ``KEPT``.
+    """
 
     compare: str = "headline"
     null_seed: int = 0
     shape: str = "composition"
+    many: int = MANY
+    kept: int = KEPT
 
     @property
     def options(self) -> str:
@@ -118,301 +155,288 @@ class CompositionDiagnostic:
     def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure each sample: five measures of A, B, target and the null's target, and both projections."""
         samples = corpus.samples
-        operator = np.array([s.operator for s in samples])
-        side = np.array(["right" if s.mirrored else "" for s in samples])
-        kind = np.char.add(operator, side)
         values = measured(samples, vectors)
-        angle = values["plane"][:, PLANAR.index("angle")]
-        targets = [s.target for s in samples]
-
-        def null_of(draws: range) -> dict[str, Floats]:
-            null = other_targets(targets, corpus.units, kind, self.null_seed, corpus.fingerprint, draws=draws)
-            return null_measured(samples, null, vectors, angle)
-
         scores = ItemScores(
             origin,
             measure="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
-            labels={"operator": operator, "side": side},
-            values={**values, "ratings": matrix([s.ratings for s in samples])},
+            labels={
+                "operator": np.array([s.operator for s in samples]),
+                "side": np.array(["right" if s.mirrored else "" for s in samples]),
+            },
+            values={**values, "ratings": rating_matrix([s.ratings for s in samples])},
             scalars={"unit_norm": float(all_unit(samples, vectors))},
         )
-        if len(samples) <= MANY:
-            return replace(scores, values={**scores.values, **null_of(range(DRAWS))})
-        null = null_of(range(PILOT))
-        number = draws_needed(replace(scores, values={**scores.values, **null}))
+        if len(samples) <= self.many:
+            null = self._null(scores, corpus, vectors, range(DRAWS))
+            return replace(scores, values={**scores.values, **null})
+
+        null = self._null(scores, corpus, vectors, range(PILOT))
+        number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
         if number > PILOT:
-            more = null_of(range(PILOT, number))
+            more = self._null(scores, corpus, vectors, range(PILOT, number))
             null = {name: np.concatenate([null[name], more[name]], axis=1) for name in null}
         return replace(scores, values={**scores.values, **null})
 
+    def _null(self, scores: ItemScores, corpus: Corpus[Sample], vectors: Vectors, draws: range) -> dict[str, Floats]:
+        """Return the same values with targets of other units of the same operator, (n, draws) each."""
+        targets = [s.target for s in corpus.samples]
+        group = np.char.add(scores.labels["operator"], scores.labels["side"])
+        null = other_targets(targets, corpus.units, group, self.null_seed, corpus.fingerprint, draws=draws)
+        angle = scores.values["plane"][:, PLANAR.index("angle")]
+        return null_measured(corpus.samples, null, vectors, angle)
+
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
-        asked = [s for s in scores if not s.origin.baseline] or list(scores)
-        # Their digests are worked out once: these are large.
+        requested = [s for s in scores if not s.origin.baseline] or list(scores)
+        # Made once, because each part computes a digest of its arrays, which are large.
         parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
-        rows, axes = list[Row](), dict[str, Axes]()
-        for name, inside in _sides(scores[0]).items():
-            axes[name] = _axes(asked, name, inside)
-            rows += _rows(parts, name, inside, axes[name], draws)
-        own = _sides(scores[0])
-        rated = {name: inside for name, inside in own.items() if name != "right"}
+        blocks = blocks_of(scores[0])
+        rated = {name: block for name, block in blocks.items() if name != "right"}
+        rows = list[Row]()
+        for name, items in blocks.items():
+            rows += _rows(parts, requested, name, items, draws)
         rows += rating_rows(scores[0], draws, rated)
-        found, differences = _compared(scores, own, self.compare, draws)
+
+        roles = roles_of(scores, all_pairs=self.compare == "all")
+        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
+        for key in COMPARED if self.compare == "all" else (HEADLINE,):
+            values, unit = _excess_of_encoders(scores, blocks, key)
+            if not values:
+                continue
+            differences = compare_means(values, unit, roles, draws, *stream_of(scores[0]), of_shares=True)
+            compared += comparisons(scores[0], key.quantity, key.subset, differences, key.condition, key.measure)
+            if key == HEADLINE:
+                headline_differences = differences
         return Result(
             draws.seed,
             draws.resamples,
             rows=tuple(rows),
-            comparisons=tuple(found),
-            series=(*series(NAME, scores, own), *rating_series(scores[0], rated)),
-            examples=tuple(_examples(asked, own)),
-            verdicts=(_verdict(scores, own, differences, rows, draws),),
+            comparisons=tuple(compared),
+            series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
+            examples=tuple(_examples(requested, blocks)),
+            verdicts=(self._verdict(scores, headline_differences, rows, draws),),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the item values of the headline, which a test of "not worse" rests on; None without overlaps."""
-        values, unit = _of_figure(scores, _sides(scores[0]), HEADLINE)
+        """Return C1 less its null, sample by sample, of all encoders; None without overlaps."""
+        values, unit = _excess_of_encoders(scores, blocks_of(scores[0]), HEADLINE)
         if not values:
             return None
-        quantity, subset, _, condition = HEADLINE
-        purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        return Headline(quantity, MEANING.margin, values, unit, purpose, subset, condition)
+        stream = stream_of(scores[0])
+        return Headline(HEADLINE.quantity, MEANING.margin, values, unit, stream, HEADLINE.subset, HEADLINE.condition)
+
+    def _verdict(
+        self,
+        scores: Sequence[ItemScores],
+        differences: Sequence[PairedDifference],
+        rows: Sequence[Row],
+        draws: Draws,
+    ) -> Verdict:
+        findings = [_finding(s.origin.encoder, rows) for s in scores if not s.origin.baseline]
+        notes = [finding for finding in findings if finding]
+        headline = self.headline(scores)
+        if headline is None:
+            return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *notes])
+        table = np.stack(list(headline.values.values()), axis=1)
+        is_difference = np.full(len(headline.values), True)
+        (row,) = means([table], headline.unit, draws, *headline.purpose, differences=is_difference)
+        estimates = dict(zip(headline.values, row, strict=True))
+        candidates = candidates_of(scores, headline.values)
+        standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
+        return verdict(scores, headline, estimates, differences, standings, leader="Highest", notes=notes)
 
 
-def draws_needed(scores: ItemScores) -> int:
+def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
     """Return how many draws keep the null's own error under a tenth of the observed share's standard error.
 
     With v the mean over samples of a claim's variance between draws, the mean over n samples and D draws has the
-    variance v/(n·D); so D = v/(n·(SE/10)²), for the operator that needs most, at least ``PILOT`` and at most ``DRAWS``,
-    and so many that no more than ``KEPT`` numbers of each kind are kept.
+    variance v/(n·D); so D = v/(n·(SE/10)²), for the operator that needs most.
 
     Parameters
     ----------
     scores
         With the first draws of the null.
+    kept
+        Samples times draws, at most.
+
+    Returns
+    -------
+    At least ``PILOT`` and at most ``DRAWS``.
     """
     needed = 0.0
-    for side, inside in _sides(scores).items():
-        block = Block(scores, _operator(side), inside)
-        observed, drawn = main_claim(block), main_claim(block, null=True)
-        both = ~(np.isnan(observed) | np.isnan(drawn).any(axis=0))
-        unit = np.unique(scores.unit[inside][both], return_inverse=True)[1].astype(np.int64)
+    for name, items in blocks_of(scores).items():
+        view = OperatorView(scores, operator_of(name), items)
+        observed, drawn = main_claim(view), main_claim(view, null=True)
+        defined = ~(np.isnan(observed) | np.isnan(drawn).any(axis=0))
+        unit = unit_codes(scores.unit[items][defined])
         if len(np.unique(unit)) < MIN_UNITS:
             continue
-        between_draws = float(drawn[:, both].var(axis=0, ddof=1).mean())
-        largest_variance = ratio_variance(observed[both], unit) * TENTH**2
-        if between_draws:
-            needed = max(needed, between_draws / int(both.sum()) / largest_variance if largest_variance else np.inf)
-    most = min(DRAWS, KEPT // len(scores.item))
+        variance_between_draws = float(drawn[:, defined].var(axis=0, ddof=1).mean())
+        if not variance_between_draws:
+            continue
+        largest_variance = ratio_variance(observed[defined], unit) * TENTH**2
+        if not largest_variance:
+            needed = np.inf
+        else:
+            needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
+    most = min(DRAWS, kept // len(scores.item))
     return int(max(PILOT, min(most, np.ceil(needed))))
 
 
-def _sides(scores: ItemScores) -> dict[str, NDArray[np.int64]]:
-    """Return the items of each operator; ``right`` are the mirrored differences."""
-    operator, side = scores.labels["operator"], scores.labels["side"]
-    found = {name: np.flatnonzero((operator == name) & (side == "")) for name in ("overlap", "difference", "union")}
-    found["right"] = np.flatnonzero(side == "right")
-    return {name: rows for name, rows in found.items() if rows.size}
+def blocks_of(scores: ItemScores) -> dict[str, Ints]:
+    """Return the items of each block of samples: of each operator, and ``right`` for the mirrored differences."""
+    operator, mirrored = scores.labels["operator"], scores.labels["side"] == "right"
+    masks = {name: (operator == name) & ~mirrored for name in ("overlap", "difference", "union")}
+    masks["right"] = mirrored
+    return {name: np.flatnonzero(mask) for name, mask in masks.items() if mask.any()}
 
 
-def _operator(side: str) -> str:
-    return "difference" if side == "right" else side
-
-
-def _axes(scores: Iterable[ItemScores], side: str, inside: NDArray[np.int64]) -> Axes:
-    operator = _operator(side)
-    blocks = [Block(s, operator, inside) for s in scores]
-    return {(c, m): axes_of(c, m, blocks) for c in margin_criteria(operator) for m in MEASURES}
+def operator_of(block: str) -> str:
+    """Return the operator of a block's samples."""
+    return "difference" if block == "right" else block
 
 
 def _rows(
-    scores: Sequence[ItemScores], side: str, inside: NDArray[np.int64], axes: Axes, draws: Draws
+    parts: Sequence[ItemScores], requested: Sequence[ItemScores], block: str, items: Ints, draws: Draws
 ) -> Iterator[Row]:
-    """Yield the figures of one operator for all encoders, all with the same resamples."""
-    unit = np.unique(scores[0].unit[inside], return_inverse=True)[1].astype(np.int64)
-    blocks = [Block(s, _operator(side), inside) for s in scores]
-    keys = [key for key, _ in numbers(blocks[0], axes)]
-    tables = (np.array([values for _, values in numbers(block, axes)]).T for block in blocks)
-    purpose = (NAME, scores[0].origin.corpus_fingerprint)
-    differences = np.array([condition.startswith("excess") for *_, condition in keys])
-    found = means(tables, unit, draws, *purpose, differences=differences)
-    of_shares = shares_of_encoders((dict(yes_no(block)) for block in blocks), unit)
-    pools = pools_of(scores)
-    for block, estimates, shares in zip(blocks, found, of_shares, strict=True):
-        pool = pools[block.scores.origin.encoder]
-        applies = not block.scores.scalars["unit_norm"]
-        of_means = {key: PooledShare(e, pooled=False) for key, e in zip(keys, estimates, strict=True)}
-        for key, figure in {**shares, **of_means}.items():
-            told = figure if applies else _comparable_only(key, figure)
-            yield _row(block.scores, draws, key, _alone(key, told, block), side, axes, pool)
-        yield from _spreads(block, unit, draws, side)
+    """Yield the figures of one block for all encoders, all with the same resamples.
+
+    Parameters
+    ----------
+    parts
+        The scores of all encoders, without ratings.
+    requested
+        The encoders whose margins the grid of tolerances spans.
+    """
+    operator = operator_of(block)
+    views = [OperatorView(s, operator, items) for s in parts]
+    spanning = [OperatorView(s, operator, items) for s in requested]
+    axes: Axes = {(c, m): axes_of(c, m, spanning) for c in margin_criteria(operator) for m in MEASURES}
+
+    unit = unit_codes(parts[0].unit[items])
+    keys = [key for key, _ in numbers(views[0], axes)]
+    is_difference = np.array([key.condition.startswith("excess") for key in keys])
+    # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
+    tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
+    estimates = means(tables, unit, draws, *stream_of(parts[0]), differences=is_difference)
+    shares = shares_of_encoders((dict(yes_no(view)) for view in views), unit)
+
+    pools = pools_of(parts)
+    for view, of_means, of_shares in zip(views, estimates, shares, strict=True):
+        figures = dict(of_shares)
+        for key, estimate in zip(keys, of_means, strict=True):
+            figures[key] = PooledShare(estimate, pooled=False)
+        for key, share in figures.items():
+            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, pools[view.encoder])
+        for key, estimate in _standard_deviations(view, unit):
+            yield _row(view, draws, key, PooledShare(estimate, pooled=False), block, axes, pools[view.encoder])
 
 
-def _row(scores: ItemScores, draws: Draws, key: Key, share: PooledShare, side: str, axes: Axes, pool: str = "") -> Row:
-    quantity, subset, measure, condition = key
-    if side == "right":
+def _row(
+    view: OperatorView, draws: Draws, key: QuantityKey, share: PooledShare, block: str, axes: Axes, pool: str
+) -> Row:
+    """Make a row; a figure over the grid of tolerances is signed with the grid's ends."""
+    condition = key.condition
+    if block == "right":
         condition = f"right:{condition}".rstrip(":")
-    more = {}
+    signed = dict[str, str]()
     if condition.endswith("grid"):
-        grids = axes[subset.split(":")[0], measure]
-        more["grid"] = bounds(grids[int(subset.endswith("vsA")) :][:1] if subset.startswith("c4") else grids)
-    return share_row(scores, draws, quantity, subset, share, pool, condition, measure, **more)
+        criterion = key.subset.split(":")[0]
+        grids = axes[criterion, key.measure]
+        if criterion == "c4":
+            # The two margins of c4 are two figures, each over its own axis.
+            grids = grids[1:] if key.subset == "c4:vsA" else grids[:1]
+        signed["grid"] = bounds(grids)
+    return share_row(view.scores, draws, key.quantity, key.subset, share, pool, condition, key.measure, **signed)
 
 
-def _alone(key: Key, share: PooledShare, block: Block) -> PooledShare:
-    """Return the figure, with the reason where no other unit has a target to compare with."""
-    estimate = share.estimate
-    about_null = key[3].startswith(("null", "excess")) and estimate.value is None and estimate.undefined > 0
-    if about_null and np.isnan(block.raw("cosine", "AN")).all() and not np.isnan(block.raw("cosine", "AT")).all():
-        return replace(share, estimate=replace(estimate, reason=ALONE))
-    return share
-
-
-def _comparable_only(key: Key, share: PooledShare) -> PooledShare:
-    """Return the figure, or say that it does not apply where all norms are 1."""
-    if key[1] in ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b"):
+def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> PooledShare:
+    """Return the figure, with the reason where it does not apply or where there is no null."""
+    if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
         return PooledShare(Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE), pooled=False)
+    estimate = share.estimate
+    about_null = key.condition.startswith(("null", "excess"))
+    if about_null and estimate.value is None and estimate.undefined > 0:
+        no_null = np.isnan(view.raw("cosine", "AN")).all()
+        has_targets = not np.isnan(view.raw("cosine", "AT")).all()
+        if no_null and has_targets:
+            return replace(share, estimate=replace(estimate, reason=ALONE))
     return share
 
 
-def _spreads(block: Block, unit: NDArray[np.int64], draws: Draws, side: str) -> Iterator[Row]:
-    """Yield the standard deviations of margins and positions over samples."""
-    found: list[tuple[Key, Floats]] = []
-    for criterion in margin_criteria(block.operator):
-        names = ("vsB", "vsA") if criterion == "c4" else ("1", "2")
+def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[QuantityKey, Estimate]]:
+    """Yield the standard deviations of margins and positions over samples; without intervals."""
+    figures = dict[QuantityKey, Floats]()
+    for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
-            margins = block.margins(criterion, measure)
-            pairs = zip(names, margins, strict=True)
-            found += [(("margin_sd", f"{criterion}:{name}", measure, ""), margin) for name, margin in pairs]
-    criterion = {"overlap": "c2", "difference": "c5", "union": "c6"}[block.operator]
-    found.append((("position_sd", criterion, "angle", ""), block.planar("position")))
-    for key, values in found:
+            margins = view.margins(criterion, measure)
+            for name, margin in zip(margin_names(criterion), margins, strict=True):
+                figures[QuantityKey("margin_sd", name, measure, "")] = margin
+    position = QuantityKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
+    figures[position] = view.planar("position")
+    for key, values in figures.items():
         defined = values[~np.isnan(values)]
-        units = int(np.count_nonzero(np.bincount(unit[~np.isnan(values)])))
-        value = float(defined.std(ddof=1)) if len(defined) > 1 else None
-        reason = None if value is not None else "fewer than two samples are defined"
-        estimate = Estimate(value, None, None, len(defined), units, len(values) - len(defined), reason)
-        yield _row(block.scores, draws, key, PooledShare(estimate, pooled=False), side, {})
+        units = len(np.unique(unit[~np.isnan(values)]))
+        undefined = len(values) - len(defined)
+        if len(defined) > 1:
+            value = float(defined.std(ddof=1))
+            yield key, Estimate(value, None, None, len(defined), units, undefined)
+        else:
+            reason = "fewer than two samples are defined"
+            yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
 
 
-def _compared(
-    scores: Sequence[ItemScores], sides: dict[str, NDArray[np.int64]], which: str, draws: Draws
-) -> tuple[list[Comparison], tuple[PairedDifference, ...]]:
-    """Compare the encoders on what each criterion gives beyond its null."""
-    wanted = [HEADLINE]
-    if which == "all":
-        wanted += [("share", s, "cosine", "excess:eps0") for s in ("c3:TT", "c4:vsB", "c4:vsA")]
-        wanted += [("share", s, "angle", "excess") for s in ("c2:between", "c5:within15", "c6:middle")]
-    found, headline = list[Comparison](), tuple[PairedDifference, ...]()
-    roles = roles_of(scores, all_pairs=which == "all")
-    for key in wanted:
-        values, unit = _of_figure(scores, sides, key)
-        if not values:
-            continue
-        purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        differences = compare_means(values, unit, roles, draws, *purpose, of_shares=True)
-        headline = differences if key == HEADLINE else headline
-        found += comparisons(scores[0], key[0], key[1], differences, key[3], key[2])
-    return found, headline
-
-
-def _of_figure(
-    scores: Sequence[ItemScores], sides: dict[str, NDArray[np.int64]], key: Key
-) -> tuple[dict[str, Floats], NDArray[np.int64]]:
-    """Return the (m,) item values of a figure less its null by encoder, and the items' units."""
-    side = {"c1": "overlap", "c2": "overlap", "c6": "union"}.get(key[1].split(":")[0], "difference")
-    if side not in sides:
+def _excess_of_encoders(
+    scores: Sequence[ItemScores], blocks: Mapping[str, Ints], key: QuantityKey
+) -> tuple[dict[str, Floats], Ints]:
+    """Return the (m,) item values of a figure less its null by encoder, and the items' units; none without samples."""
+    criterion = key.subset.split(":")[0]
+    block = {"c1": "overlap", "c2": "overlap", "c6": "union"}.get(criterion, "difference")
+    if block not in blocks:
         return {}, np.zeros(0, dtype=np.int64)
-    inside = sides[side]
-    values = {s.origin.encoder: _excess(Block(s, side, inside), key) for s in scores}
-    return values, np.unique(scores[0].unit[inside], return_inverse=True)[1].astype(np.int64)
-
-
-def _excess(block: Block, key: Key) -> Floats:
-    null = (*key[:3], "null:eps0" if key[3].endswith("eps0") else "null")
-    observed = (*key[:3], "eps0" if key[3].endswith("eps0") else "")
-    found: dict[Key, Floats] = {}
-    for name, values in yes_no(block):
-        if name in (observed, null):
-            found[name] = values
-        if len(found) == 2:
-            break
-    with np.errstate(invalid="ignore"):
-        return found[observed] - found[null]
-
-
-def _verdict(
-    scores: Sequence[ItemScores],
-    sides: dict[str, NDArray[np.int64]],
-    differences: tuple[PairedDifference, ...],
-    rows: Sequence[Row],
-    draws: Draws,
-) -> Verdict:
-    notes = [_finding(s.origin.encoder, rows) for s in scores if not s.origin.baseline]
-    values, unit = _of_figure(scores, sides, HEADLINE)
-    if not values:
-        return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *filter(None, notes)])
-    purpose = (NAME, scores[0].origin.corpus_fingerprint)
-    tables = [np.stack(list(values.values()), axis=1)]
-    estimates = means(tables, unit, draws, *purpose, differences=np.full(len(values), True))[0]
-    headline = {name: (v, estimate) for (name, v), estimate in zip(values.items(), estimates, strict=True)}
-    quantity, subset, _, condition = HEADLINE
-    standings = rank_means(candidates_of(scores, values), unit, draws, *purpose, wrong=None)
-    return verdict(
-        scores,
-        headline,
-        quantity,
-        differences,
-        standings,
-        unit=unit,
-        subset=subset,
-        condition=condition,
-        leader="Highest",
-        notes=filter(None, notes),
-    )
+    items = blocks[block]
+    values = {s.origin.encoder: excess(OperatorView(s, block, items), key) for s in scores}
+    return values, unit_codes(scores[0].unit[items])
 
 
 def _finding(encoder: str, rows: Sequence[Row]) -> str:
-    """Say in one sentence what holds for an encoder beyond its null, and what does not."""
-    claims = {
-        "C1 (overlap nearer to both than they are)": ("c1:TT", "excess:eps0"),
-        "C2 (overlap between them)": ("c2:between", "excess"),
-        "C3 (difference nearer to A)": ("c3:TT", "excess:eps0"),
-        "C4 (A − B nearer to it than to B)": ("c4:vsB", "excess:eps0"),
-        "C5 (difference near A)": ("c5:within15", "excess"),
-        "C6 (union in the middle)": ("c6:middle", "excess"),
-    }
+    """Return in one sentence which criteria are above their null for an encoder; empty where none has an interval."""
+    low = {(r.quantity, r.subset, r.measure, r.condition): r.low for r in rows if r.encoder == encoder}
     above, not_above = list[str](), list[str]()
-    for name, (subset, condition) in claims.items():
-        measure = "cosine" if condition == "excess:eps0" else "angle"
-        found = [
-            r for r in rows if (r.encoder, r.subset, r.measure, r.condition) == (encoder, subset, measure, condition)
-        ]
-        if found and found[0].low is not None:
-            (above if found[0].low > 0 else not_above).append(name)
-    if not above and not not_above:
-        return ""
-    told = f"{encoder} is above chance on {', '.join(above)}" if above else f"{encoder} is above chance on no criterion"
-    return told + (f"; not on {', '.join(not_above)}" if not_above and above else "")
-
-
-def _examples(scores: Sequence[ItemScores], sides: dict[str, NDArray[np.int64]]) -> Iterator[Example]:
-    """Show overlaps that are farther from A and from B than these are from each other, for all encoders."""
-    if "overlap" not in sides:
-        return
-    blocks = [Block(s, "overlap", sides["overlap"]) for s in scores]
-    with np.errstate(invalid="ignore"):
-        worst = np.max([np.maximum(*b.margins("c1", "cosine")) for b in blocks], axis=0)
-    failed = np.flatnonzero(worst < 0)
-    taken = set[int]()
-    for place in failed[np.argsort(worst[failed], kind="stable")].tolist():
-        index = int(sides["overlap"][place])
-        if int(scores[0].unit[index]) in taken or len(taken) == SHOWN:
+    for words, key in CLAIMS.items():
+        lower_limit = low.get(key)
+        if lower_limit is None:
             continue
-        taken.add(int(scores[0].unit[index]))
-        for block in blocks:
-            raw = {"a": "AT", "b": "BT", "overlap": "AB"}
-            values = {field: float(block.raw("cosine", name)[place]) for field, name in raw.items()}
-            origin = block.scores.origin
-            yield Example(NAME, origin.corpus, origin.encoder, str(block.scores.item[index]), "c1 fails", {}, values)
+        if lower_limit > 0:
+            above.append(words)
+        else:
+            not_above.append(words)
+    if above and not_above:
+        return f"{encoder} is above chance on {', '.join(above)}; not on {', '.join(not_above)}"
+    if above:
+        return f"{encoder} is above chance on {', '.join(above)}"
+    if not_above:
+        return f"{encoder} is above chance on no criterion"
+    return ""
+
+
+def _examples(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Example]:
+    """Show overlaps that are farther from A and from B than these are from each other, for all encoders."""
+    if "overlap" not in blocks:
+        return
+    items = blocks["overlap"]
+    views = [OperatorView(s, "overlap", items) for s in scores]
+    better_margin = [np.maximum(*view.margins("c1", "cosine")) for view in views]
+    of_best_encoder = np.max(better_margin, axis=0)
+    failed = np.flatnonzero(of_best_encoder < 0)
+    worst_first = failed[np.argsort(of_best_encoder[failed], kind="stable")]
+    for place in first_of_each_unit(worst_first.tolist(), scores[0].unit[items], SHOWN):
+        for view in views:
+            cosines = {
+                "a": view.raw("cosine", "AT")[place],
+                "b": view.raw("cosine", "BT")[place],
+                "overlap": view.raw("cosine", "AB")[place],
+            }
+            yield view.example(int(items[place]), "c1 fails", cosines)

@@ -1,4 +1,4 @@
-"""What a criterion would give by chance: the same samples, each with the target of another unit."""
+"""The null of the criteria: the same samples, each with the target of another unit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from embassay.randomness import generator
 
 TRIES = 64
+"""Rounds of drawing at random; what is missing then is drawn from a list of all that fit."""
 Ints = NDArray[np.int64]
 
 
 def other_targets(
     targets: Sequence[str], unit: Ints, group: NDArray[np.str_], seed: int, *purpose: str, draws: Iterable[int]
 ) -> Ints:
-    """Draw, for each sample, other samples of its group whose targets stand in for its own.
+    """Draw, for each sample, other samples of its group whose targets replace its own.
 
     Parameters
     ----------
@@ -25,38 +26,41 @@ def other_targets(
     unit
         (n,) a sample of the same unit is never taken.
     group
-        (n,) what kind of target it is, an operator for example.
+        (n,) the kind of target, an operator for example.
     draws
-        The numbers of the draws; each number has a random stream of its own, so further draws move none.
+        The numbers of the draws. Each number has its own random stream, so further draws change none.
 
     Returns
     -------
-    (n, draws) indices, −1 where no sample will do.
+    (n, draws) indices, −1 where no sample fits.
     """
     text = np.unique(np.asarray(targets), return_inverse=True)[1]
-    members_of = [(name, np.flatnonzero(group == name)) for name in np.unique(group).tolist()]
-    columns = []
+    members_of = {name: np.flatnonzero(group == name) for name in np.unique(group).tolist()}
+    columns = list[Ints]()
     for number in draws:
         column = np.full(len(targets), -1)
-        for name, members in members_of:
-            column[members] = _drawn(members, text, unit, generator(seed, "null", name, f"draw {number}", *purpose))
+        for name, members in members_of.items():
+            stream = generator(seed, "null", name, f"draw {number}", *purpose)
+            column[members] = _draw(members, text, unit, stream)
         columns.append(column)
     return np.stack(columns, axis=1)
 
 
-def _drawn(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) -> Ints:
+def _draw(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) -> Ints:
+    """Return for each member another one of different unit and text, −1 where there is none."""
     drawn = np.full(len(members), -1)
     for _ in range(TRIES):
-        open_ = np.flatnonzero(drawn < 0)
-        if not open_.size:
+        missing = np.flatnonzero(drawn < 0)
+        if not missing.size:
             return drawn
-        chosen, own = members[stream.integers(0, len(members), size=len(open_))], members[open_]
-        fits = (unit[chosen] != unit[own]) & (text[chosen] != text[own])
-        drawn[open_[fits]] = chosen[fits]
-    # Where hardly any sample fits, all that do are listed.
+        samples = members[missing]
+        others = members[stream.integers(0, len(members), size=len(missing))]
+        fits = (unit[others] != unit[samples]) & (text[others] != text[samples])
+        drawn[missing[fits]] = others[fits]
+    # Hardly any member fits: list those that do.
     for place in np.flatnonzero(drawn < 0):
-        own = members[place]
-        allowed = members[(unit[members] != unit[own]) & (text[members] != text[own])]
-        if allowed.size:
-            drawn[place] = allowed[stream.integers(0, len(allowed))]
+        sample = members[place]
+        fitting = members[(unit[members] != unit[sample]) & (text[members] != text[sample])]
+        if fitting.size:
+            drawn[place] = fitting[stream.integers(0, len(fitting))]
     return drawn

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.composition.criteria import Block, over_draws
+from embassay.diagnostics.composition.criteria import OperatorView, over_draws
 from embassay.geometry.closeness import MEASURES
 from embassay.layout import (
     Column,
@@ -28,68 +30,70 @@ from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
 DEGREES = np.arange(0, 181, 3)
-"""Where the share of differences near A is read off."""
+"""The angles at which the curve of differences near A is drawn."""
 
 
-def series(diagnostic: str, scores: Sequence[ItemScores], sides: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
+def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
     """Yield the figures: angle histograms (the paper's 4 and 6), norm ratios (10), and the share near A by angle."""
     corpus = scores[0].origin.corpus
-    for side, name in (("overlap", "angles_overlap"), ("difference", "angles_difference")):
-        if side in sides:
-            blocks = [Block(s, side, sides[side]) for s in scores]
-            yield _histograms(diagnostic, corpus, name, "angle / angle between A and B", (0.0, 2.0), blocks, _angles)
-    if "difference" in sides:
-        yield _within(diagnostic, corpus, [Block(s, "difference", sides["difference"]) for s in scores])
-    if "union" in sides:
-        blocks = [Block(s, "union", sides["union"]) for s in scores]
-        yield _histograms(
-            diagnostic, corpus, "positions_union", "position: 0 is A, 1 is B", (-1.0, 2.0), blocks, _positions
-        )
-        yield _histograms(diagnostic, corpus, "norm_ratio", "‖A‖ / ‖B‖", (0.0, 2.0), blocks, _ratio)
+    for operator in ("overlap", "difference"):
+        if operator in blocks:
+            angles = _Histogram("angle / angle between A and B", 0.0, 2.0)
+            for s in scores:
+                view = OperatorView(s, operator, blocks[operator])
+                # Where A and B have the same direction the ratio is undefined.
+                with np.errstate(invalid="ignore"):
+                    angles.add(view, "A to projection", view.planar("from_a") / view.planar("angle"))
+                    angles.add(view, "B to projection", view.planar("from_b") / view.planar("angle"))
+            yield angles.series(diagnostic, corpus, f"angles_{operator}")
+    if "difference" in blocks:
+        views = [OperatorView(s, "difference", blocks["difference"]) for s in scores]
+        yield Series(diagnostic, corpus, "within", "curve", _share_near_a(views))
+    if "union" in blocks:
+        positions = _Histogram("position: 0 is A, 1 is B", -1.0, 2.0)
+        ratios = _Histogram("‖A‖ / ‖B‖", 0.0, 2.0)
+        for s in scores:
+            view = OperatorView(s, "union", blocks["union"])
+            positions.add(view, "union", view.planar("position"))
+            positions.add(view, "null", view.planar("position", null=True).ravel())
+            ratios.add(view, "samples", view.planar("norm_ratio"))
+        yield positions.series(diagnostic, corpus, "positions_union")
+        yield ratios.series(diagnostic, corpus, "norm_ratio")
 
 
-def _angles(block: Block) -> dict[str, Floats]:
-    angle = block.planar("angle")
-    with np.errstate(invalid="ignore"):
-        return {"A to projection": block.planar("from_a") / angle, "B to projection": block.planar("from_b") / angle}
+@dataclass
+class _Histogram:
+    """Panels with the same bins from low to high."""
+
+    title: str
+    low: float
+    high: float
+    panels: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, view: OperatorView, line: str, values: Floats) -> None:
+        """Add a panel of an encoder."""
+        shares = histogram(values, self.low, self.high)[1]
+        self.panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
+
+    def series(self, diagnostic: str, corpus: str, name: str) -> Series:
+        """Return the figure."""
+        edges = histogram(np.zeros(0), self.low, self.high)[0]
+        data = {"x": self.title, "edges": edges.tolist(), "panels": self.panels}
+        return Series(diagnostic, corpus, name, "histogram", data)
 
 
-def _positions(block: Block) -> dict[str, Floats]:
-    return {"union": block.planar("position"), "null": block.planar("position", null=True).ravel()}
-
-
-def _ratio(block: Block) -> dict[str, Floats]:
-    return {"samples": block.planar("norm_ratio")}
-
-
-def _histograms(
-    diagnostic: str,
-    corpus: str,
-    name: str,
-    title: str,
-    ends: tuple[float, float],
-    blocks: Sequence[Block],
-    values: Callable[[Block], dict[str, Floats]],
-) -> Series:
-    panels = []
-    for block in blocks:
-        for line, numbers in values(block).items():
-            edges, shares = histogram(numbers, *ends)
-            panels.append({"encoder": block.scores.origin.encoder, "line": line, "shares": shares.tolist()})
-    data = {"x": title, "edges": edges.tolist(), "panels": panels}
-    return Series(diagnostic, corpus, name, "histogram", data)
-
-
-def _within(diagnostic: str, corpus: str, blocks: Sequence[Block]) -> Series:
-    lines = []
-    for block in blocks:
+def _share_near_a(views: Sequence[OperatorView]) -> dict[str, Any]:
+    """Return the curves of the share of differences whose projection lies within each angle of A."""
+    lines = list[dict[str, Any]]()
+    for view in views:
         for line, null in (("difference", False), ("null", True)):
-            angle = np.rad2deg(block.planar("from_a", null))
-            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= most)) for most in DEGREES)
-            share = [float(np.nanmean(values)) if not np.isnan(values).all() else 0.0 for values in near]
-            lines.append({"encoder": block.scores.origin.encoder, "line": line, "y": share})
-    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
-    return Series(diagnostic, corpus, "within", "curve", data)
+            angle = np.rad2deg(view.planar("from_a", null))
+            shares = list[float]()
+            for most in DEGREES:
+                within = over_draws(np.where(np.isnan(angle), np.nan, angle <= most))
+                shares.append(0.0 if np.isnan(within).all() else float(np.nanmean(within)))
+            lines.append({"encoder": view.encoder, "line": line, "y": shares})
+    return {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
 
 
 def _share(heading: str, subset: str, condition: str = "eps0", measure: str = "cosine") -> Column:

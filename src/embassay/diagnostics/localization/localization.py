@@ -1,15 +1,15 @@
 """Does what means the same lie together? Name the group of each sentence from its vector.
 
 White, Togneri, Liu & Bennamoun (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic
-Classification Task", ADCS. Sentences come in paraphrase groups. A linear support vector machine that has seen two
-thirds of every group names the group of the rest: ``accuracy``, the mean over three folds. Two companions do without a
+Classification Task", ADCS. Sentences come in paraphrase groups. A linear support vector machine is trained on two
+thirds of every group and names the group of the rest: ``accuracy``, the mean over three folds. Two companions need no
 classifier: ``centroid_accuracy`` and ``map_at_r``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,23 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict
+from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict, without_baselines
 from embassay.diagnostics.localization.page import LAYOUT
-from embassay.diagnostics.localization.rows import NAME, QUANTITIES, View, rows_of, shares_of
+from embassay.diagnostics.localization.rows import NAME, QUANTITIES, LocalizationView, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
     FOLDS,
+    classify,
     codes,
     cosine_with,
-    named,
+    count_zero_vectors,
     nearest_centroid,
     precision_at_r,
     stratified_folds,
-    zero_vectors,
 )
-from embassay.diagnostics.localization.series import examples, findings, series_of
+from embassay.diagnostics.localization.series import agreement_series, examples, findings, published_series
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
-from embassay.result import Result
+from embassay.result import Comparison, Result
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
@@ -45,10 +45,9 @@ from embassay.vectors import Vectors
 
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE = ("accuracy", "all")
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)
 LIGHT = 3_000_000
-"""Numbers times groups that are classified sooner than another process has been told of them."""
+"""Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
 Rule = Literal["paper", "sklearn"]
 __all__ = ["LAYOUT", "NAME", "create"]
 
@@ -70,7 +69,7 @@ def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline",
     Raises
     ------
     SpecError
-        For a fold that there is not.
+        For a fold that does not exist.
     """
     if not 0 <= fold < FOLDS:
         raise SpecError(f"diagnostic {NAME!r}, option 'fold': must be 0 to {FOLDS - 1}, is {fold}")
@@ -92,12 +91,12 @@ class Localization:
         return "" if self.folds == "paper" else f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
-        """Refuse a corpus with a group that does not reach into every fold, or with fewer than two groups.
+        """Check that there are two groups or more, and that each is large enough for every fold.
 
         Raises
         ------
         InputError
-            With what to do.
+            If not; the message says what to do.
         """
         sizes = Counter(sample.group for sample in corpus.samples)
         if len(sizes) < 2:
@@ -117,123 +116,120 @@ class Localization:
         return self.begin(corpus, vectors, origin, at_once).finish()
 
     def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
-        """Hand out the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
+        """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
         if vectors.search is None:
             raise ValueError(f"{NAME} needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
         samples = corpus.samples
-        labels = codes([s.group for s in samples])
+        groups = [s.group for s in samples]
+        labels = codes(groups)
+        names = np.array(list(dict.fromkeys(groups)))
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
-        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
         matrix = vectors.matrix[rows]
-        classifiers = tuple(_classifiers(matrix, vectors, rows, labels, fold, submit))
-        companions = {
+        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
+        for number in range(FOLDS):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            # An encoder that learns from texts learns from the fold's training texts only.
+            learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+            classifiers.append(_start_classifier(learnt, labels, train, test, submit))
+        values = {
             "centroid_accuracy": nearest_centroid(matrix, labels),
             "map_at_r": precision_at_r(matrix, labels, vectors.search),
             "to_own": cosine_with(matrix, labels, labels),
+            "fold": fold.astype(np.float64),
         }
-        group = np.array([s.group for s in samples])
-        name = np.array(list(dict.fromkeys(group.tolist())))
 
         def finish() -> ItemScores:
-            place, converged = np.empty(len(labels), dtype=np.int64), []
-            for number, part in enumerate(classifiers):
-                place[fold == number], done = part.result()
-                converged.append(done)
+            predicted = np.empty(len(labels), dtype=np.int64)
+            unconverged = 0
+            for number, classifier in enumerate(classifiers):
+                predicted[fold == number], converged = classifier.result()
+                unconverged += not converged
+            values["accuracy"] = (predicted == labels).astype(np.float64)
+            values["to_named"] = cosine_with(matrix, labels, predicted)
             return ItemScores(
                 origin,
                 measure="linear_svm",
                 item=np.array([s.id for s in samples]),
                 unit=corpus.units,
-                labels={"group": group, "named": name[place]},
-                values={
-                    "accuracy": (place == labels).astype(np.float64),
-                    "fold": fold.astype(np.float64),
-                    **companions,
-                    "to_named": cosine_with(matrix, labels, place),
-                },
-                scalars={"zeros": float(zero_vectors(matrix)), "unconverged": float(FOLDS - sum(converged))},
+                labels={"group": np.array(groups), "named": names[predicted]},
+                values=values,
+                scalars={"zeros": float(count_zero_vectors(matrix)), "unconverged": float(unconverged)},
             )
 
-        return Pending(classifiers, finish)
+        return Pending(tuple(classifiers), finish)
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
-        views = [View(s) for s in scores]
-        own = [v for v in views if not v.scores.origin.baseline] or views
+        views = [LocalizationView(s) for s in scores]
+        requested = without_baselines(views)
+        one = views[0]
         shares = shares_of(views)
-        level = {name: found.accuracy.estimate for name, found in shares.items()}
-        found = dict(_compared(views, draws, self.compare))
-        headline = {v.encoder: (v.values("accuracy"), level[v.encoder]) for v in views}
+        accuracy = {name: of_encoder.accuracy.estimate for name, of_encoder in shares.items()}
+
+        compared = list[Comparison]()
+        for quantity in QUANTITIES if self.compare == "all" else ("accuracy",):
+            differences = self._compare(views, quantity, draws)
+            compared += comparisons(scores[0], quantity, "all", differences, measure=one.measure(quantity))
+            if quantity == "accuracy":
+                headline_differences = differences
+
+        headline = self.headline(scores)
+        candidates = candidates_of(scores, headline.values)
+        standings = rank_means(candidates, headline.unit, draws, *one.stream, fold=one.fold)
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(r for v in views for r in rows_of(v, shares[v.encoder], draws)),
-            comparisons=tuple(
-                c
-                for name, ds in found.items()
-                for c in comparisons(scores[0], name, "all", ds, measure=views[0].measure(name))
+            rows=tuple(row for view in views for row in rows_of(view, shares[view.encoder], draws)),
+            comparisons=tuple(compared),
+            series=(
+                *agreement_series(views, self.fold, draws),
+                *published_series(one, requested, accuracy),
             ),
-            series=tuple(series_of(views, own, level, self.fold, draws)),
-            examples=tuple(examples(own)),
+            examples=tuple(examples(requested)),
             verdicts=(
                 verdict(
                     scores,
                     headline,
-                    "accuracy",
-                    found["accuracy"],
-                    rank_means(
-                        candidates_of(scores, {v.encoder: v.values("accuracy") for v in views}),
-                        scores[0].unit,
-                        draws,
-                        NAME,
-                        views[0].corpus_key,
-                        fold=views[0].fold,
-                    ),
-                    chance=1 / views[0].groups,
-                    notes=findings(own, level),
+                    accuracy,
+                    headline_differences,
+                    standings,
+                    chance=one.chance,
+                    notes=findings(requested, accuracy),
                 ),
             ),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
-        """Return the item values of the headline, which a test of "not worse" rests on; each sentence counts alike."""
-        views = [View(s) for s in scores]
-        values = {v.encoder: v.values("accuracy") for v in views}
-        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, (NAME, views[0].corpus_key))
+        """Return the accuracy, sentence by sentence, of all encoders; sentences have equal weights, not folds."""
+        views = [LocalizationView(s) for s in scores]
+        values = {view.encoder: view.values("accuracy") for view in views}
+        return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
+
+    def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
+        """Compare the encoders by one quantity; the accuracy is a mean over folds, the others over sentences."""
+        roles = roles_of([view.scores for view in views], all_pairs=self.compare == "all")
+        values = {view.encoder: view.values(quantity) for view in views}
+        unit, stream = views[0].scores.unit, views[0].stream
+        if quantity == "accuracy":
+            return compare_means_over_folds(values, views[0].fold, unit, roles, draws, *stream)
+        of_shares = quantity == "centroid_accuracy"
+        return compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
 
 
-def _classifiers(
+def _start_classifier(
     matrix: Any,
-    vectors: Vectors,
-    rows: NDArray[np.int64],
     labels: NDArray[np.int64],
-    fold: NDArray[np.int64],
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
     submit: Submit,
-) -> Iterator[Future[tuple[NDArray[np.int64], bool]]]:
-    """Yield what will hold the group that each test sentence of a fold is placed in; small ones are worked out here.
+) -> Future[tuple[NDArray[np.int64], bool]]:
+    """Start the classifier of one fold; a small one runs here, at once.
 
-    Parameters
-    ----------
-    matrix
-        (n, d) the vectors of the sentences.
-    rows
-        (n,) the row of the vectors that each sentence has.
+    The parameters and the result are those of :func:`~embassay.diagnostics.localization.scores.classify`.
     """
-    for number in range(FOLDS):
-        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        learnt: Any = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
-        work = (learnt.nnz if issparse(learnt) else learnt.size) * int(labels.max(initial=0))
-        yield (at_once if work < LIGHT else submit)(named, learnt, labels, train, test)
-
-
-def _compared(views: Sequence[View], draws: Draws, which: str) -> Iterator[tuple[str, tuple[PairedDifference, ...]]]:
-    """Yield the differences of each quantity: of the headline, or of all of them and between all pairs."""
-    unit, key = views[0].scores.unit, views[0].corpus_key
-    roles = roles_of([v.scores for v in views], all_pairs=which == "all")
-    for name in QUANTITIES if which == "all" else QUANTITIES[:1]:
-        values = {v.encoder: v.values(name) for v in views}
-        if name == "accuracy":
-            yield name, compare_means_over_folds(values, views[0].fold, unit, roles, draws, NAME, key)
-        else:
-            shares = name == "centroid_accuracy"
-            yield name, compare_means(values, unit, roles, draws, NAME, key, of_shares=shares)
+    entries = matrix.nnz if issparse(matrix) else matrix.size
+    work = entries * int(labels.max(initial=0))
+    if work < LIGHT:
+        return at_once(classify, matrix, labels, train, test)
+    return submit(classify, matrix, labels, train, test)

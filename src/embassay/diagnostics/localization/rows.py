@@ -1,4 +1,4 @@
-"""One encoder's placed sentences, and the figures made of them."""
+"""One encoder's classified sentences, and the rows made of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import pools_of, row, share_row
+from embassay.diagnostics.base import View, pools_of, row, share_row
 from embassay.diagnostics.localization.scores import codes
 from embassay.result import Estimate, Row
 from embassay.stats.folds import shares_over_folds
@@ -25,20 +25,8 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class View:
-    """What one encoder did with the sentences of one corpus."""
-
-    scores: ItemScores
-
-    @property
-    def encoder(self) -> str:
-        """The encoder's label."""
-        return self.scores.origin.encoder
-
-    @property
-    def corpus_key(self) -> str:
-        """What names the corpus's random streams: its content."""
-        return self.scores.origin.corpus_fingerprint
+class LocalizationView(View):
+    """One encoder's sentences."""
 
     @cached_property
     def fold(self) -> Ints:
@@ -47,103 +35,123 @@ class View:
 
     @cached_property
     def group(self) -> Ints:
-        """(n,) the number of each sentence's group, in the order in which groups are first seen."""
+        """(n,) the code of each sentence's group, in the order in which groups are first seen."""
         return codes(self.scores.labels["group"].tolist())
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the groups by their numbers."""
+    def group_names(self) -> tuple[str, ...]:
+        """The names of the groups by their codes."""
         return tuple(dict.fromkeys(self.scores.labels["group"].tolist()))
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
-        return len(self.names)
+        """The number of groups."""
+        return len(self.group_names)
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of a guess among the groups."""
+        return 1 / self.groups
+
+    @property
+    def predicted(self) -> NDArray[np.str_]:
+        """(n,) the name of the group that the classifier places each sentence in."""
+        return self.scores.labels["named"]
 
     @cached_property
     def wrong(self) -> NDArray[np.bool_]:
-        """(n,) which sentences were placed in another group."""
+        """(n,) which sentences the classifier places in another group."""
         return np.asarray(self.values("accuracy") == 0)
 
     def values(self, quantity: str) -> Floats:
         """Return (n,) a quantity of each sentence; NaN is undefined."""
         return self.scores.values[quantity]
 
-    def part(self, quantity: str) -> ItemScores:
-        """Return the scores that a quantity is made of, for its signature."""
-        return self._placed if quantity == "accuracy" else self._near
+    def scores_behind(self, quantity: str) -> ItemScores:
+        """Return the part of the scores that a quantity is computed from, for its signature."""
+        return self._classifier_scores if quantity == "accuracy" else self._cosine_scores
 
+    # Kept, because each part computes a digest of its arrays, and there are many rows.
     @cached_property
-    def _placed(self) -> ItemScores:
+    def _classifier_scores(self) -> ItemScores:
         return self.scores.part("accuracy", "fold")
 
     @cached_property
-    def _near(self) -> ItemScores:
-        return self.scores.part(*QUANTITIES[1:])
+    def _cosine_scores(self) -> ItemScores:
+        return self.scores.part("centroid_accuracy", "map_at_r")
 
     def measure(self, quantity: str) -> str:
-        """Return what a quantity rests on: the classifier, or cosines."""
+        """Return what a quantity is based on: the classifier, or cosines."""
         return self.scores.measure if quantity == "accuracy" else "cosine"
 
 
 @dataclass(frozen=True)
-class Shares:
-    """The shares of one encoder, with limits that may rest on the others.
+class LocalizationShares:
+    """The shares of one encoder, with limits that may depend on the other encoders.
 
     Attributes
     ----------
     accuracy
         The mean over folds.
-    others
-        The accuracy on each fold, and that of the nearest centroid, by quantity and subset.
-    placed_pool, near_pool
-        Names of the other encoders, for the signatures of what the classifier placed, and of what lies near.
+    centroid_accuracy
+        Over all sentences.
+    by_fold
+        The accuracy on each fold, by subset.
+    classifier_pool, cosine_pool
+        Hashes of the other encoders' scores, for the signatures of the classifier's quantities and of the others.
     """
 
     accuracy: PooledShare
-    others: Mapping[tuple[str, str], PooledShare]
-    placed_pool: str
-    near_pool: str
+    centroid_accuracy: PooledShare
+    by_fold: Mapping[str, PooledShare]
+    classifier_pool: str
+    cosine_pool: str
 
 
-def shares_of(views: Sequence[View]) -> dict[str, Shares]:
+def shares_of(views: Sequence[LocalizationView]) -> dict[str, LocalizationShares]:
     """Estimate the shares of all encoders."""
-    one = views[0]
-    over_folds = shares_over_folds([v.values("accuracy") for v in views], one.fold, one.scores.unit)
-    others = shares_of_encoders((_figures(v) for v in views), one.scores.unit)
-    placed, near = (pools_of([v.part(quantity) for v in views]) for quantity in QUANTITIES[:2])
-    return {
-        v.encoder: Shares(accuracy, shares, placed[v.encoder], near[v.encoder])
-        for v, accuracy, shares in zip(views, over_folds, others, strict=True)
-    }
+    fold, unit = views[0].fold, views[0].scores.unit
+    accuracies = shares_over_folds([view.values("accuracy") for view in views], fold, unit)
+    centroid_accuracies = shares_of_encoders(({"all": view.values("centroid_accuracy")} for view in views), unit)
+    by_fold = shares_of_encoders((_right_by_fold(view) for view in views), unit)
+    classifier_pools = pools_of([view.scores_behind("accuracy") for view in views])
+    cosine_pools = pools_of([view.scores_behind("centroid_accuracy") for view in views])
+    shares = dict[str, LocalizationShares]()
+    for place, view in enumerate(views):
+        shares[view.encoder] = LocalizationShares(
+            accuracies[place],
+            centroid_accuracies[place]["all"],
+            by_fold[place],
+            classifier_pools[view.encoder],
+            cosine_pools[view.encoder],
+        )
+    return shares
 
 
-def _figures(view: View) -> dict[tuple[str, str], Floats]:
-    """Return the (n,) items of the shares that are no means over folds."""
+def _right_by_fold(view: LocalizationView) -> dict[str, Floats]:
+    """Return by fold (n,) which sentences are placed right; ABSENT for those of other folds."""
     right = view.values("accuracy")
-    folds = np.unique(view.fold).tolist()
-    by_fold = {("accuracy", f"fold{number}"): np.where(view.fold == number, right, ABSENT) for number in folds}
-    return {("centroid_accuracy", "all"): view.values("centroid_accuracy"), **by_fold}
+    return {f"fold{number}": np.where(view.fold == number, right, ABSENT) for number in np.unique(view.fold).tolist()}
 
 
-def rows_of(view: View, shares: Shares, draws: Draws) -> Iterator[Row]:
+def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) -> Iterator[Row]:
     """Yield all rows of one encoder."""
-    centroid, precision = QUANTITIES[1:]
-    yield share_row(view.part("accuracy"), draws, "accuracy", "all", shares.accuracy, shares.placed_pool)
-    near, pool = view.part(centroid), shares.near_pool
-    yield share_row(near, draws, centroid, "all", shares.others[centroid, "all"], pool, measure=view.measure(centroid))
-    mean_precision = mean(view.values(precision), view.scores.unit, draws, NAME, view.corpus_key)
-    yield row(near, draws, precision, "all", mean_precision, measure=view.measure(precision))
-    for (quantity, subset), found in shares.others.items():
-        if quantity == "accuracy":
-            yield share_row(view.part("accuracy"), draws, quantity, subset, found, shares.placed_pool)
+    classifier, cosines = view.scores_behind("accuracy"), view.scores_behind("centroid_accuracy")
+    pool = shares.classifier_pool
+    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
+    centroid = shares.centroid_accuracy
+    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, shares.cosine_pool, measure="cosine")
+    precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
+    yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
+    for subset, share in shares.by_fold.items():
+        yield share_row(classifier, draws, "accuracy", subset, share, pool)
     yield from _by_group(view, draws)
 
 
-def _by_group(view: View, draws: Draws) -> Iterator[Row]:
+def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     """Yield the accuracy in each group; a group is one unit, so it has no interval."""
-    sizes = np.bincount(view.group)
-    right = np.bincount(view.group, weights=view.values("accuracy"))
-    for name, number, total in zip(view.names, sizes.tolist(), right.tolist(), strict=True):
-        estimate = Estimate(total / number, None, None, number, 1, 0, too_few(1))
-        yield row(view.part("accuracy"), draws, "accuracy", f"group:{name}", estimate)
+    sizes = np.bincount(view.group).tolist()
+    numbers_right = np.bincount(view.group, weights=view.values("accuracy")).tolist()
+    for name, size, right in zip(view.group_names, sizes, numbers_right, strict=True):
+        estimate = Estimate(right / size, None, None, size, 1, 0, too_few(1))
+        yield row(view.scores_behind("accuracy"), draws, "accuracy", f"group:{name}", estimate)

@@ -1,18 +1,19 @@
 """Which one-word edits does an encoder notice?
 
 Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS". The cosine of an
-original with each of its edits (a synonym, an antonym, a typo, another word, two negations), freed of anisotropy:
+original with each of its edits (a synonym, an antonym, a typo, another word, two negations), corrected for anisotropy:
 
     cos_norm = (cos − cos_avg) / (1 − cos_avg)
 
-with cos_avg the mean cosine of the first half of the originals with the rest. Never one overall score: what *should*
-be near depends on the task. What can be said is which edit is nearer than which.
+with cos_avg the mean cosine of the first half of the originals with the rest (:func:`normalised`). There is no overall
+score: which edits *should* be near depends on the task. The contrasts say which edit is nearer than which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
@@ -21,22 +22,25 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
     Meaning,
+    View,
     candidates_of,
     comparisons,
+    estimate_of,
     pools_of,
     roles_of,
     row,
     share_row,
     unranked,
     verdict,
+    without_baselines,
 )
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
-from embassay.diagnostics.overlap import overlap_rows, overlap_series
+from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
-from embassay.result import Estimate, Example, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Example, Result, Row, Series, Verdict
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.best import rank_means
@@ -62,13 +66,18 @@ MEANING = Meaning(
     lower=("similarity_antonym", "similarity_negation"),
     neither=("baseline", "similarity_random", "similarity_corpus"),
 )
+HEADLINE_SUBSET = "-".join(HEADLINE)
 COLLAPSED = 1e-6
-"""A mean cosine this near to 1 leaves nothing to normalise by."""
+"""An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
-MOST = 1000
-"""Originals of each half that random pairs are ranked among: up to a million pairs."""
+RANKED = 1000
+"""Originals of each half whose pairs the percentiles are based on, at most: up to a million pairs."""
 SHOWN = 8
+"""How many originals whose negation is nearer than their synonym are shown, at most."""
 POINTS = 241
+"""Points of each density curve."""
+PER_EDIT = ("similarity", "cosine", "percentile")
+"""The quantities of each edit; they name methods of the view."""
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsDiagnostic:
@@ -84,8 +93,21 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsD
 
 
 def normalised(cosine: Floats, average: float) -> Floats:
-    """Return (cos − cos_avg)/(1 − cos_avg): 1 the same, 0 as near as random pairs; NaN for a collapsed encoder."""
-    if not average <= 1 - COLLAPSED:
+    """Return the cosine corrected for anisotropy, (cos − cos_avg)/(1 − cos_avg).
+
+    Parameters
+    ----------
+    cosine
+        (n,) of originals with an edit; NaN is undefined, ``ABSENT`` no such edit.
+    average
+        cos_avg, the mean cosine of random pairs; NaN where there are none.
+
+    Returns
+    -------
+    (n,) 1 for the same direction, 0 as near as random pairs, negative farther; NaN for a collapsed encoder.
+    """
+    has_room = average <= 1 - COLLAPSED
+    if not has_room:
         return np.where(cosine == ABSENT, ABSENT, np.nan)
     return (cosine - average) / (1 - average)
 
@@ -103,15 +125,14 @@ class MinimalPairsDiagnostic:
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
         cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
-        lexical = np.full((len(samples), len(ALL_EDITS) * len(QUANTITIES)), ABSENT)
+        lexical = np.full((len(samples), len(ALL_EDITS), len(QUANTITIES)), ABSENT)
         for place, edit in enumerate(ALL_EDITS):
-            rows = [i for i, s in enumerate(samples) if edit in dict(s.edits)]
-            texts = [dict(samples[i].edits)[edit] for i in rows]
-            if not rows:
+            text_of = {row: dict(s.edits)[edit] for row, s in enumerate(samples) if edit in dict(s.edits)}
+            if not text_of:
                 continue
+            rows, texts = list(text_of), list(text_of.values())
             cosine[rows, place] = paired_cosine(originals[rows], vectors.take(texts))
-            columns = slice(place * len(QUANTITIES), (place + 1) * len(QUANTITIES))
-            lexical[rows, columns] = overlap(pairs_of([samples[i].original for i in rows], texts))
+            lexical[rows, place] = overlap(pairs_of([samples[row].original for row in rows], texts))
         half = len(samples) // 2
         average = mean_cosine(originals[:half], originals[half:]) if half else float("nan")
         return ItemScores(
@@ -122,305 +143,301 @@ class MinimalPairsDiagnostic:
             labels={},
             values={
                 "cosine": cosine,
-                "random_pair": _random_pairs(originals),
-                "percentile": _percentiles(originals, cosine),
-                "lexical": lexical,
+                "random_pair": random_pairs(originals),
+                "percentile": percentiles(originals, cosine),
+                "lexical": lexical.reshape(len(samples), -1),
             },
             scalars={} if np.isnan(average) else {"average": average},
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: similarity of each edit, contrasts, orderings."""
-        views = [_View(s) for s in scores]
-        own = [v for v in views if not v.scores.origin.baseline] or views
-        corpus, edits = scores[0].origin.corpus, views[0].edits
-        rows = [r for of_view in _rows(views, draws) for r in of_view]
+        views = [MinimalPairsView(s) for s in scores]
+        requested = without_baselines(views)
+        corpus, edits, unit = views[0].corpus, views[0].edits, scores[0].unit
+        rows = list(_rows(views, draws))
         lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], edits)))
-        found = {key: _compared(views, key, draws, self.compare) for key in _wanted(edits, self.compare)}
+
+        roles = roles_of(scores, all_pairs=self.compare == "all")
+        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
+        for (quantity, subset), values in self._compared_quantities(views).items():
+            differences = compare_means(values, unit, roles, draws, *views[0].stream)
+            compared += comparisons(scores[0], quantity, subset, differences)
+            if (quantity, subset) == ("contrast", HEADLINE_SUBSET):
+                headline_differences = differences
+        notes = [note for view in requested for note in _findings(view, rows)]
         return Result(
             draws.seed,
             draws.resamples,
             rows=(*rows, *lexical),
-            comparisons=tuple(
-                c for (quantity, subset), ds in found.items() for c in comparisons(scores[0], quantity, subset, ds)
-            ),
+            comparisons=tuple(compared),
             series=(
                 _densities(views),
-                overlap_series(NAME, corpus, lexical, _lexical_labels(edits)),
-                *_by_training(own, rows),
+                overlap_series(NAME, corpus, lexical, {"all": "all edits", **{edit: LABELS[edit] for edit in edits}}),
+                *_by_training(requested, rows),
             ),
-            examples=tuple(_examples(own)),
-            verdicts=(_verdict(views, own, rows, found.get(("contrast", "-".join(HEADLINE)), ()), draws),),
+            examples=tuple(_examples(requested)),
+            verdicts=(self._verdict(scores, rows, headline_differences, notes, draws),),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the item values of the headline, which a test of "not worse" rests on; None without such edits."""
-        views = [_View(s) for s in scores]
+        """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""
+        views = [MinimalPairsView(s) for s in scores]
         if not set(HEADLINE) <= set(views[0].edits):
             return None
-        subset = "-".join(HEADLINE)
-        values = {v.encoder: _values(v, ("contrast", subset)) for v in views}
-        purpose = (NAME, views[0].corpus_key)
-        return Headline("contrast", MEANING.margin, values, scores[0].unit, purpose, subset, of_shares=False)
+        values = {view.encoder: _defined(view.contrast(*HEADLINE)) for view in views}
+        unit, stream = scores[0].unit, views[0].stream
+        return Headline("contrast", MEANING.margin, values, unit, stream, HEADLINE_SUBSET, of_shares=False)
+
+    def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
+        """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
+        quantities = dict[tuple[str, str], dict[str, Floats]]()
+        for pair in _contrasts(views[0].edits):
+            if pair == HEADLINE or self.compare == "all":
+                values = {view.encoder: _defined(view.contrast(*pair)) for view in views}
+                quantities["contrast", "-".join(pair)] = values
+        if self.compare == "all":
+            for edit in views[0].edits:
+                quantities["similarity", edit] = {view.encoder: _defined(view.similarity(edit)) for view in views}
+        return quantities
+
+    def _verdict(
+        self,
+        scores: Sequence[ItemScores],
+        rows: Sequence[Row],
+        differences: Sequence[PairedDifference],
+        notes: Sequence[str],
+        draws: Draws,
+    ) -> Verdict:
+        headline = self.headline(scores)
+        if headline is None:
+            return unranked(scores, ["Ranking needs originals with a synonym and a negation of the main verb", *notes])
+        key = ("contrast", HEADLINE_SUBSET, "")
+        estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset, r.condition) == key}
+        candidates = candidates_of(scores, headline.values)
+        standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
+        return verdict(scores, headline, estimates, differences, standings, leader="Highest", notes=notes)
 
 
 @dataclass(frozen=True)
-class _View:
-    """One encoder's scores."""
-
-    scores: ItemScores
-
-    @property
-    def encoder(self) -> str:
-        """The encoder's label."""
-        return self.scores.origin.encoder
-
-    @property
-    def corpus_key(self) -> str:
-        """What names the corpus's random streams: its content."""
-        return self.scores.origin.corpus_fingerprint
+class MinimalPairsView(View):
+    """One encoder's originals and edits."""
 
     @property
     def average(self) -> float:
         """The mean cosine of random pairs; NaN where there are none."""
         return self.scores.scalars.get("average", float("nan"))
 
-    @property
+    @cached_property
     def edits(self) -> tuple[str, ...]:
         """The edits that some original has."""
-        there = (self.scores.values["cosine"] != ABSENT).any(axis=0)
-        return tuple(edit for edit, is_there in zip(ALL_EDITS, there, strict=True) if is_there)
+        has_edit = (self.scores.values["cosine"] != ABSENT).any(axis=0)
+        return tuple(edit for edit, some in zip(ALL_EDITS, has_edit, strict=True) if some)
 
     def cosine(self, edit: str) -> Floats:
-        """(n,) cosine of the originals with an edit."""
+        """Return (n,) the cosine of the originals with an edit."""
         return self.scores.values["cosine"][:, ALL_EDITS.index(edit)]
 
     def similarity(self, edit: str) -> Floats:
-        """(n,) the same, normalised."""
+        """Return (n,) the same, normalised; see :func:`normalised`."""
         return normalised(self.cosine(edit), self.average)
 
     def percentile(self, edit: str) -> Floats:
-        """(n,) the share of random pairs that are less near."""
+        """Return (n,) the share of random pairs that are less similar."""
         return self.scores.values["percentile"][:, ALL_EDITS.index(edit)]
 
     def contrast(self, first: str, second: str, raw: bool = False) -> Floats:
-        """(n,) how much nearer the first edit is; no item where the original lacks one of them."""
-        of = self.cosine if raw else self.similarity
-        return _together(of(first), of(second), np.subtract)
+        """Return (n,) how much more similar the first edit is; ABSENT where the original lacks one of them."""
+        if raw:
+            a, b = self.cosine(first), self.cosine(second)
+        else:
+            a, b = self.similarity(first), self.similarity(second)
+        # ABSENT is infinite: infinity less infinity is undefined, and replaced below.
+        with np.errstate(invalid="ignore"):
+            return _where_both(a, b, a - b)
 
     def nearer(self, first: str, second: str) -> Floats:
-        """(n,) 1 where the first edit is nearer, ½ in a tie, 0 else."""
-        return _together(self.cosine(first), self.cosine(second), lambda a, b: (a > b) + 0.5 * (a == b))
+        """Return (n,) 1 where the first edit is nearer, ½ in a tie, 0 otherwise."""
+        a, b = self.cosine(first), self.cosine(second)
+        return _where_both(a, b, (a > b) + 0.5 * (a == b))
 
 
-def _together(first: Floats, second: Floats, function: Any) -> Floats:
-    """Apply a function where both are defined: NaN where one is undefined, no item where one is absent."""
-    found = np.full(len(first), np.nan)
-    both = np.isfinite(first) & np.isfinite(second)
-    found[both] = function(first[both], second[both])
-    found[(first == ABSENT) | (second == ABSENT)] = ABSENT
-    return found
+def _where_both(first: Floats, second: Floats, values: Floats) -> Floats:
+    """Return the values where both edits are defined; ABSENT where one is absent, NaN where one is undefined."""
+    values = np.where(np.isfinite(first) & np.isfinite(second), values, np.nan)
+    return np.where((first == ABSENT) | (second == ABSENT), ABSENT, values)
 
 
-def _rows(views: Sequence[_View], draws: Draws) -> Iterator[list[Row]]:
-    """Yield each encoder's rows; all are resampled together."""
-    edits = views[0].edits
-    contrasts = [pair for pair in CONTRASTS if set(pair) <= set(edits)]
-    keys = [(quantity, edit, "") for quantity in ("similarity", "cosine", "percentile") for edit in edits]
-    keys += [("contrast", "-".join(pair), condition) for condition in ("", "raw") for pair in contrasts]
-    tables = (
-        np.stack(
-            [getattr(v, quantity)(edit) for quantity in ("similarity", "cosine", "percentile") for edit in edits]
-            + [v.contrast(*pair, raw=raw) for raw in (False, True) for pair in contrasts],
-            axis=1,
-        )
-        for v in views
-    )
-    unit = views[0].scores.unit
-    orders = [{f"{a}>{b}": v.nearer(a, b) for a, b in combinations(edits, 2)} for v in views]
-    parts = [v.scores.part("cosine", "random_pair", "percentile") for v in views]
+def _defined(values: Floats) -> Floats:
+    """Return the values with NaN where an original lacks the edit."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _contrasts(edits: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the contrasts whose two edits some original has."""
+    return [pair for pair in CONTRASTS if set(pair) <= set(edits)]
+
+
+def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
+    """Yield the rows of all encoders; their means share the resamples."""
+    edits, unit = views[0].edits, views[0].scores.unit
+    keys = [(quantity, edit, "") for quantity in PER_EDIT for edit in edits]
+    for condition in ("", "raw"):
+        keys += [("contrast", "-".join(pair), condition) for pair in _contrasts(edits)]
+    estimates = means((_columns(view, edits) for view in views), unit, draws, *views[0].stream)
+
+    orderings = list[dict[str, Floats]]()
+    for view in views:
+        orderings.append({f"{a}>{b}": view.nearer(a, b) for a, b in combinations(edits, 2)})
+    nearer = shares_of_encoders(orderings, unit)
+
+    parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
     pools = pools_of(parts)
-    summed = means(tables, unit, draws, NAME, views[0].corpus_key)
-    for view, own, estimates, nearer in zip(views, parts, summed, shares_of_encoders(orders, unit), strict=True):
-        rows = [
-            row(own, draws, quantity, subset, _explained(estimate, view), condition)
-            for (quantity, subset, condition), estimate in zip(keys, estimates, strict=True)
-        ]
-        rows += [share_row(own, draws, "nearer", name, found, pools[view.encoder]) for name, found in nearer.items()]
-        yield [*rows, row(own, draws, "baseline", "all", _baseline(view))]
+    for view, scores, of_means, of_shares in zip(views, parts, estimates, nearer, strict=True):
+        for (quantity, subset, condition), estimate in zip(keys, of_means, strict=True):
+            yield row(scores, draws, quantity, subset, _with_reason(estimate, view), condition)
+        for subset, share in of_shares.items():
+            yield share_row(scores, draws, "nearer", subset, share, pools[view.encoder])
+        yield row(scores, draws, "baseline", "all", _baseline(view))
 
 
-def _explained(estimate: Estimate, view: _View) -> Estimate:
-    """Return the estimate, with the reason where it is the baseline that is missing."""
+def _columns(view: MinimalPairsView, edits: Sequence[str]) -> Floats:
+    """Return the (n, k) values of the quantities of each edit and of the contrasts, normalised and raw."""
+    columns = [getattr(view, quantity)(edit) for quantity in PER_EDIT for edit in edits]
+    for raw in (False, True):
+        columns += [view.contrast(*pair, raw=raw) for pair in _contrasts(edits)]
+    return np.stack(columns, axis=1)
+
+
+def _with_reason(estimate: Estimate, view: MinimalPairsView) -> Estimate:
+    """Return the estimate, with the reason where the missing baseline makes it undefined."""
     if estimate.value is None and estimate.undefined and np.isnan(view.average):
         return replace(estimate, reason=NO_BASELINE)
     return estimate
 
 
-def _baseline(view: _View) -> Estimate:
-    """Return the mean cosine of random pairs; held fixed in every resample, so without an interval."""
-    n, units = len(view.scores.item), len(np.unique(view.scores.unit))
+def _baseline(view: MinimalPairsView) -> Estimate:
+    """Return the mean cosine of random pairs; no interval, because every resample uses the same."""
+    originals, units = len(view.scores.item), len(np.unique(view.scores.unit))
     if np.isnan(view.average):
-        return Estimate(None, None, None, 0, 0, n, NO_BASELINE)
-    return Estimate(view.average, None, None, n, units)
+        return Estimate(None, None, None, 0, 0, originals, NO_BASELINE)
+    return Estimate(view.average, None, None, originals, units)
 
 
-def _wanted(edits: Sequence[str], which: str) -> list[tuple[str, str]]:
-    """Return the (quantity, subset) that are compared."""
-    there = [("contrast", "-".join(pair)) for pair in CONTRASTS if set(pair) <= set(edits)]
-    if which == "all":
-        return there + [("similarity", edit) for edit in edits]
-    return [key for key in there if key[1] == "-".join(HEADLINE)]
-
-
-def _compared(views: Sequence[_View], key: tuple[str, str], draws: Draws, which: str) -> tuple[PairedDifference, ...]:
-    values = {v.encoder: _values(v, key) for v in views}
-    roles = roles_of([v.scores for v in views], all_pairs=which == "all")
-    return compare_means(values, views[0].scores.unit, roles, draws, NAME, views[0].corpus_key)
-
-
-def _values(view: _View, key: tuple[str, str]) -> Floats:
-    quantity, subset = key
-    first, _, second = subset.partition("-")
-    values = view.contrast(first, second) if quantity == "contrast" else view.similarity(subset)
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _verdict(
-    views: Sequence[_View],
-    own: Sequence[_View],
-    rows: Sequence[Row],
-    differences: Sequence[PairedDifference],
-    draws: Draws,
-) -> Verdict:
-    scores = [v.scores for v in views]
-    notes = [note for v in own for note in _findings(v, rows)]
-    if not set(HEADLINE) <= set(views[0].edits):
-        return unranked(scores, ["Ranking needs originals with a synonym and a negation of the main verb", *notes])
-    subset = "-".join(HEADLINE)
-    found = {r.encoder: r for r in rows if (r.quantity, r.subset, r.condition) == ("contrast", subset, "")}
-    headline = {v.encoder: (_values(v, ("contrast", subset)), _estimate(found[v.encoder])) for v in views}
-    values = candidates_of(scores, {name: items for name, (items, _) in headline.items()})
-    standings = rank_means(values, scores[0].unit, draws, NAME, views[0].corpus_key, wrong=None)
-    return verdict(
-        scores,
-        headline,
-        "contrast",
-        differences,
-        standings,
-        subset=subset,
-        of_shares=False,
-        leader="Highest",
-        notes=notes,
-    )
-
-
-def _estimate(r: Row) -> Estimate:
-    return Estimate(r.value, r.low, r.high, r.items, r.units, r.undefined, r.reason)
-
-
-def _findings(view: _View, rows: Sequence[Row]) -> Iterator[str]:
-    """Say what an encoder takes to be nearer: a synonym or a negation, a synonym or an antonym."""
+def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how often a synonym is nearer than a negation and than an antonym."""
     if view.average > 1 - COLLAPSED:
         yield f"{view.encoder} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
         return
-    for other, words in (("negation_main", "the negation of its main verb"), ("antonym", "an antonym")):
-        subset = f"synonym>{other}"
-        found = [r for r in rows if (r.encoder, r.quantity, r.subset) == (view.encoder, "nearer", subset)]
-        if found and found[0].value is not None:
-            value, low, high = found[0].value, found[0].low, found[0].high
-            ends = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
-            yield f"{view.encoder} puts a synonym nearer than {words} for {value:.1%}{ends} of the originals"
+    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (view.encoder, "nearer")}
+    for edit, words in (("negation_main", "the negation of its main verb"), ("antonym", "an antonym")):
+        found = nearer.get(f"synonym>{edit}")
+        if found is None or found.value is None:
+            continue
+        interval = ""
+        if found.low is not None and found.high is not None:
+            interval = f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+        yield f"{view.encoder} puts a synonym nearer than {words} for {found.value:.1%}{interval} of the originals"
 
 
-def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, tuple[Floats, NDArray[np.int64]]]:
+def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
     """Return the overlap of all pairs, and of each edit's."""
-    width = len(QUANTITIES)
-    values = scores.values["lexical"]
-    of_edit = {e: values[:, ALL_EDITS.index(e) * width : (ALL_EDITS.index(e) + 1) * width] for e in edits}
-    units = np.tile(scores.unit, len(edits))
-    return {"all": (np.concatenate(list(of_edit.values())), units), **{e: (v, scores.unit) for e, v in of_edit.items()}}
+    by_edit = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(QUANTITIES))
+    groups = {edit: PairOverlap(by_edit[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
+    every = np.concatenate([group.values for group in groups.values()])
+    return {"all": PairOverlap(every, np.tile(scores.unit, len(edits))), **groups}
 
 
-def _lexical_labels(edits: Sequence[str]) -> Mapping[str, str]:
-    return {"all": "all edits", **{edit: LABELS[edit] for edit in edits}}
-
-
-def _densities(views: Sequence[_View]) -> Series:
+def _densities(views: Sequence[MinimalPairsView]) -> Series:
     """Return the density of the cosine of each edit, and of random pairs."""
-    pooled = np.concatenate([v.scores.values[n].ravel() for v in views for n in ("random_pair", "cosine")])
-    finite = pooled[np.isfinite(pooled)]
-    # A tenth more than the least, for the foot of its density.
-    low = max(-1.0, float(np.floor(10 * min(finite.min(initial=0.0), 0.0)) / 10) - 0.1)
+    cosines = [view.scores.values[name].ravel() for view in views for name in ("random_pair", "cosine")]
+    every = np.concatenate(cosines)
+    smallest = every[np.isfinite(every)].min(initial=0.0)
+    # Rounded down to a tenth, and a tenth more for the foot of the density.
+    low = max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1)
     at = np.linspace(low, 1.0, POINTS)
-    lines = []
+    lines = list[dict[str, Any]]()
     for view in views:
-        columns = {"random pair": view.scores.values["random_pair"]}
-        columns |= {LABELS[edit]: view.cosine(edit) for edit in view.edits}
-        for line, values in columns.items():
-            own = values[np.isfinite(values)]
-            lines.append({"encoder": view.encoder, "line": line, "y": density(own, at, -1.0, 1.0).tolist()})
+        samples = {"random pair": view.scores.values["random_pair"]}
+        for edit in view.edits:
+            samples[LABELS[edit]] = view.cosine(edit)
+        for line, values in samples.items():
+            curve = density(values[np.isfinite(values)], at, -1.0, 1.0)
+            lines.append({"encoder": view.encoder, "line": line, "y": curve.tolist()})
     data = {"x": "cosine with the original", "y": "density", "at": at.tolist(), "lines": lines}
-    return Series(NAME, views[0].scores.origin.corpus, "density", "curve", data)
+    return Series(NAME, views[0].corpus, "density", "curve", data)
 
 
-def _by_training(views: Sequence[_View], rows: Sequence[Row]) -> Iterator[Series]:
+def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iterator[Series]:
     """Group the encoders that the paper has by what they were fine-tuned on."""
-    specs = {v.encoder: v.scores.origin.spec for v in views}
+    specs = {view.encoder: view.spec for view in views}
     similarity = {(r.encoder, r.subset): r.value for r in rows if r.quantity == "similarity" and not r.condition}
     labels = {edit: LABELS[edit] for edit in views[0].edits}
-    yield from by_training(NAME, views[0].scores.origin.corpus, specs, similarity, labels)
+    yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
 
 
-def _examples(views: Sequence[_View]) -> Iterator[Example]:
+def _examples(views: Sequence[MinimalPairsView]) -> Iterator[Example]:
     """Show originals whose negation is nearer than their synonym for all encoders, the largest gaps first."""
     if not set(HEADLINE) <= set(views[0].edits):
         return
-    gaps = np.stack([v.contrast(*HEADLINE) for v in views])
-    shown = np.isfinite(gaps).all(axis=0) & (gaps < 0).all(axis=0)
-    order = sorted(np.flatnonzero(shown).tolist(), key=lambda i: (float(gaps[:, i].mean()), i))
+    contrasts = np.stack([view.contrast(*HEADLINE) for view in views])
+    negation_nearer = (np.isfinite(contrasts) & (contrasts < 0)).all(axis=0)
+    mean_contrast = contrasts.mean(axis=0)
+    order = sorted(np.flatnonzero(negation_nearer).tolist(), key=lambda index: (float(mean_contrast[index]), index))
     for index in order[:SHOWN]:
         for view in views:
-            cosine = view.scores.values["cosine"][index]
-            values = {e: float(c) for e, c in zip(ALL_EDITS, cosine, strict=True) if np.isfinite(c)}
-            origin = view.scores.origin
-            item = str(view.scores.item[index])
-            yield Example(NAME, origin.corpus, view.encoder, item, "negation nearer", {}, values)
+            cosines = {edit: view.cosine(edit)[index] for edit in ALL_EDITS}
+            yield view.example(index, "negation nearer", cosines)
 
 
-def _random_pairs(originals: Any) -> Floats:
-    """Return the (n,) cosine of n pairs of an original of the first half with one of the rest.
+def random_pairs(originals: Any) -> Floats:
+    """Return the (n,) cosines of n pairs of an original of the first half with one of the second.
 
-    All different where there are so many, that is from four originals on.
+    From four originals on, all pairs are different. NaN for a single original.
     """
     n = originals.shape[0]
     half = n // 2
     if not half:
         return np.full(n, np.nan)
+    # Each turn through the first half is paired with the second half, shifted by one place more.
     place = np.arange(n)
-    first, second = place % half, half + (place % half + place // half) % (n - half)
+    first, turn = place % half, place // half
+    second = half + (first + turn) % (n - half)
     return paired_cosine(originals[first], originals[second])
 
 
-def _percentiles(originals: Any, cosine: Floats) -> Floats:
-    """Return the share of random pairs that are less near than each edit, ties half; absent edits stay absent.
+def percentiles(originals: Any, cosine: Floats, ranked: int = RANKED) -> Floats:
+    """Return the share of random pairs that are less similar than each edit, ties half; absent edits stay absent.
 
-    The pairs are those of the baseline; of more than ``MOST`` originals in a half, so many evenly spaced ones.
+    The pairs are those of the baseline: each original of the first half with each of the second.
+
+    Parameters
+    ----------
+    originals
+        (n, d) vectors.
+    cosine
+        (n, edits) of each original with its edits.
+    ranked
+        Evenly spaced originals of each half that are used, at most.
     """
     n = originals.shape[0]
     half = n // 2
+    undefined = np.where(cosine == ABSENT, ABSENT, np.nan)
     if not half:
-        return np.where(cosine == ABSENT, ABSENT, np.nan)
-    first, second = (_spaced(start, end) for start, end in ((0, half), (half, n)))
+        return undefined
+    first, second = _evenly_spaced(0, half, ranked), _evenly_spaced(half, n, ranked)
     pairs = all_pairs(originals[first], originals[second]).ravel()
     # Beyond nine digits the product depends on the machine's kernels.
     pairs = np.sort(np.round(pairs[~np.isnan(pairs)], 9))
     if not pairs.size:
-        return np.where(cosine == ABSENT, ABSENT, np.nan)
-    sides = [np.searchsorted(pairs, np.round(cosine, 9), side) for side in ("left", "right")]
-    found = (sides[0] + sides[1]) / (2 * pairs.size)
-    return np.where(np.isfinite(cosine), found, cosine)
+        return undefined
+    rounded = np.round(cosine, 9)
+    less_similar = np.searchsorted(pairs, rounded, "left")
+    at_most_as_similar = np.searchsorted(pairs, rounded, "right")
+    share = (less_similar + at_most_as_similar) / (2 * pairs.size)
+    return np.where(np.isfinite(cosine), share, cosine)
 
 
-def _spaced(start: int, end: int) -> NDArray[np.int64]:
-    return np.unique(np.linspace(start, end - 1, min(MOST, end - start)).astype(np.int64))
+def _evenly_spaced(start: int, end: int, most: int) -> NDArray[np.int64]:
+    """Return at most ``most`` evenly spaced places from start to end − 1."""
+    return np.unique(np.linspace(start, end - 1, min(most, end - start)).astype(np.int64))

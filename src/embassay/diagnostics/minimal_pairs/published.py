@@ -31,20 +31,23 @@ def by_training(
         What each edit is called; the table's columns.
     """
     paper = published("heros")
-    rows: list[list[Any]] = []
+    lines = list[list[Any]]()
     for group in paper["groups"]:
-        members = [encoder for encoder, spec in specs.items() if published_name(spec) in group["models"]]
-        figures = [[similarity.get((encoder, edit)) for edit in labels] for encoder in members]
         name = group["fine_tuned_on"]
-        rows += [[name, encoder, *line] for encoder, line in zip(members, figures, strict=True)]
+        members = [encoder for encoder, spec in specs.items() if published_name(spec) in group["models"]]
+        for encoder in members:
+            lines.append([name, encoder, *(similarity.get((encoder, edit)) for edit in labels)])
         if len(members) > 1:
-            rows.append([name, f"mean of {len(members)}", *map(_mean, zip(*figures, strict=True))])
-    if rows:
+            means = [_mean([similarity.get((encoder, edit)) for encoder in members]) for edit in labels]
+            lines.append([name, f"mean of {len(members)}", *means])
+    if lines:
         columns = {"fine-tuned on": "text", "encoder": "text", **dict.fromkeys(labels.values(), "number")}
-        yield table(diagnostic, corpus, "by_training", columns, rows, paper["source"])
+        yield table(diagnostic, corpus, "by_training", columns, lines, paper["source"])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     """Return the mean of a group; None where one of its encoders has no value, as the mean is then of another group."""
     defined = [value for value in values if value is not None]
-    return sum(defined) / len(defined) if len(defined) == len(values) else None
+    if len(defined) < len(values):
+        return None
+    return sum(defined) / len(defined)

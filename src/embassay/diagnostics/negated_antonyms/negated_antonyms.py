@@ -1,9 +1,9 @@
 """Is "not innocent" nearer to "guilty" than "innocent" is?
 
 Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases: Analysing Semantic Similarity
-With Antonyms and Negation Using the New SemAntoNeg Benchmark", BlackboxNLP. An input and three candidates:
-``antonym`` (one word replaced by its opposite), ``polarity`` (negation put in or taken out) and
-``paraphrase`` (both). The candidate with the largest cosine is chosen; the paraphrase is right.
+With Antonyms and Negation Using the New SemAntoNeg Benchmark", BlackboxNLP. An entry has an input and three candidates:
+``antonym`` (one word replaced by its opposite), ``polarity`` (negation added or removed) and ``paraphrase`` (both). The
+encoder chooses the candidate with the largest cosine; only the paraphrase is right. The headline is the ``accuracy``.
 """
 
 from __future__ import annotations
@@ -11,14 +11,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
-from embassay.diagnostics.base import Meaning, candidates_of, comparisons, pools_of, roles_of, row, share_row, verdict
+from embassay.diagnostics.base import (
+    Meaning,
+    View,
+    candidates_of,
+    comparisons,
+    first_of_each_unit,
+    pools_of,
+    roles_of,
+    row,
+    share_row,
+    verdict,
+    without_baselines,
+)
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
@@ -34,7 +46,7 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
-from embassay.result import Estimate, Example, Result, Row, Series
+from embassay.result import Comparison, Estimate, Example, Result, Row, Series
 from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
 from embassay.stats.families import compare_means
@@ -51,11 +63,14 @@ VERSION = 1
 HEADLINE = ("accuracy", "all")
 MEANING = Meaning("negated antonyms", "entries", 0.02, lower=("chosen_antonym", "chosen_polarity"))
 KINDS = ("antonym", "polarity", "paraphrase")
+"""The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3
 TIE = 1e-12
-"""Cosines this near are tied: the rounding of a float64 cosine, far below what float32 vectors can tell."""
+"""Cosines that differ by at most this are tied: the rounding of a float64 cosine, far below float32 precision."""
 SHOWN = 12
-"""How many of the entries that all encoders get wrong are shown with their texts."""
+"""How many of the entries that all encoders get wrong are shown with their texts, at most."""
+HARDEST = {"words": "text", "part of speech": "text", "wrong by all": "count", "entries": "count"}
+"""The columns of the tables of hardest word pairs, with their formats."""
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntonyms:
@@ -71,7 +86,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntony
 
 
 def choices(cosine: Floats) -> Floats:
-    """Say which candidate is chosen.
+    """Return which candidate is chosen: the one with the largest cosine.
 
     Parameters
     ----------
@@ -83,9 +98,35 @@ def choices(cosine: Floats) -> Floats:
     (n, 3) the share of the choice that falls on each: 1 for the largest, 1/t for each of t tied ones; a row
     with an undefined cosine is undefined.
     """
-    tied = cosine >= cosine.max(axis=1, keepdims=True) - TIE
-    chosen = tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)
-    return np.where(np.isnan(cosine).any(axis=1, keepdims=True), np.nan, chosen)
+    largest = cosine.max(axis=1, keepdims=True)
+    tied = cosine >= largest - TIE
+    number_tied = np.maximum(tied.sum(axis=1, keepdims=True), 1)
+    undefined = np.isnan(cosine).any(axis=1, keepdims=True)
+    return np.where(undefined, np.nan, tied / number_tied)
+
+
+@dataclass(frozen=True)
+class ChoiceView(View):
+    """One encoder's choices."""
+
+    @cached_property
+    def chosen(self) -> Floats:
+        """(n, 3) the share of the choice that falls on each kind; see :func:`choices`."""
+        return choices(self.scores.values["cosine"])
+
+    @property
+    def right(self) -> Floats:
+        """(n,) 1 where the paraphrase was chosen, its share in a tie."""
+        return self.chosen[:, KINDS.index("paraphrase")]
+
+    @property
+    def pair(self) -> NDArray[np.str_]:
+        """(n,) part of speech and word pair of each entry, ``adjective:bad–good``."""
+        return self.scores.labels["subset"]
+
+    def similarity(self, kind: str) -> Floats:
+        """Return the (n,) cosines of the inputs with one kind of candidate."""
+        return self.scores.values["cosine"][:, KINDS.index(kind)]
 
 
 @dataclass(frozen=True)
@@ -100,9 +141,10 @@ class NegatedAntonyms:
         """Compute the cosine of each input with its three candidates."""
         samples = corpus.samples
         inputs = vectors.take(s.input for s in samples)
-        cosine = np.stack(
-            [paired_cosine(inputs, vectors.take(getattr(s, kind) for s in samples)) for kind in KINDS], axis=1
-        )
+        antonyms = vectors.take(s.antonym for s in samples)
+        polarities = vectors.take(s.polarity for s in samples)
+        paraphrases = vectors.take(s.paraphrase for s in samples)
+        cosines = [paired_cosine(inputs, candidates) for candidates in (antonyms, polarities, paraphrases)]
         return ItemScores(
             origin,
             measure="cosine",
@@ -113,214 +155,195 @@ class NegatedAntonyms:
                 "part_of_speech": np.array([s.part_of_speech for s in samples]),
                 "negation": np.array([s.negation for s in samples]),
             },
-            values={"cosine": cosine},
+            values={"cosine": np.stack(cosines, axis=1)},
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, what was chosen instead, which differences are real."""
-        views = [_View(s, choices(s.values["cosine"])) for s in scores]
-        own = [v for v in views if not v.scores.origin.baseline] or views
-        quantities = dict(islice(_quantities(views).items(), None if self.compare == "all" else 1))
-        unit, corpus = views[0].scores.unit, views[0].corpus_key
+        views = [ChoiceView(s) for s in scores]
+        requested = without_baselines(views)
+        unit, stream = scores[0].unit, views[0].stream
         roles = roles_of(scores, all_pairs=self.compare == "all")
-        found = {
-            key: compare_means(values, unit, roles, draws, NAME, corpus, of_shares=key[0] != "similarity")
-            for key, values in quantities.items()
-        }
-        standings = rank_means(candidates_of(scores, quantities[HEADLINE]), unit, draws, NAME, corpus)
-        wrong = _wrong_by_all(own)
-        shares, pools = shares_of_encoders(map(_shares, views), unit), pools_of(scores)
-        headline = {
-            view.encoder: (view.right, own_shares[HEADLINE].estimate)
-            for view, own_shares in zip(views, shares, strict=True)
-        }
-        notes = [_finding(view, headline[view.encoder][1]) for view in own]
+        headline = self.headline(scores)
+
+        compared = list[Comparison]()
+        for (quantity, subset), values in self._compared_quantities(views).items():
+            of_shares = quantity != "similarity"
+            differences = compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
+            compared += comparisons(scores[0], quantity, subset, differences)
+            if (quantity, subset) == HEADLINE:
+                headline_differences = differences
+        standings = rank_means(candidates_of(scores, headline.values), unit, draws, *stream)
+
+        pools = pools_of(scores)
+        rows, accuracy = list[Row](), dict[str, Estimate]()
+        for view, shares in zip(views, shares_of_encoders(map(_shares, views), unit), strict=True):
+            rows += _rows(view, shares, pools[view.encoder], draws)
+            accuracy[view.encoder] = shares[HEADLINE].estimate
+
+        wrong = wrong_by_all(requested)
+        notes = [_finding(view, accuracy[view.encoder]) for view in requested]
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(
-                r
-                for view, own_shares in zip(views, shares, strict=True)
-                for r in _rows(view, own_shares, pools[view.encoder], draws)
-            ),
-            comparisons=tuple(c for key, ds in found.items() for c in comparisons(scores[0], *key, ds)),
+            rows=tuple(rows),
+            comparisons=tuple(compared),
             series=(
-                _hardest(own, wrong),
-                *_hardest_for_best(own, _above_chance(standings.best_set, headline)),
-                *_published(own, headline),
+                _hardest(requested, wrong),
+                *_hardest_for_best(requested, _above_chance(standings.best_set, accuracy)),
+                *_published(requested, accuracy),
             ),
-            examples=tuple(_examples(own, wrong)),
-            verdicts=(verdict(scores, headline, "accuracy", found[HEADLINE], standings, chance=CHANCE, notes=notes),),
+            examples=tuple(_examples(requested, wrong)),
+            verdicts=(
+                verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE, notes=notes),
+            ),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
-        """Return the item values of the headline, which a test of "not worse" rests on."""
-        views = [_View(s, choices(s.values["cosine"])) for s in scores]
-        values = {v.encoder: v.right for v in views}
-        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, (NAME, views[0].corpus_key))
+        """Return the accuracy, entry by entry, of all encoders."""
+        views = [ChoiceView(s) for s in scores]
+        values = {view.encoder: view.right for view in views}
+        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, views[0].stream)
+
+    def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
+        """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
+        quantities = {HEADLINE: {view.encoder: view.right for view in views}}
+        if self.compare == "all":
+            for place, kind in enumerate(KINDS):
+                quantities["chosen", kind] = {view.encoder: view.chosen[:, place] for view in views}
+                quantities["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
+        return quantities
 
 
-@dataclass(frozen=True)
-class _View:
-    """One encoder's scores with its choices."""
-
-    scores: ItemScores
-    chosen: Floats
-
-    @property
-    def encoder(self) -> str:
-        """The encoder's label."""
-        return self.scores.origin.encoder
-
-    @property
-    def corpus_key(self) -> str:
-        """What names the corpus's random streams: its content."""
-        return self.scores.origin.corpus_fingerprint
-
-    @property
-    def right(self) -> Floats:
-        """(n,) 1 where the paraphrase was chosen, its share in a tie."""
-        return self.chosen[:, KINDS.index("paraphrase")]
-
-    @property
-    def subset(self) -> NDArray[np.str_]:
-        """(n,) part of speech and word pair of each entry."""
-        return self.scores.labels["subset"]
-
-
-def _quantities(views: Sequence[_View]) -> dict[tuple[str, str], dict[str, Floats]]:
-    """Return what can be compared: {(quantity, subset): {encoder: (n,) values}}, the headline first."""
-    found = {HEADLINE: {v.encoder: v.right for v in views}}
+def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:
+    """Return the (n,) items of each share by quantity and subset; ABSENT where an entry is not in the subset."""
+    shares = {HEADLINE: view.right}
     for place, kind in enumerate(KINDS):
-        found["chosen", kind] = {v.encoder: v.chosen[:, place] for v in views}
-        found["similarity", kind] = {v.encoder: v.scores.values["cosine"][:, place] for v in views}
-    return found
+        shares["chosen", kind] = view.chosen[:, place]
+    for subset, inside in _subsets(view.scores):
+        shares["accuracy", subset] = np.where(inside, view.right, ABSENT)
+    return shares
 
 
 def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the subsets of entries beyond "all": parts of speech and negation patterns, if several; word pairs."""
-    for label in ("part_of_speech", "negation", "subset"):
-        names = [str(name) for name in np.unique(scores.labels[label]) if name]
-        if len(names) > 1 or label == "subset":
-            prefix = "" if label == "subset" else f"{label}:"
-            yield from ((prefix + name, scores.labels[label] == name) for name in names)
+    """Yield name and (n,) mask of each subset: parts of speech and negation patterns, if several; word pairs."""
+    for label in ("part_of_speech", "negation"):
+        names = [name for name in np.unique(scores.labels[label]).tolist() if name]
+        if len(names) > 1:
+            for name in names:
+                yield f"{label}:{name}", scores.labels[label] == name
+    for pair in np.unique(scores.labels["subset"]).tolist():
+        yield pair, scores.labels["subset"] == pair
 
 
-def _shares(view: _View) -> dict[tuple[str, str], Floats]:
-    """Return the (n,) items of each share by quantity and subset."""
-    found = {HEADLINE: view.right}
-    for place, kind in enumerate(KINDS):
-        found["chosen", kind] = view.chosen[:, place]
-    for name, inside in _subsets(view.scores):
-        found["accuracy", name] = np.where(inside, view.right, ABSENT)
-    return found
-
-
-def _rows(view: _View, shares: Mapping[tuple[str, str], PooledShare], pool: str, draws: Draws) -> Iterator[Row]:
-    scores, unit = view.scores, view.scores.unit
-    for (quantity, subset), found in shares.items():
-        yield share_row(scores, draws, quantity, subset, found, pool)
+def _rows(view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], pool: str, draws: Draws) -> Iterator[Row]:
+    """Yield the rows of one encoder: its shares, and beside what is chosen how similar it is."""
+    scores = view.scores
+    for (quantity, subset), share in shares.items():
+        yield share_row(scores, draws, quantity, subset, share, pool)
         if quantity == "chosen":
-            cosine = scores.values["cosine"][:, KINDS.index(subset)]
-            yield row(scores, draws, "similarity", subset, mean(cosine, unit, draws, NAME, view.corpus_key))
+            similarity = mean(view.similarity(subset), scores.unit, draws, *view.stream)
+            yield row(scores, draws, "similarity", subset, similarity)
 
 
-def _wrong_by_all(views: Sequence[_View]) -> NDArray[np.bool_]:
-    """(n,) true where every encoder is defined and none chose the paraphrase, not even in a tie."""
+def wrong_by_all(views: Sequence[ChoiceView]) -> NDArray[np.bool_]:
+    """Return (n,) true where every encoder is defined and none chose the paraphrase, not even in a tie."""
     return np.asarray(np.all([view.right == 0 for view in views], axis=0))
 
 
-HARDEST = {"words": "text", "part of speech": "text", "wrong by all": "count", "entries": "count"}
+def _most_frequent_first(names: NDArray[np.str_]) -> list[tuple[str, int]]:
+    """Return the distinct names with their counts, most frequent first, then alphabetically."""
+    counts = Counter(names.tolist())
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _hardest(views: Sequence[_View], wrong: NDArray[np.bool_], name: str = "wrong_by_all") -> Series:
+def _hardest(views: Sequence[ChoiceView], wrong: NDArray[np.bool_], name: str = "wrong_by_all") -> Series:
     """Count, for each word pair, the entries that all these encoders get wrong."""
-    subset = views[0].subset
-    total = Counter(subset.tolist())
-    rows = [[*pair.split(":", 1)[::-1], count, total[pair]] for pair, count in _ranked(subset[wrong])]
-    found = table(NAME, views[0].scores.origin.corpus, name, HARDEST, rows)
-    counts = {"encoders": [view.encoder for view in views], "wrong": int(wrong.sum()), "entries": len(wrong)}
-    return replace(found, data={**found.data, **counts})
+    pairs = views[0].pair
+    entries = Counter(pairs.tolist())
+    rows = []
+    for pair, number_wrong in _most_frequent_first(pairs[wrong]):
+        part_of_speech, words = pair.split(":", 1)
+        rows.append([words, part_of_speech, number_wrong, entries[pair]])
+    series = table(NAME, views[0].corpus, name, HARDEST, rows)
+    totals = {"encoders": [view.encoder for view in views], "wrong": int(wrong.sum()), "entries": len(wrong)}
+    return replace(series, data={**series.data, **totals})
 
 
-def _above_chance(best: Sequence[str], headline: Mapping[str, tuple[Floats, Estimate]]) -> Sequence[str]:
-    """Return the best set, or nothing where even its first lies below chance: nothing may be the best then."""
-    if not best:
+def _above_chance(best_set: Sequence[str], accuracy: Mapping[str, Estimate]) -> Sequence[str]:
+    """Return the best set; nothing where even its first encoder lies below chance, as none may be the best then."""
+    if not best_set:
         return ()
-    accuracy = headline[best[0]][1]
-    return () if accuracy.high is not None and accuracy.high < CHANCE else best
+    high = accuracy[best_set[0]].high
+    if high is not None and high < CHANCE:
+        return ()
+    return best_set
 
 
-def _hardest_for_best(views: Sequence[_View], best: Sequence[str]) -> Iterator[Series]:
+def _hardest_for_best(views: Sequence[ChoiceView], best_set: Sequence[str]) -> Iterator[Series]:
     """Count the same for the encoders that may be the best, and on the released corpus beside the paper's counts.
 
     Vahtola et al. (section 6) look at what their 12 best models (table 7) all get wrong. Where every encoder may be the
-    best, the table of all encoders says it already.
+    best, the table of all encoders has the same content, so it is left out.
     """
-    chosen = [view for view in views if view.encoder in best]
-    if not chosen:
+    best = [view for view in views if view.encoder in best_set]
+    if not best:
         return
-    wrong = _wrong_by_all(chosen)
-    if len(chosen) < len(views):
-        yield _hardest(chosen, wrong, "wrong_by_best")
-    if views[0].corpus_key == SEMANTONEG_V1:
-        yield hardest_published(NAME, views[0].scores.origin.corpus, Counter(chosen[0].subset[wrong].tolist()))
+    wrong = wrong_by_all(best)
+    if len(best) < len(views):
+        yield _hardest(best, wrong, "wrong_by_best")
+    if best[0].scores.origin.corpus_fingerprint == SEMANTONEG_V1:
+        yield hardest_published(NAME, best[0].corpus, Counter(best[0].pair[wrong].tolist()))
 
 
-def _ranked(names: NDArray[np.str_]) -> list[tuple[str, int]]:
-    return sorted(Counter(names.tolist()).items(), key=lambda item: (-item[1], item[0]))
-
-
-def _examples(views: Sequence[_View], wrong: NDArray[np.bool_]) -> Iterator[Example]:
-    """Show entries that all get wrong: one for each of the hardest pairs, then more, never twice a unit."""
-    subset, unit = views[0].subset, views[0].scores.unit
-    rank = {name: place for place, (name, _) in enumerate(_ranked(subset[wrong]))}
-    taken: set[int] = set()
-    rounds: Counter[str] = Counter()
-    queue = []
-    for index in np.flatnonzero(wrong).tolist():
-        if unit[index] not in taken:
-            taken.add(int(unit[index]))
-            queue.append((rounds[subset[index]], rank[subset[index]], index))
-            rounds[subset[index]] += 1
-    for *_, index in sorted(queue)[:SHOWN]:
+def _examples(views: Sequence[ChoiceView], wrong: NDArray[np.bool_]) -> Iterator[Example]:
+    """Show entries that all get wrong: one for each of the hardest pairs, then more, never two of a unit."""
+    pairs = views[0].pair
+    hardness = {pair: place for place, (pair, _) in enumerate(_most_frequent_first(pairs[wrong]))}
+    # A pair's second entry comes after the first entries of all other pairs, and so on.
+    entries_seen = Counter[str]()
+    queue = list[tuple[int, int, int]]()
+    for index in first_of_each_unit(np.flatnonzero(wrong).tolist(), views[0].scores.unit):
+        pair = pairs[index]
+        queue.append((entries_seen[pair], hardness[pair], index))
+        entries_seen[pair] += 1
+    for _, _, index in sorted(queue)[:SHOWN]:
         for view in views:
-            cosine = view.scores.values["cosine"][index]
-            yield Example(
-                NAME,
-                view.scores.origin.corpus,
-                view.encoder,
-                str(view.scores.item[index]),
-                "wrong by all",
-                {},
-                dict(zip(KINDS, cosine.tolist(), strict=True)),
-            )
+            cosines = {kind: view.similarity(kind)[index] for kind in KINDS}
+            yield view.example(index, "wrong by all", cosines)
 
 
-def _published(views: Sequence[_View], headline: Mapping[str, tuple[Floats, Estimate]]) -> Iterator[Series]:
-    """Set the measured accuracies beside those that the paper prints, on its corpus only."""
-    if views[0].corpus_key == SEMANTONEG_V1:
-        accuracy = {v.encoder: (v.scores.origin.spec, headline[v.encoder][1].value) for v in views}
-        measured = {label: (spec, value) for label, (spec, value) in accuracy.items() if value is not None}
-        yield from beside_published(NAME, views[0].scores.origin.corpus, measured)
+def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) -> Iterator[Series]:
+    """Show the measured accuracies beside those that the paper prints, on its corpus only."""
+    if views[0].scores.origin.corpus_fingerprint != SEMANTONEG_V1:
+        return
+    measured = dict[str, tuple[str, float]]()
+    for view in views:
+        value = accuracy[view.encoder].value
+        if value is not None:
+            measured[view.encoder] = (view.spec, value)
+    yield from beside_published(NAME, views[0].corpus, measured)
 
 
-def _finding(view: _View, accuracy: Estimate) -> str:
-    """Say in one sentence how an encoder stands to chance, and what it takes instead."""
+def _finding(view: ChoiceView, accuracy: Estimate) -> str:
+    """Compare an encoder with chance in one sentence; below chance, name what it chooses instead."""
+    name = view.encoder
     if accuracy.value is None:
-        return f"{view.encoder}: {accuracy.reason}"
-    left = f"; {accuracy.undefined} of {len(view.right)} entries are undefined" if accuracy.undefined else ""
+        return f"{name}: {accuracy.reason}"
+    undefined = ""
+    if accuracy.undefined:
+        undefined = f"; {accuracy.undefined} of {len(view.right)} entries are undefined"
     if accuracy.low is None or accuracy.high is None:
-        return f"{view.encoder}: {accuracy.value:.1%} right; {accuracy.reason}{left}"
+        return f"{name}: {accuracy.value:.1%} right; {accuracy.reason}{undefined}"
     if accuracy.low > CHANCE:
-        return f"{view.encoder} is above chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}{left}"
+        return f"{name} is above chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}{undefined}"
     if accuracy.high >= CHANCE:
-        return f"{view.encoder} cannot be told from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{left}"
-    shares = np.nanmean(view.chosen, axis=0)
-    changed = {"antonym": "word", "polarity": "negation"}[KINDS[int(shares[:2].argmax())]]
+        return f"{name} cannot be told from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{undefined}"
+    antonym, polarity, _ = np.nanmean(view.chosen, axis=0)
+    changed = "word" if antonym >= polarity else "negation"
     return (
-        f"{view.encoder} is below chance: in {shares[:2].max():.1%} of the entries "
-        f"the nearest sentence is the one in which only the {changed} changed{left}"
+        f"{name} is below chance: in {max(antonym, polarity):.1%} of the entries "
+        f"the nearest sentence is the one in which only the {changed} changed{undefined}"
     )
 
 

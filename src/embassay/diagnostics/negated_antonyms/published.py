@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,25 +42,46 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
         Spec and accuracy (a fraction) of each encoder by label. A spec with options is another model.
     """
     paper = published("semantoneg")
-    models = [{**m, "accuracy": m["accuracy"] / 100} for m in paper["models"]]
-    own = [{"name": label, "accuracy": value} for label, (_, value) in measured.items()]
-    as_table = partial(table, diagnostic, corpus, source=paper["source"])
-    points = {"groups": GROUPS, "points": models, "own": own, "value": "accuracy", "source": paper["source"]}
-    yield Series(diagnostic, corpus, "published", "points", points)
-    spread = [_spread(g, [m["accuracy"] for m in models if m["group"] == g]) for g in GROUPS]
-    yield as_table("published_groups", SPREAD, spread)
-    listed = [[m["group"], m["name"], m["accuracy"], "published"] for m in models]
-    listed += [["", o["name"], o["accuracy"], "measured here"] for o in own]
-    yield as_table("published_models", LISTED, sorted(listed, key=lambda row: (-row[2], row[1])))
-    known = {m["name"]: m["accuracy"] for m in models}
-    names = {label: (published_name(spec), value) for label, (spec, value) in measured.items()}
-    both = [[label, n, known[n], value, value - known[n]] for label, (n, value) in names.items() if n in known]
+    source = paper["source"]
+    models = [{**model, "accuracy": model["accuracy"] / 100} for model in paper["models"]]
+    yield Series(
+        diagnostic,
+        corpus,
+        "published",
+        "points",
+        {
+            "groups": GROUPS,
+            "points": models,
+            "own": [{"name": label, "accuracy": value} for label, (_, value) in measured.items()],
+            "value": "accuracy",
+            "source": source,
+        },
+    )
+
+    spread = list[list[Any]]()
+    for group in GROUPS:
+        accuracies = np.array([model["accuracy"] for model in models if model["group"] == group])
+        mean, deviation = float(accuracies.mean()), float(accuracies.std(ddof=1))
+        spread.append([group, len(accuracies), mean, deviation, float(accuracies.min()), float(accuracies.max())])
+    yield table(diagnostic, corpus, "published_groups", SPREAD, spread, source)
+
+    listed = [[model["group"], model["name"], model["accuracy"], "published"] for model in models]
+    listed += [["", label, value, "measured here"] for label, (_, value) in measured.items()]
+    listed.sort(key=lambda line: (-line[2], line[1]))
+    yield table(diagnostic, corpus, "published_models", LISTED, listed, source)
+
+    published_accuracy = {model["name"]: model["accuracy"] for model in models}
+    both = list[list[Any]]()
+    for label, (spec, value) in measured.items():
+        name = published_name(spec)
+        if name in published_accuracy:
+            both.append([label, name, published_accuracy[name], value, value - published_accuracy[name]])
     if both:
-        yield as_table("published_and_measured", BOTH, both)
+        yield table(diagnostic, corpus, "published_and_measured", BOTH, both, source)
 
 
 def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Series:
-    """Return how many entries of a pair of words the paper's 12 best models all get wrong, and the best set here.
+    """Return how many entries of each word pair the paper's 12 best models all get wrong, and the best set here.
 
     Parameters
     ----------
@@ -69,14 +89,13 @@ def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Seri
         The entries that all encoders of the best set get wrong, by part of speech and pair (``adjective:bad–good``).
     """
     paper = published("semantoneg")["best"]
-    pairs = paper["pairs"]
-    rows = [[pair.partition(":")[2], count, wrong[pair]] for pair, count in pairs.items()]
-    others = sum(wrong.values()) - sum(wrong[pair] for pair in pairs)
-    rows.append(["all other words", paper["wrong_by_all"] - sum(pairs.values()), others])
-    rows.append(["all", paper["wrong_by_all"], sum(wrong.values())])
+    by_pair: Mapping[str, int] = paper["pairs"]
+    rows = list[list[Any]]()
+    for pair, count in by_pair.items():
+        words = pair.partition(":")[2]
+        rows.append([words, count, wrong[pair]])
+    others_published = paper["wrong_by_all"] - sum(by_pair.values())
+    others_here = wrong.total() - sum(wrong[pair] for pair in by_pair)
+    rows.append(["all other words", others_published, others_here])
+    rows.append(["all", paper["wrong_by_all"], wrong.total()])
     return table(diagnostic, corpus, "published_hardest", HARDEST, rows, paper["source"])
-
-
-def _spread(group: str, accuracy: list[float]) -> list[Any]:
-    values = np.array(accuracy)
-    return [group, len(values), *map(float, (values.mean(), values.std(ddof=1), values.min(), values.max()))]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import published, table
-from embassay.diagnostics.retrieval.rows import NAME, View
+from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.result import Row, Series
 
 K = 5
@@ -36,75 +38,82 @@ CORRELATIONS = {
     "I_A, published": "number",
     "I_A, here": "number",
 }
-Figures = Mapping[tuple[str, str, str, str], Row]
+RowsByKey = Mapping[tuple[str, str, str, str], Row]
 """Rows by encoder, quantity, subset and condition."""
 
 
-def beside_published(views: Sequence[View], rows: Sequence[Row]) -> Iterator[Series]:
+def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
     """Yield the published tables that apply.
 
     TelecomQuAD is its authors' own corpus: its table always stands alone. The table on SQuAD is for questions of SQuAD,
     the one of transforms for encoders that were transformed, both for K = 5.
     """
-    corpus = views[0].scores.origin.corpus
+    corpus = views[0].corpus
     yield Series(NAME, corpus, "published", "table", published("telecomquad"))
     if views[0].k != K:
         return
-    found = {(r.encoder, r.quantity, r.subset, r.condition): r for r in rows}
-    candidates = [view for view in views if not view.scores.origin.baseline] or views
-    names = [view.encoder for view in candidates]
-    if all(SQUAD_ID.fullmatch(name) for name in views[0].scores.item.tolist()):
-        yield _squad(corpus, names, found)
-    if any(condition for *_, condition in found):
-        yield from _transforms(corpus, names, found)
+    by_key = {(r.encoder, r.quantity, r.subset, r.condition): r for r in rows}
+    encoders = [view.encoder for view in without_baselines(views)]
+    if all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist()):
+        yield _squad(corpus, encoders, by_key)
+    if any(row.condition for row in rows):
+        yield _transforms(corpus, encoders, by_key)
+        yield _correlations(corpus, by_key)
 
 
-def _squad(corpus: str, names: Sequence[str], found: Figures) -> Series:
-    """Return table 3 with the encoders asked for."""
+def _squad(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
+    """Return table 3 with the encoders of the run."""
     paper = published("squad")
-    lines = [[*row, REPEATED if row[0] in paper["doubtful"] else "published"] for row in paper["rows"]]
-    for name in names:
-        exam = found.get((name, "accuracy_l100", "all", ""))
-        ends = [exam.value, exam.low, exam.high] if exam else [None, None, None]
-        isotropy = [_value(found, name, quantity, "documents", "") for quantity in ("isoscore", "i_a")]
-        lines.append([name, *ends, *isotropy, "measured here"])
+    lines = list[list[Any]]()
+    for line in paper["rows"]:
+        model = line[0]
+        lines.append([*line, REPEATED if model in paper["doubtful"] else "published"])
+    for encoder in encoders:
+        exam = rows.get((encoder, "accuracy_l100", "all", ""))
+        accuracy = [exam.value, exam.low, exam.high] if exam else [None, None, None]
+        isoscore = _value(rows, encoder, "isoscore", "documents", "")
+        i_a = _value(rows, encoder, "i_a", "documents", "")
+        lines.append([encoder, *accuracy, isoscore, i_a, "measured here"])
     return table(NAME, corpus, "published_squad", SQUAD, lines, paper["source"])
 
 
-def _transforms(corpus: str, names: Sequence[str], found: Figures) -> Iterator[Series]:
-    """Yield table 4 with the encoders that have transformed vectors, and the correlations in its last row."""
+def _transforms(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
+    """Return table 4 with the encoders whose vectors were transformed."""
     paper = published("transforms")
-    conditions = paper["conditions"]
     columns = {"model": "text", "figure": "text"}
-    for condition in conditions:
+    for condition in paper["conditions"]:
         heading = TITLES[condition]
-        columns |= {f"{heading}accuracy": "percent", f"{heading}IsoScore": "number", f"{heading}I_A": "number"}
-    lines: list[list[Any]] = []
+        columns[f"{heading}accuracy"] = "percent"
+        columns[f"{heading}IsoScore"] = "number"
+        columns[f"{heading}I_A"] = "number"
+    lines = list[list[Any]]()
     for model, *triples in paper["rows"]:
-        lines.append([model, "published", *(figure for triple in triples for figure in triple)])
-    for name in names:
-        if (name, "isoscore", "documents", "standardize") not in found:
+        lines.append([model, "published", *chain.from_iterable(triples)])
+    for encoder in encoders:
+        if (encoder, "isoscore", "documents", "standardize") not in rows:
             continue  # sparse vectors are not transformed
-        figures = [
-            _value(found, name, quantity, subset, condition)
-            for condition in conditions
-            for quantity, subset in ((f"Success@{K}", "all"), ("isoscore", "documents"), ("i_a", "documents"))
-        ]
-        lines.append([name, "measured here", *figures])
-    yield table(NAME, corpus, "published_transforms", columns, lines, paper["source"])
-    correlations = [
-        [
-            TITLES[condition].removesuffix(", ") or "none",
-            paper["correlations"][condition][0],
-            _value(found, "", "pearson", "IsoScore and success", condition),
-            paper["correlations"][condition][1],
-            _value(found, "", "pearson", "I-A and success", condition),
-        ]
-        for condition in conditions
-    ]
-    yield table(NAME, corpus, "published_correlations", CORRELATIONS, correlations, paper["source"])
+        line: list[Any] = [encoder, "measured here"]
+        for condition in paper["conditions"]:
+            line.append(_value(rows, encoder, f"Success@{K}", "all", condition))
+            line.append(_value(rows, encoder, "isoscore", "documents", condition))
+            line.append(_value(rows, encoder, "i_a", "documents", condition))
+        lines.append(line)
+    return table(NAME, corpus, "published_transforms", columns, lines, paper["source"])
 
 
-def _value(found: Figures, encoder: str, quantity: str, subset: str, condition: str) -> float | None:
-    row = found.get((encoder, quantity, subset, condition))
+def _correlations(corpus: str, rows: RowsByKey) -> Series:
+    """Return the last row of table 4, the correlations over models, beside those over the encoders of the run."""
+    paper = published("transforms")
+    lines = list[list[Any]]()
+    for condition in paper["conditions"]:
+        isoscore, i_a = paper["correlations"][condition]
+        isoscore_here = _value(rows, "", "pearson", "IsoScore and success", condition)
+        i_a_here = _value(rows, "", "pearson", "I-A and success", condition)
+        transform = TITLES[condition].removesuffix(", ") or "none"
+        lines.append([transform, isoscore, isoscore_here, i_a, i_a_here])
+    return table(NAME, corpus, "published_correlations", CORRELATIONS, lines, paper["source"])
+
+
+def _value(rows: RowsByKey, encoder: str, quantity: str, subset: str, condition: str) -> float | None:
+    row = rows.get((encoder, quantity, subset, condition))
     return row.value if row else None

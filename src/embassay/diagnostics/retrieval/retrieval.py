@@ -17,14 +17,29 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict
+from embassay.diagnostics.base import (
+    Meaning,
+    candidates_of,
+    comparisons,
+    first_of_each_unit,
+    roles_of,
+    verdict,
+    without_baselines,
+)
 from embassay.diagnostics.retrieval.page import layout, page
 from embassay.diagnostics.retrieval.published import beside_published
-from embassay.diagnostics.retrieval.rows import View, correlations, rows_of, shares_of
-from embassay.diagnostics.retrieval.scores import Asked, blind, quantities, similarities, transformed
-from embassay.diagnostics.retrieval.series import findings, first_place, scales, series_of
+from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
+from embassay.diagnostics.retrieval.scores import (
+    EncodedCorpus,
+    quantities,
+    search_documents,
+    search_transformed,
+    success_of_blind_choice,
+)
+from embassay.diagnostics.retrieval.series import findings, first_place, scale_warnings, series_of
+from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
-from embassay.result import Example, Result
+from embassay.result import Comparison, Example, Result
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
@@ -34,12 +49,11 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
-NAME = "retrieval"
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 K = 5
 LOSS = 0.02
-"""The success that a recommended threshold may lose."""
+"""The loss of success that a recommended threshold may cause."""
 MEANING = Meaning("retrieval", "questions", 0.02, lower=("roe",), neither=("tau", "kept", "rank"))
 PSI = 5
 SHOWN = 12
@@ -66,13 +80,13 @@ def create(
     psi
         The percentile of the top-k similarities that COE and ROE are taken at, 1 to 99; both are also drawn as curves.
     loss
-        The success that a recommended threshold may lose: 0.02 is 2 points. With 95 % confidence where there are
-        questions enough (149 independent ones at 2 points), else on average (49).
+        The loss of success that a recommended threshold may cause: 0.02 is 2 points. It holds with 95 % confidence
+        where there are enough questions (149 independent ones at 2 points), else on average (49).
     gap
         A difference between two encoders that matters to you, 0.03 for 3 points: the verdict says how many units it
-        would take to see it.
+        takes to detect it.
     search
-        ``approximate`` finds the top k of large corpora by faiss; its measured recall is said.
+        ``approximate`` finds the top k of large corpora by faiss; a finding states its measured recall.
     compare
         Which quantities are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
 
@@ -102,16 +116,20 @@ class Retrieval:
     @property
     def options(self) -> str:
         """The options that move a score."""
-        given = {"k": (self.k, K), "search": (self.search, "exact")}
-        return ",".join(f"{name}={value}" for name, (value, default) in given.items() if value != default)
+        changed = list[str]()
+        if self.k != K:
+            changed.append(f"k={self.k}")
+        if self.search != "exact":
+            changed.append(f"search={self.search}")
+        return ",".join(changed)
 
     def check(self, corpus: Corpus[Question]) -> None:
-        """Refuse a corpus in which every document would be retrieved, or no question has an answer.
+        """Check that fewer documents are retrieved than there are, and that some question has an answer.
 
         Raises
         ------
         SpecError
-            With what to do.
+            If not; the message says what to do.
         """
         if self.k >= len(corpus.documents):
             raise SpecError(
@@ -122,77 +140,70 @@ class Retrieval:
             raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
 
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Find the nearest documents of each question, and where the right ones stand."""
+        """Find the nearest documents of each question, and the ranks of the right ones."""
         route = "auto" if self.search == "exact" else "faiss"
-        asked = Asked.of(corpus, vectors)
-        values, labels = similarities(asked, self.k, route)
-        moved, scalars = transformed(asked, self.k, labels["nearest"] != "")
-        samples = corpus.samples
+        encoded = EncodedCorpus.of(corpus, vectors)
+        values, labels = search_documents(encoded, self.k, route)
+        after_transforms, scalars = search_transformed(encoded, self.k, labels["nearest"] != "")
         scalars |= {
             "documents": float(len(corpus.documents)),
             "passages": float(sum(len(document.passages) for document in corpus.documents)),
             "dot": float(vectors.similarity == "dot"),
-            "chance": blind(corpus, self.k),
+            "chance": success_of_blind_choice(corpus, self.k),
         }
         return ItemScores(
             origin,
             measure="similarity",
-            item=np.array([s.id for s in samples]),
+            item=np.array([s.id for s in corpus.samples]),
             unit=corpus.units,
             labels=labels,
-            values={**values, **moved},
+            values={**values, **after_transforms},
             scalars=scalars,
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus."""
-        views = [View(s, self.k, self.psi, self.loss) for s in scores]
+        views = self._views(scores)
+        requested = without_baselines(views)
+        unit, stream = views[0].unit, views[0].stream
         shares = shares_of(views, draws)
-        rows = [r for view in views for r in rows_of(view, shares[view.encoder], draws)]
-        own = [v for v in views if not v.scores.origin.baseline] or views
-        across = tuple(correlations(own, rows, draws))
-        headline = f"Success@{self.k}"
-        asked = quantities(self.k)[:: 1 if self.compare == "all" else len(quantities(self.k))]
-        unit, key = views[0].unit, views[0].corpus_key
+        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
+        across = tuple(correlations(requested, rows, draws))
+
+        headline = self.headline(scores)
+        compared_quantities = quantities(self.k) if self.compare == "all" else (headline.quantity,)
         roles = roles_of(scores, all_pairs=self.compare == "all")
-        found = {
-            name: compare_means(
-                {v.encoder: v.metric(name) for v in views},
-                unit,
-                roles,
-                draws,
-                NAME,
-                key,
-                of_shares=name.startswith(("Success", "R@")),
-            )
-            for name in asked
-        }
-        level = {
-            v.encoder: (v.metric(headline), shares[v.encoder].estimates[headline, "all", ""].estimate) for v in views
-        }
-        candidates = candidates_of(scores, {v.encoder: v.metric(headline) for v in views})
-        standings = rank_means(candidates, unit, draws, NAME, key)
+        compared = list[Comparison]()
+        for name in compared_quantities:
+            values = {view.encoder: view.metric(name) for view in views}
+            differences = compare_means(values, unit, roles, draws, *stream, of_shares=is_share(name))
+            compared += comparisons(scores[0], name, "all", differences)
+            if name == headline.quantity:
+                headline_differences = differences
+
+        success = {name: of.shares[headline.quantity, "all", ""].estimate for name, of in shares.items()}
+        candidates = candidates_of(scores, headline.values)
+        standings = rank_means(candidates, unit, draws, *stream)
         notes = [
-            *first_place(headline, self.k, {v.encoder: level[v.encoder][1].value for v in own}),
-            *self._needed(found[headline], candidates, unit),
-            *(note for v in own for note in findings(v, rows)),
-            *scales(views),
+            *first_place(headline.quantity, self.k, {v.encoder: success[v.encoder].value for v in requested}),
+            *self._units_needed(headline_differences, candidates, unit),
+            *(note for view in requested for note in findings(view, rows)),
+            *scale_warnings(views),
         ]
         return Result(
             draws.seed,
             draws.resamples,
             rows=(*rows, *across),
-            comparisons=tuple(c for name, ds in found.items() for c in comparisons(scores[0], name, "all", ds)),
+            comparisons=tuple(compared),
             series=(*series_of(views, rows), *beside_published(views, (*rows, *across))),
-            examples=tuple(_examples(own)),
+            examples=tuple(_examples(requested)),
             verdicts=(
                 verdict(
                     scores,
-                    level,
                     headline,
-                    found[headline],
+                    success,
+                    headline_differences,
                     standings,
-                    unit=unit,
                     chance=views[0].chance,
                     notes=notes,
                 ),
@@ -200,19 +211,22 @@ class Retrieval:
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
-        """Return the item values of the headline, which a test of "not worse" rests on."""
-        views = [View(s, self.k, self.psi, self.loss) for s in scores]
-        name = f"Success@{self.k}"
-        values = {v.encoder: v.metric(name) for v in views}
-        return Headline(name, MEANING.margin, values, views[0].unit, (NAME, views[0].corpus_key))
+        """Return Success@k, question by question, of all encoders; only of questions with a right document."""
+        views = self._views(scores)
+        quantity = views[0].headline
+        values = {view.encoder: view.metric(quantity) for view in views}
+        return Headline(quantity, MEANING.margin, values, views[0].unit, views[0].stream)
 
-    def _needed(
-        self, found: Sequence[PairedDifference], candidates: Mapping[str, Floats], unit: NDArray[np.int64]
+    def _views(self, scores: Sequence[ItemScores]) -> list[RetrievalView]:
+        return [RetrievalView(s, self.k, self.psi, self.loss) for s in scores]
+
+    def _units_needed(
+        self, differences: Sequence[PairedDifference], candidates: Mapping[str, Floats], unit: NDArray[np.int64]
     ) -> Iterator[str]:
-        """Say how many units a difference that the user names would take."""
+        """Say how many units it takes to detect the difference in the option ``gap``."""
         if not self.gap:
             return
-        precision = precision_of(found, candidates, unit, of_shares=True)
+        precision = precision_of(differences, candidates, unit, of_shares=True)
         if precision is None:
             yield "How many units a difference takes cannot be estimated: no candidate has two units with an answer"
             return
@@ -223,22 +237,15 @@ class Retrieval:
         )
 
 
-def _examples(views: Sequence[View]) -> Iterator[Example]:
-    """Show questions that every encoder misses, one of each unit, and what each found instead."""
-    taken: set[int] = set()
-    missed = np.all([v.metric(v.headline) == 0 for v in views], axis=0)
-    for index in np.flatnonzero(missed).tolist():
-        unit = int(views[0].unit[index])
-        if unit in taken or len(taken) == SHOWN:
-            continue
-        taken.add(unit)
+def _examples(views: Sequence[RetrievalView]) -> Iterator[Example]:
+    """Show questions that every encoder misses, one of each unit, and what each encoder found instead."""
+    one = views[0]
+    questions = np.flatnonzero(one.answered)
+    missed_by_all = np.all([view.metric(view.headline) == 0 for view in views], axis=0)
+    missed = questions[missed_by_all].tolist()
+    for index in first_of_each_unit(missed, one.scores.unit, SHOWN):
         for view in views:
-            yield Example(
-                NAME,
-                view.scores.origin.corpus,
-                view.encoder,
-                view.item(index),
-                "missed by all",
-                {"found": view.nearest(index)},
-                view.shown(index),
-            )
+            scores = view.scores
+            similarities = {"right": scores.values["own"][index], "found": scores.values["top"][index][0]}
+            found = str(scores.labels["nearest"][index])
+            yield view.example(index, "missed by all", similarities, {"found": found})

@@ -1,9 +1,9 @@
-"""From vectors to what is kept of each question: similarities, where the right documents stand, transforms."""
+"""From vectors to the item scores of each question: similarities, ranks of the right documents, transforms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +22,13 @@ from embassay.types import Corpus
 from embassay.vectors import Found, Search, Vectors
 
 RANDOM = 10
-"""Random documents for each question, for ROE and for what a similarity means."""
+"""Random documents for each question: ROE and the table of similarities are based on them."""
 FITTED = 200_000
-"""Passages that a transform is fitted on, at most; more tell it nothing."""
+"""Passages that a transform is fitted on, at most; more do not change it."""
 ROWS = 65_536
-"""Passages that are looked at together."""
+"""Passages that are processed together."""
 DIGITS = 6
-"""Significant digits of isotropy: what float32 vectors are good for."""
+"""Significant digits of isotropy: the precision of float32 vectors."""
 Ints = NDArray[np.int64]
 
 
@@ -38,13 +38,15 @@ def quantities(k: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A corpus's questions and passages as vectors, and where the right documents are.
+class EncodedCorpus:
+    """A corpus's questions and passages as vectors, and which documents are right.
 
     Attributes
     ----------
+    queries, passages
+        (n, d) and (p, d) dense or CSR.
     starts
-        (N,) the first passage of each document; None where each has one.
+        (N,) the first passage of each document; None where each document has one.
     pairs
         (R, 2) the places of each question and each of its right documents.
     """
@@ -57,15 +59,30 @@ class Asked:
     pairs: Ints
 
     @classmethod
-    def of(cls, corpus: Corpus[Question], vectors: Vectors) -> Asked:
+    def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
         """Take the vectors of a corpus's questions and passages."""
         queries = vectors.take((s.question for s in corpus.samples), "query")
         passages = vectors.take((p for d in corpus.documents for p in d.passages), "document")
         return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs_of(corpus))
 
+    @property
+    def search(self) -> Search:
+        """The search of the vectors.
 
-def similarities(asked: Asked, k: int, route: str) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
-    """Find the nearest documents of each question and the places of the right ones.
+        Raises
+        ------
+        ValueError
+            If the vectors have none.
+        """
+        if self.vectors.search is None:
+            raise ValueError("retrieval needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
+        return self.vectors.search
+
+
+def search_documents(
+    encoded: EncodedCorpus, k: int, route: str
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
+    """Find the nearest documents of each question and the ranks of the right ones.
 
     Returns
     -------
@@ -76,59 +93,77 @@ def similarities(asked: Asked, k: int, route: str) -> tuple[dict[str, Floats], d
     labels
         ``nearest`` (n,) the document found first and the number of its passage, ``id#0``.
     """
-    corpus, pairs = asked.corpus, asked.pairs
-    found = _search(asked.vectors)(
-        asked.queries,
-        asked.passages,
+    corpus, pairs = encoded.corpus, encoded.pairs
+    nearest = encoded.search(
+        encoded.queries,
+        encoded.passages,
         k=k,
-        measure=asked.vectors.similarity,
-        starts=asked.starts,
+        measure=encoded.vectors.similarity,
+        starts=encoded.starts,
         pairs=pairs,
         route=route,
     )
-    values = metrics(corpus, pairs, found, k)
-    values |= {
-        "top": found.similarity,
-        "own": _largest(len(corpus.samples), pairs[:, 0], found.own),
-        "random": _random(asked),
-        "answered": np.array([float(bool(s.right)) for s in corpus.samples]),
-    }
-    labels = {"nearest": _nearest(corpus, found, asked.starts)}
-    if found.route.startswith("approximate"):
-        labels["search"] = np.full(len(corpus.samples), found.route)
+    values = metrics(corpus, pairs, nearest, k)
+    values["top"] = nearest.similarity
+    values["own"] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
+    values["random"] = similarity_to_random(encoded)
+    values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
+    labels = {"nearest": _nearest_passages(corpus, nearest, encoded.starts)}
+    if nearest.route.startswith("approximate"):
+        labels["search"] = np.full(len(corpus.samples), nearest.route)
     return values, labels
 
 
 def pairs_of(corpus: Corpus[Question]) -> Ints:
     """Return (R, 2) the places of each question and each of its right documents."""
-    place = {document.id: n for n, document in enumerate(corpus.documents)}
-    found = [(n, place[name]) for n, sample in enumerate(corpus.samples) for name in sample.right]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    place_of = {document.id: place for place, document in enumerate(corpus.documents)}
+    pairs = list[tuple[int, int]]()
+    for question, sample in enumerate(corpus.samples):
+        pairs += [(question, place_of[name]) for name in sample.right]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def blind(corpus: Corpus[Question], k: int) -> float:
-    """Return the success of blind choice: the mean over answered questions of 1 − C(N − r, k)/C(N, k)."""
-    total = len(corpus.documents)
-    right = [len(s.right) for s in corpus.samples if s.right]
-    missed = {r: math.prod(max(total - r - n, 0) / (total - n) for n in range(k)) for r in set(right)}
-    return 1 - sum(missed[r] for r in right) / max(len(right), 1)
+def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
+    """Return the success of blind choice: the mean over answered questions of 1 − C(N − r, k)/C(N, k).
+
+    N is the number of documents, r that of a question's right ones; k/N where each question has one.
+    """
+    documents = len(corpus.documents)
+    numbers_right = [len(sample.right) for sample in corpus.samples if sample.right]
+    missed_with = dict[int, float]()
+    for right in set(numbers_right):
+        missed_with[right] = math.prod(max(documents - right - n, 0) / (documents - n) for n in range(k))
+    return 1 - sum(missed_with[right] for right in numbers_right) / max(len(numbers_right), 1)
 
 
-def metrics(corpus: Corpus[Question], pairs: Ints, found: Found, k: int) -> dict[str, Floats]:
-    """Return the ranking metrics of each question, expected over ties."""
-    gains = [gain for s in corpus.samples for gain in (s.gains or (1,) * len(s.right))]
+def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> dict[str, Floats]:
+    """Return the ranking metrics of each question, (n,) in [0, 1], expected over ties; larger is better.
+
+    NaN for a question without a right document or without any similarity.
+    """
+    gains = list[int]()
+    for sample in corpus.samples:
+        gains += sample.gains or [1] * len(sample.right)
     places = Places(
-        len(corpus.samples), pairs[:, 0], found.greater, np.maximum(found.tied, 0), np.array(gains, dtype=np.int64)
+        len(corpus.samples),
+        pairs[:, 0],
+        nearest.greater,
+        np.maximum(nearest.tied, 0),
+        np.array(gains, dtype=np.int64),
     )
     values = {f"Success@{n}": places.success(n) for n in sorted({1, k, 10}) if n < len(corpus.documents)}
-    values |= {f"R@{k}": places.recall(k), "RR": places.reciprocal_rank(), "AP": places.average_precision()}
+    values[f"R@{k}"] = places.recall(k)
+    values["RR"] = places.reciprocal_rank()
+    values["AP"] = places.average_precision()
     values["nDCG@10"] = places.ndcg(10)
     # A question without any similarity is undefined, not missed.
-    lost = np.isnan(found.similarity[:, 0])
-    return {name: np.where(lost, np.nan, value) for name, value in values.items()}
+    without_similarity = np.isnan(nearest.similarity[:, 0])
+    return {name: np.where(without_similarity, np.nan, value) for name, value in values.items()}
 
 
-def transformed(asked: Asked, k: int, defined: NDArray[np.bool_]) -> tuple[dict[str, Floats], dict[str, float]]:
+def search_transformed(
+    encoded: EncodedCorpus, k: int, defined: NDArray[np.bool_]
+) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
     Transforms are fitted on the passages and applied to passages and questions, which are compared by cosine. Sparse
@@ -139,9 +174,8 @@ def transformed(asked: Asked, k: int, defined: NDArray[np.bool_]) -> tuple[dict[
     defined
         (n,) which questions have a similarity at all; the others stay undefined.
     """
-    corpus, passages = asked.corpus, asked.passages
-    scalars = _isotropic(passages, "")
-    values: dict[str, Floats] = {}
+    corpus, passages = encoded.corpus, encoded.passages
+    values, scalars = dict[str, Floats](), _isotropy(passages, "")
     if issparse(passages):
         return values, scalars
     sample = passages
@@ -149,94 +183,103 @@ def transformed(asked: Asked, k: int, defined: NDArray[np.bool_]) -> tuple[dict[
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
         sample = passages[np.sort(chosen)]
     for name in transforms.NAMES:
+        quantity = f"Success@{k}"
         try:
             fitted = transforms.fit(name, sample)
         except ValueError:
-            values[f"Success@{k}/{name}"] = np.full(len(corpus.samples), np.nan)  # nothing is left of the vectors
+            # The transform leaves nothing of these vectors.
+            values[f"{quantity}/{name}"] = np.full(len(corpus.samples), np.nan)
             continue
-        moved = [_applied(fitted, matrix) for matrix in (asked.queries, passages)]
-        found = _search(asked.vectors)(*moved, k=k, measure="cosine", starts=asked.starts, pairs=asked.pairs)
-        success = metrics(corpus, asked.pairs, found, k)[f"Success@{k}"]
-        values[f"Success@{k}/{name}"] = np.where(defined, success, np.nan)
-        scalars |= {**_isotropic(moved[1], name), f"rank/{name}": float(fitted.rank)}
+        queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
+        nearest = encoded.search(queries, moved, k=k, measure="cosine", starts=encoded.starts, pairs=encoded.pairs)
+        success = metrics(corpus, encoded.pairs, nearest, k)[quantity]
+        values[f"{quantity}/{name}"] = np.where(defined, success, np.nan)
+        scalars |= _isotropy(moved, name)
+        scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
 
 
 def _starts(documents: Sequence[Document]) -> Ints | None:
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
-    return None if (sizes == 1).all() else np.cumsum(sizes) - sizes
+    if (sizes == 1).all():
+        return None
+    return np.cumsum(sizes) - sizes
 
 
-def _search(vectors: Vectors) -> Search:
-    if vectors.search is None:
-        raise ValueError("retrieval needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
-    return vectors.search
-
-
-def _largest(size: int, place: Ints, values: Floats) -> Floats:
+def _largest_at(places: Ints, values: Floats, size: int) -> Floats:
     """Return (size,) the largest value at each place; NaN where there is none."""
-    found = np.full(size, -np.inf)
-    np.maximum.at(found, place, np.where(np.isnan(values), -np.inf, values))
-    return np.where(np.isinf(found), np.nan, found)
+    largest = np.full(size, -np.inf)
+    np.maximum.at(largest, places, np.where(np.isnan(values), -np.inf, values))
+    return np.where(np.isinf(largest), np.nan, largest)
 
 
-def _random(asked: Asked) -> Floats:
-    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder."""
-    corpus, measure = asked.corpus, asked.vectors.similarity
-    number, total = len(corpus.samples), len(corpus.documents)
-    drawn = generator(0, "random documents", corpus.fingerprint).integers(0, total, size=(number, RANDOM))
-    first = np.arange(total) if asked.starts is None else asked.starts
-    ends = np.append(first[1:], asked.passages.shape[0])
-    found = np.empty((number, RANDOM))
-    size = max(1, ROWS * total // (RANDOM * asked.passages.shape[0]))
-    for block in range(0, number, size):
-        inside = slice(block, min(block + size, number))
-        rows, owner = _passages_of(first[drawn[inside].ravel()], ends[drawn[inside].ravel()])
-        values = paired(asked.queries[block + owner // RANDOM], asked.passages[rows], [measure])[measure]
-        found[inside] = _largest((inside.stop - block) * RANDOM, owner, values).reshape(-1, RANDOM)
-    return found
+def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
+    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder.
+
+    Parameters
+    ----------
+    rows
+        About how many passages are compared at once; changes no value.
+    """
+    corpus, measure = encoded.corpus, encoded.vectors.similarity
+    questions, documents, passages = len(corpus.samples), len(corpus.documents), encoded.passages.shape[0]
+    drawn = generator(0, "random documents", corpus.fingerprint).integers(0, documents, size=(questions, RANDOM))
+    starts = np.arange(documents) if encoded.starts is None else encoded.starts
+    ends = np.append(starts[1:], passages)
+
+    similarity = np.empty((questions, RANDOM))
+    passages_per_question = RANDOM * passages / documents
+    step = max(1, int(rows // passages_per_question))
+    for first in range(0, questions, step):
+        last = min(first + step, questions)
+        chosen = drawn[first:last].ravel()
+        passage, owner = _passages_of(starts[chosen], ends[chosen])
+        question = first + owner // RANDOM
+        values = paired(encoded.queries[question], encoded.passages[passage], [measure])[measure]
+        # A document is as near as its nearest passage.
+        similarity[first:last] = _largest_at(owner, values, len(chosen)).reshape(-1, RANDOM)
+    return similarity
 
 
-def _passages_of(first: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return the passages first … end − 1 of each of several documents, and which document each is of."""
-    sizes = end - first
-    owner = np.repeat(np.arange(len(first)), sizes)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return first[owner] + within, owner
+def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the passages start … end − 1 of each of several documents, and the document that each belongs to."""
+    sizes = ends - starts
+    owner = np.repeat(np.arange(len(starts)), sizes)
+    number_in_document = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return starts[owner] + number_in_document, owner
 
 
-def _nearest(corpus: Corpus[Question], found: Found, starts: Ints | None) -> NDArray[np.str_]:
+def _nearest_passages(corpus: Corpus[Question], nearest: Found, starts: Ints | None) -> NDArray[np.str_]:
     """Return (n,) the document that is found first and the number of its passage; empty where there is none."""
-    names = []
-    for document, passage in zip(found.documents[:, 0].tolist(), found.passages[:, 0].tolist(), strict=True):
-        inside = 0 if starts is None else passage - int(starts[document])
-        names.append(f"{corpus.documents[document].id}#{inside}" if document >= 0 else "")
+    names = list[str]()
+    for document, passage in zip(nearest.documents[:, 0].tolist(), nearest.passages[:, 0].tolist(), strict=True):
+        if document < 0:
+            names.append("")
+            continue
+        number = 0 if starts is None else passage - int(starts[document])
+        names.append(f"{corpus.documents[document].id}#{number}")
     return np.array(names, dtype=np.str_)
 
 
-def _applied(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:
-    """Apply a transform block by block; a row that is nothing after it is a zero vector, near to nothing."""
-    blocks = [_one(fitted, matrix[rows]) for rows in _slices(len(matrix))]
-    return np.concatenate(blocks) if blocks else np.zeros((0, 1), dtype=np.float32)
+def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:
+    """Apply a transform block by block; an undefined row becomes a zero vector, which has no cosine."""
+    blocks = list[NDArray[np.float32]]()
+    for start in range(0, len(matrix), ROWS):
+        transformed = fitted.apply(matrix[start : start + ROWS])
+        blocks.append(np.nan_to_num(transformed).astype(np.float32))
+    if not blocks:
+        return np.zeros((0, 1), dtype=np.float32)
+    return np.concatenate(blocks)
 
 
-def _one(fitted: transforms.Transform, rows: Any) -> NDArray[np.float32]:
-    return np.nan_to_num(fitted.apply(rows)).astype(np.float32)
-
-
-def _slices(rows: int) -> Iterator[slice]:
-    for start in range(0, rows, ROWS):
-        yield slice(start, start + ROWS)
-
-
-def _isotropic(passages: Any, condition: str) -> dict[str, float]:
+def _isotropy(passages: Any, condition: str) -> dict[str, float]:
     """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing.
 
-    The unbiased IsoScore is of the vectors as they are: a transform fitted on the passages makes them depend on each
-    other.
+    The unbiased IsoScore is of the untransformed vectors only: a transform fitted on the passages makes them depend on
+    each other.
     """
-    found = isotropy(passages)
-    figures = {"i_a": found.i_a, "isoscore": found.isoscore}
+    measured = isotropy(passages)
+    values = {"i_a": measured.i_a, "isoscore": measured.isoscore}
     if not condition:
-        figures["isoscore_unbiased"] = found.isoscore_unbiased
-    return {f"{q}/{condition}": float(f"{v:.{DIGITS}g}") for q, v in figures.items() if np.isfinite(v)}
+        values["isoscore_unbiased"] = measured.isoscore_unbiased
+    return {f"{name}/{condition}": float(f"{v:.{DIGITS}g}") for name, v in values.items() if np.isfinite(v)}

@@ -1,4 +1,4 @@
-"""The pictures and findings of retrieval: densities, what a similarity means, curves over ψ, one sentence each."""
+"""The figures and findings of retrieval: densities, a table of similarities, curves over ψ, one sentence each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from embassay.diagnostics.retrieval.rows import NAME, SUBSETS, View
+from embassay.diagnostics.published import table
+from embassay.diagnostics.retrieval.view import NAME, RECOMMENDED, RetrievalView
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
@@ -15,137 +16,150 @@ from embassay.stats.thresholds import points
 from embassay.stats.units import Floats
 
 POINTS = 160
+"""Points of each density curve."""
 STEP = 0.05
 STEPS = 20
-"""How finely the card is ruled: 0.05 of a cosine, twentieths of the range of a dot product."""
+"""The rows of the table of similarities: every 0.05 of a cosine, twentieths of the range of a dot product."""
+CARD = {
+    "encoder": "text",
+    "similarity": "number",
+    "above random pairs": "percent",
+    "above retrieved pairs": "percent",
+    "above right pairs": "percent",
+}
+CURVES = (
+    ("coe", "", "COE"),
+    ("roe", "", "ROE"),
+    ("accuracy_at_tau", "pooled:", "success at τ"),
+    ("unanswerable_dropped", "pooled:", "share that finds nothing"),
+)
+"""Quantity, beginning of the subset, and title of each curve over ψ."""
 
 
-def series_of(views: Sequence[View], rows: Sequence[Row]) -> Iterator[Series]:
-    """Yield what is drawn of one corpus."""
-    corpus = views[0].scores.origin.corpus
-    drawable = [v for v in views if len(v.answers.top)]
+def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
+    """Yield the figures of one corpus."""
+    corpus = views[0].corpus
+    drawable = [view for view in views if len(view.answers.top)]
     if drawable:
         lines = [line for view in drawable for line in _densities(view)]
-        data = {"x": "similarity", "y": "density", "at": (), "lines": lines}
-        yield Series(NAME, corpus, "densities", "curve", data)
-        yield _card(drawable)
-    at = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
-    for name, quantity, prefix, title in (
-        ("coe", "coe", "", "COE"),
-        ("roe", "roe", "", "ROE"),
-        ("accuracy_at_tau", "accuracy_at_tau", "pooled:", "success at τ"),
-        ("unanswerable_dropped", "unanswerable_dropped", "pooled:", "share that finds nothing"),
-    ):
-        lines = [
-            {"encoder": v.encoder, "line": title, "y": [at.get((v.encoder, quantity, f"{prefix}psi{n}")) for n in GRID]}
-            for v in drawable
-        ]
-        if any(y is not None for line in lines for y in line["y"]):
-            curve: dict[str, Any] = {
+        yield Series(NAME, corpus, "densities", "curve", {"x": "similarity", "y": "density", "at": (), "lines": lines})
+        yield table(NAME, corpus, "card", CARD, [line for view in drawable for line in _card(view)])
+    value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
+    for quantity, prefix, title in CURVES:
+        lines = list[dict[str, Any]]()
+        for view in drawable:
+            values = [value_of.get((view.encoder, quantity, f"{prefix}psi{psi}")) for psi in GRID]
+            lines.append({"encoder": view.encoder, "line": title, "y": values})
+        if any(value is not None for line in lines for value in line["y"]):
+            curve = {
                 "x": "ψ, percentile of the retrieved similarities",
                 "y": title,
                 "at": GRID,
                 "lines": lines,
                 "psi": views[0].psi,
             }
-            yield Series(NAME, corpus, name, "curve", curve)
+            yield Series(NAME, corpus, quantity, "curve", curve)
 
 
-def findings(view: View, rows: Sequence[Row]) -> Iterator[str]:
-    """Say what an encoder's similarities are good for: what to drop, and what that costs and saves."""
-    own = {(r.quantity, r.subset): r.value for r in rows if r.encoder == view.encoder and not r.condition}
+def findings(view: RetrievalView, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a warning about approximate search, and the recommended threshold with its cost and benefit."""
     if "search" in view.scores.labels:
         yield f"{view.encoder}: {view.scores.labels['search'][0]}; what it did not find counts as missed"
-    if (before := own.get((view.headline, "all"))) is None:
-        return
-    yield f"{view.encoder}: {_threshold(view, own, before)}"
+    values = {(r.quantity, r.subset): r.value for r in rows if r.encoder == view.encoder and not r.condition}
+    success = values.get((view.headline, "all"))
+    if success is not None:
+        yield f"{view.encoder}: {_threshold_sentence(view, values, success)}"
 
 
-def _threshold(view: View, own: Mapping[tuple[str, str], float | None], before: float) -> str:
-    """Say what to drop, what that is known to lose, and what it did here; or why nothing is recommended."""
-    found = view.recommended
-    if found.value is None or found.guarantee is None:
-        return f"no threshold is recommended: {found.reason}"
-    subset = SUBSETS[found.guarantee]
-    promised = "(95% confidence)" if found.guarantee == "confidence" else "on average, without 95% confidence"
-    after, kept = own[("accuracy_at_tau", subset)] or 0.0, own[("kept", subset)] or 0.0
-    # Rounded down: a threshold a little higher could lose more than is promised.
-    threshold = np.floor(found.value * 1000) / 1000
-    told = (
-        f"Dropping results below {threshold:.3f} loses at most {points(view.loss)} of {view.headline} {promised}; "
-        f"here it lost {100 * max(before - after, 0.0):.1f}"
+def _threshold_sentence(view: RetrievalView, values: Mapping[tuple[str, str], float | None], success: float) -> str:
+    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
+    threshold = view.recommended
+    if threshold.value is None or threshold.guarantee is None:
+        return f"no threshold is recommended: {threshold.reason}"
+    guarantee = "on average, without 95% confidence"
+    if threshold.guarantee == "confidence":
+        guarantee = "(95% confidence)"
+    subset = RECOMMENDED[threshold.guarantee]
+    success_at_threshold = values["accuracy_at_tau", subset] or 0.0
+    kept = values["kept", subset] or 0.0
+    # Rounded down: a threshold a little higher could lose more than the guarantee allows.
+    rounded = np.floor(threshold.value * 1000) / 1000
+    sentence = (
+        f"Dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} {guarantee}; "
+        f"here it lost {100 * max(success - success_at_threshold, 0.0):.1f}"
     )
     dropped = f"dropped {1 - kept:.0%} of what is retrieved"
-    silent = own.get(("unanswerable_dropped", subset))
-    if silent is None:
-        return f"{told} and {dropped}"
-    return f"{told}, {dropped} and answered {silent:.0%} of the unanswerable questions with nothing"
+    unanswerable_dropped = values.get(("unanswerable_dropped", subset))
+    if unanswerable_dropped is None:
+        return f"{sentence} and {dropped}"
+    return f"{sentence}, {dropped} and answered {unanswerable_dropped:.0%} of the unanswerable questions with nothing"
 
 
-def first_place(headline: str, k: int, level: Mapping[str, float | None]) -> Iterator[str]:
-    """Say which encoders share the highest value exactly, and that all found everything where it is 100 %."""
-    best = max((value for value in level.values() if value is not None), default=None)
-    first = [name for name, value in level.items() if value == best]
-    if best is None:
+def first_place(headline: str, k: int, values: Mapping[str, float | None]) -> Iterator[str]:
+    """Yield which encoders share exactly the highest value, and that the quantity is saturated where it is 100 %."""
+    defined = [value for value in values.values() if value is not None]
+    if not defined:
         return
+    best = max(defined)
+    first = [name for name, value in values.items() if value == best]
     if len(first) > 1:
         yield f"{', '.join(first)}: exactly the same {headline}, the highest; which of them is named first says nothing"
     if best == 1 and k > 1:
         yield f"{headline} is saturated: nothing can be better than 100%; retrieval,k=1 tells more"
 
 
-def scales(views: Sequence[View]) -> Iterator[str]:
-    """Say which encoders do not compare by cosine, and which transform has too few passages to rest on."""
-    if dots := [v.encoder for v in views if v.scores.scalars["dot"]]:
-        yield f"{', '.join(dots)}: compared by dot product, whose thresholds are on a scale of their own"
-    thin = [v for v in views if (r := v.scores.scalars.get("rank/whiten")) and r > v.scores.scalars["passages"] / 2]
-    if thin and not all(v.scores.origin.baseline for v in thin):
-        names = ", ".join(v.encoder for v in thin if not v.scores.origin.baseline)
-        number = int(thin[0].scores.scalars["passages"])
-        yield f"{names}: whitening rests on {number:,} passages, fewer than twice the dimensions: it overfits"
+def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[str]:
+    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
+    by_dot = [view.encoder for view in views if view.compares_by_dot]
+    if by_dot:
+        yield f"{', '.join(by_dot)}: compared by dot product, whose thresholds are on a scale of their own"
+    passages = int(views[0].scores.scalars["passages"])
+    overfitted = [view for view in views if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
+    names = [view.encoder for view in overfitted if not view.is_baseline]
+    if names:
+        labels = ", ".join(names)
+        yield f"{labels}: whitening rests on {passages:,} passages, fewer than twice the dimensions: it overfits"
 
 
-def _densities(view: View) -> Iterator[dict[str, Any]]:
-    sets = _sets(view)
-    low, high = _range(view, sets)
+def _densities(view: RetrievalView) -> Iterator[dict[str, Any]]:
+    """Yield the density of each kind of similarity."""
+    sets = _similarities(view)
+    low, high = _plotted_range(view, sets)
     grid = np.linspace(low, high, POINTS)
-    ends = (low, high) if view.scores.scalars["dot"] else (-1.0, 1.0)
+    support = (low, high) if view.compares_by_dot else (-1.0, 1.0)
     for name, values in sets.items():
-        curve = density(values, grid, *ends)
+        curve = density(values, grid, *support)
         yield {"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": curve.tolist()}
 
 
-def _sets(view: View) -> dict[str, Floats]:
-    found = {"random": view.random.ravel(), "retrieved": view.answers.top.ravel(), "right": view.answers.own}
-    return {name: values[np.isfinite(values)] for name, values in found.items()}
+def _similarities(view: RetrievalView) -> dict[str, Floats]:
+    """Return the defined similarities of questions to random, retrieved and right documents."""
+    sets = {"random": view.random.ravel(), "retrieved": view.answers.top.ravel(), "right": view.answers.own}
+    return {name: values[np.isfinite(values)] for name, values in sets.items()}
 
 
-def _range(view: View, sets: Mapping[str, Floats]) -> tuple[float, float]:
-    """Return the ends of what is drawn: a little beyond what there is, never beyond what can be."""
-    every = np.concatenate(list(sets.values()))
-    margin = max(3 * max(bandwidth(values) for values in sets.values()), 1e-6)
-    low, high = float(every.min() - margin), float(every.max() + margin)
-    return (low, high) if view.scores.scalars["dot"] else (max(low, -1.0), min(high, 1.0))
+def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[float, float]:
+    """Return the ends of the x axis: three bandwidths beyond the values, within [−1, 1] for cosines."""
+    values = np.concatenate(list(sets.values()))
+    margin = max(3 * max(bandwidth(of_set) for of_set in sets.values()), 1e-6)
+    low, high = float(values.min() - margin), float(values.max() + margin)
+    if view.compares_by_dot:
+        return low, high
+    return max(low, -1.0), min(high, 1.0)
 
 
-def _card(views: Sequence[View]) -> Series:
-    """Return, for each encoder and similarity, how many random, retrieved and right pairs are less similar."""
-    rows = []
-    for view in views:
-        sets = {name: np.sort(values) for name, values in _sets(view).items()}
-        for at in _ruled(view, sets):
-            below = [np.searchsorted(values, at) / max(len(values), 1) for values in sets.values()]
-            rows.append([view.encoder, float(at), *(float(share) for share in below)])
-    data = {
-        "columns": ("encoder", "similarity", "above random pairs", "above retrieved pairs", "above right pairs"),
-        "formats": ("text", "number", "percent", "percent", "percent"),
-        "rows": rows,
-    }
-    return Series(NAME, views[0].scores.origin.corpus, "card", "table", data)
+def _card(view: RetrievalView) -> Iterator[list[Any]]:
+    """Yield, for each similarity, the share of random, retrieved and right pairs that are less similar."""
+    sets = [np.sort(values) for values in _similarities(view).values()]
+    for similarity in _card_similarities(view, sets):
+        below = [float(np.searchsorted(values, similarity) / max(len(values), 1)) for values in sets]
+        yield [view.encoder, float(similarity), *below]
 
 
-def _ruled(view: View, sets: Mapping[str, Floats]) -> Floats:
-    low, high = min(v.min() for v in sets.values() if len(v)), max(v.max() for v in sets.values() if len(v))
-    if view.scores.scalars["dot"]:
+def _card_similarities(view: RetrievalView, sets: Sequence[Floats]) -> Floats:
+    """Return the similarities of the card's rows, from the smallest value to the largest."""
+    values = np.concatenate(sets)
+    low, high = values.min(), values.max()
+    if view.compares_by_dot:
         return np.linspace(low, high, STEPS + 1)
     return np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP

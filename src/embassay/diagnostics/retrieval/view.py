@@ -1,0 +1,123 @@
+"""What one encoder did with the questions of a retrieval corpus, as the rows and figures read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.diagnostics.base import View, unit_codes
+from embassay.diagnostics.retrieval.scores import quantities
+from embassay.result import MIN_UNITS, Estimate
+from embassay.stats.exams import GRID, Answers
+from embassay.stats.thresholds import Threshold, recommend
+from embassay.stats.units import Floats
+
+NAME = "retrieval"
+RECOMMENDED = {"confidence": "recommended", "average": "recommended_on_average"}
+"""The subset of a recommended threshold's rows, by the guarantee on its loss."""
+
+
+@dataclass(frozen=True)
+class RetrievalView(View):
+    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
+    similarities.
+
+    Attributes
+    ----------
+    k, psi, loss
+        The diagnostic's options.
+    """
+
+    k: int
+    psi: int
+    loss: float
+
+    @property
+    def headline(self) -> str:
+        """The name of the headline quantity."""
+        return f"Success@{self.k}"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the ranking metrics, those that depend on k first."""
+        stored = [name for name in self.scores.values if "@" in name and "/" not in name]
+        return tuple(dict.fromkeys((*quantities(self.k), *stored)))
+
+    @property
+    def percentiles(self) -> tuple[int, ...]:
+        """The ψ at which COE, ROE and the thresholds are computed, in ascending order."""
+        return tuple(sorted({*GRID, self.psi}))
+
+    @property
+    def chance(self) -> float:
+        """The success of blind choice; see :func:`~embassay.diagnostics.retrieval.scores.success_of_blind_choice`."""
+        return self.scores.scalars["chance"]
+
+    @property
+    def compares_by_dot(self) -> bool:
+        """Whether the similarities are dot products, whose scale is the encoder's own; otherwise cosines."""
+        return bool(self.scores.scalars["dot"])
+
+    @cached_property
+    def answered(self) -> NDArray[np.bool_]:
+        """(n,) which questions have a right document."""
+        return np.asarray(self.scores.values["answered"] == 1)
+
+    @cached_property
+    def unit(self) -> NDArray[np.int64]:
+        """(m,) unit codes of the answered questions."""
+        return unit_codes(self.scores.unit[self.answered])
+
+    def metric(self, name: str) -> Floats:
+        """Return (m,) a metric of the answered questions; NaN is undefined."""
+        return self.scores.values[name][self.answered]
+
+    @cached_property
+    def defined(self) -> NDArray[np.bool_]:
+        """(m,) which answered questions have k similarities."""
+        top = self.scores.values["top"][self.answered]
+        return np.asarray(~np.isnan(top).any(axis=1))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
+        top = self.scores.values["top"][self.answered][self.defined]
+        right = self.scores.values["own"][self.answered][self.defined]
+        success = self.metric(self.headline)[self.defined]
+        return Answers(top, np.where(np.isnan(right), -np.inf, right), success)
+
+    @cached_property
+    def random(self) -> Floats:
+        """(d, 10) similarities to random documents; undefined ones are below all others."""
+        similarity = self.scores.values["random"][self.answered][self.defined]
+        return np.where(np.isnan(similarity), -np.inf, similarity)
+
+    @cached_property
+    def largest_of_unanswerable(self) -> Floats:
+        """(u,) the largest similarity that each unanswerable question finds, NaN where it has none."""
+        return self.scores.values["top"][~self.answered][:, 0]
+
+    @cached_property
+    def unit_of_unanswerable(self) -> NDArray[np.int64]:
+        """(u,) unit codes of the unanswerable questions."""
+        return unit_codes(self.scores.unit[~self.answered])
+
+    def estimate(self, value: float | None, reason: str | None = None) -> Estimate:
+        """Return a figure of the d questions that has no interval, a threshold for example."""
+        number = int(self.defined.sum())
+        units = len(np.unique(self.unit[self.defined]))
+        return Estimate(value, None, None, number, units, len(self.defined) - number, reason)
+
+    @cached_property
+    def recommended(self) -> Threshold:
+        """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
+        answers = self.answers
+        threshold = recommend(answers.own, answers.success, answers.top, self.unit[self.defined], self.loss)
+        units = len(np.unique(self.unit[self.defined]))
+        if units < MIN_UNITS:
+            reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
+            return Threshold(None, None, None, threshold.effective, reason)
+        return threshold
