@@ -139,7 +139,7 @@ class Adaptation:
             cache=(o.cache or "default") if o.use_cache else None,
             quiet=o.quiet,
             baselines=False,
-            badges=True,
+            robustness=True,
         )
 
     def plan(self, encoders: Sequence[Spec]) -> Plan:
