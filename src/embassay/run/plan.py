@@ -73,7 +73,7 @@ class Plan:
         Those of the notes that neither a corpus nor an encoder holds: which encoders are left out, and why.
     """
 
-    request: RunRequest
+    request: RunRequest = field(repr=False)  # Its specs may hold passwords.
     entries: tuple[Entry, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()

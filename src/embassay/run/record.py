@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from embassay._version import __version__
-from embassay.errors import EncoderError, one_line
+from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan
 from embassay.store.run_record import EncoderUse, RunRecord
@@ -85,7 +85,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,
         **environment(),
-        "notes": [one_line(note) for note in plan.notes],
+        "notes": list(plan.notes),
         "failures": [asdict(failure) for failure in outcome.result.failures],
     }
 

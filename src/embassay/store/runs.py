@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from embassay._version import __version__
-from embassay.errors import OutputError
+from embassay.errors import OutputError, one_line
 from embassay.result import Result
 from embassay.samples.base import Text
 from embassay.store import results
@@ -81,7 +81,9 @@ class RunFolder:
         return read_record(self.path / "run.json")
 
     def write_record(self, record: RunRecord) -> None:
-        """Write ``run.json``."""
+        """Write ``run.json``, each note on one line."""
+        if "notes" in record:
+            record = {**record, "notes": [one_line(note) for note in record["notes"]]}
         write(self.path / "run.json", canonical(record))
 
     def write_result(self, result: Result) -> None:
