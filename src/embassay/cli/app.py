@@ -241,6 +241,7 @@ def _show_warning(usual: Callable[..., None], message: Warning | str, category: 
 
 def _guarded(arguments: list[str] | None) -> int:
     try:
+        _add_build_command(sys.argv[1:] if arguments is None else arguments)
         code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         return code if isinstance(code, int) else FINE
     except CycloptsError as error:
@@ -265,6 +266,14 @@ def _guarded(arguments: list[str] | None) -> int:
     except OSError as error:
         say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
+
+
+def _add_build_command(arguments: list[str]) -> None:
+    """Make ``embassay build KIND`` known where KIND is a plug-in without a command written by hand."""
+    if arguments[:1] == ["build"] and len(arguments) > 1 and not arguments[1].startswith("-"):
+        from embassay.cli.other_kinds import add_command
+
+        add_command(build, arguments[1])
 
 
 def _look(request: RunRequest, *, default: bool = False) -> int:
