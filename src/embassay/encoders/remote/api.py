@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.probe import PROBES, remembered, settled, steps
 from embassay.encoders.remote.embeddings import Rows, Service, in_order
 from embassay.endpoint import Retries
@@ -125,7 +126,7 @@ class ApiEncoder:
     def card(self) -> Card:
         """What is known without asking the service."""
         address = self._address.shown
-        options: dict[str, Any] = {
+        options = {
             "base_url": "" if address == OPENAI else address,
             "dim": self.service.dim,
             "document_prompt": self.prompts.get("document"),
@@ -134,13 +135,11 @@ class ApiEncoder:
             "similarity": "" if self.similarity == "cosine" else self.similarity,
             "text_prompt": self.prompts.get("text"),
         }
-        spec = [f"api:{self.name}"]
-        spec += [f"{name}={value}" for name, value in options.items() if value]
         warnings: tuple[str, ...] = ()
         if self.prompts.get("query") and not self.prompts.get("text"):
             warnings = ("it has a prompt for queries but none for plain texts: plain texts get none",)
         return Card(
-            ",".join(spec),
+            spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             warnings=warnings,
@@ -187,7 +186,8 @@ class ApiEncoder:
         inputs = [self._input(text, role) for text in texts]
         self.seen["empty_texts"] += inputs.count(BLANK)
         if self.max_length:
-            self.seen["about_too_long"] += sum(guess(text) > self.max_length for text in inputs)
+            too_long = [text for text in inputs if guess(text) > self.max_length]
+            self.seen["about_too_long"] += len(too_long)
         yield from self.service.vectors(inputs)
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:

@@ -196,7 +196,7 @@ def _reply(request: Request, answer: Answer, instructions: Instructions) -> Repl
 # --- Sentences that a model writes: prompts go to a chat endpoint, answers come back, are judged, and are ---
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
-EXTRA, REQUIRES = "api", "httpx2"
+EXTRA, REQUIRES = "api", ("httpx2", "tenacity")
 RETRIES = Retries()
 
 
@@ -218,7 +218,7 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
     parsed = parse(spec, "generator")
     if parsed.label is not None:
         raise SpecError("generator: the model comes first; write MODEL[,option=value…]")
-    if importlib.util.find_spec(REQUIRES) is None:
+    if any(importlib.util.find_spec(package) is None for package in REQUIRES):
         raise MissingExtraError("the generator", EXTRA)
     return create(parsed.head, journal, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
