@@ -203,6 +203,7 @@ def _key(value: Any, key: str) -> Any:
 def _read_archive(form: Form, key: str) -> VectorTable:
     arrays = archive_arrays(form.path)
     vectors = arrays[form.names["vector"]]()
+    count = len(vectors) if vectors.ndim else 0
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
@@ -210,15 +211,15 @@ def _read_archive(form: Form, key: str) -> VectorTable:
 
     def texts(what: str) -> list[str]:
         array = arrays[form.names[what]]()
+        # Whole numbers may be ids.
         kinds = "Uiu" if what == "id" else "U"
-        if array.shape != vectors.shape[:1] or array.dtype.kind not in kinds:
-            problem = f"must be {len(vectors):,} texts, is {array.dtype} {array.shape}"
+        if array.shape != (count,) or array.dtype.kind not in kinds:
+            problem = f"must be {count:,} texts, is {array.dtype} {array.shape}"
             raise SourceError(problem, form.path, None, form.names[what])
-        return list(map(str, array.tolist()))
+        return [str(value) for value in array.tolist()]
 
-    keys = texts(key)
-    roles = texts("role") if "role" in form.names else [""] * len(keys)
-    return VectorTable(range(1, len(keys) + 1), keys, roles, vectors)
+    roles = texts("role") if "role" in form.names else [""] * count
+    return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 
 
 def _parquet_columns(path: Path) -> list[str]:

@@ -181,11 +181,10 @@ class InferSentEncoder(LoadedEncoder):
 
     def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the (words, d) vectors of a text, with the signs before and after it where they have some."""
+        known: WordVectors = self.model.words
         first, last = ENDS[self.version]
-        row = self.model.words.row
-        rows = [row[word] for word in (first, *words, last) if word in row]
-        vectors: NDArray[np.float32] = self.model.words.matrix[rows]
-        return vectors
+        with_vectors = [word for word in (first, *words, last) if word in known.row]
+        return known.matrix[[known.row[word] for word in with_vectors]]
 
 
 def cut(text: str, version: Version) -> list[str]:

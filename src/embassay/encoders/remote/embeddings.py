@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 
@@ -155,11 +156,11 @@ def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort by ``index``; an answer without any is taken as it comes."""
     if not any("index" in entry for entry in data):
         return data
-    places = [entry.get("index") for entry in data]
-    all_whole = all(type(place) is int for place in places)
-    if not all_whole or set(places) != set(range(len(data))):
+    indices = [entry.get("index") for entry in data]
+    are_whole = all(type(index) is int for index in indices)
+    if not are_whole or sorted(indices) != list(range(len(data))):
         raise ValueError(f"the 'index' of its vectors is not each of 0 to {len(data) - 1} once")
-    return sorted(data, key=lambda entry: int(entry["index"]))
+    return sorted(data, key=itemgetter("index"))
 
 
 def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:

@@ -176,8 +176,10 @@ class UraeEncoder(LoadedEncoder):
         trained = self.folder.settings["trees"]
         warnings = []
         if self.requested is None and trained != self.trees:
-            why = "texts have no brackets" if trained == "brackets" else f"it is not installed here ({INSTALL})"
-            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {why}")
+            reason = f"it is not installed here ({INSTALL})"
+            if trained == "brackets":
+                reason = "texts have no brackets"
+            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {reason}")
         return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}), warnings=tuple(warnings))
 
     @cached_property

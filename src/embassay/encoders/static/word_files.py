@@ -122,19 +122,15 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
         file.seek(form.start)
-        if form.kind == "word2vec binary":
-            blocks = binary_blocks(path, file, form.dim, form.promised or 0, block_size)
-        else:
-            first_line = 1 if form.promised is None else 2
-            blocks = text_blocks(path, file, form.dim, first_line, block_size)
-        for block in blocks:
-            size = len(block.words)
-            room = max(limit - reader.count, 0) if limit else size
-            if room < size:
-                later = [place for place in range(room, size) if block.words[place] in wanted]
-                block = block.take([*range(room), *later])
-            reader.add(block)
-            if limit and reader.count >= limit and reader.row.keys() >= set(always):
+        for block in _blocks(path, file, form, block_size):
+            if not limit:
+                reader.add(block)
+                continue
+            # The words that there is room for, and of the others those that are wanted wherever they stand.
+            room = max(limit - reader.count, 0)
+            later = [place for place in range(room, len(block.words)) if block.words[place] in wanted]
+            reader.add(block.take([*range(min(room, len(block.words))), *later]))
+            if reader.count >= limit and reader.row.keys() >= set(always):
                 break
     is_whole_file = not limit or reader.count < limit
     if is_whole_file and form.promised is not None and reader.count < form.promised:
@@ -142,6 +138,13 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
             f"its header promises {form.promised:,} words and {reader.count:,} are there; the file is incomplete", path
         )
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
+
+
+def _blocks(path: Path, file: BufferedIOBase, form: Form, size: int) -> Iterator[Block]:
+    if form.kind == "word2vec binary":
+        return binary_blocks(path, file, form.dim, form.promised or 0, size)
+    first_line = 1 if form.promised is None else 2
+    return text_blocks(path, file, form.dim, first_line, size)
 
 
 class _Reader:
