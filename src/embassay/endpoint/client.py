@@ -168,7 +168,7 @@ class Endpoint:
     def _within_budget(self, request: Request, stop: Event) -> Any:
         """Send a request once, with its tokens reserved; they stay reserved where there is an answer."""
         if stop.is_set():
-            raise self.error("another request has failed")
+            raise CancelledError
         self.spending.reserve(request.tokens)
         try:
             return self._answer(request)

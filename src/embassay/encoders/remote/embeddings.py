@@ -156,7 +156,7 @@ def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort by ``index``; an answer without any is taken as it comes."""
     if not any("index" in entry for entry in data):
         return data
-    indices = [entry.get("index") for entry in data]
+    indices: list[Any] = [entry.get("index") for entry in data]
     are_whole = all(type(index) is int for index in indices)
     if not are_whole or sorted(indices) != list(range(len(data))):
         raise ValueError(f"the 'index' of its vectors is not each of 0 to {len(data) - 1} once")
