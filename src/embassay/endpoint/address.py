@@ -101,7 +101,7 @@ def is_loopback(name: str) -> bool:
 
 
 def redirect_target(location: str, address: str) -> Address | None:
-    """Return where a redirect of an address leads; None where that cannot be told."""
+    """Return the address that a redirect leads to; None where it is no address."""
     if not location:
         return None
     try:

@@ -42,7 +42,7 @@ class Answer:
     refused
         Whether the service itself says that the model refused, or withholds the answer.
     prompt_tokens, completion_tokens
-        What it took, about so many where the service does not say or says 0; both 0 where nothing was generated.
+        What it took, estimated where the service does not say or says 0; both 0 where nothing was generated.
     model
         The model that answered, by the name that the service gives it.
     """

@@ -32,7 +32,7 @@ LONGEST_SHORT = 1 << 16
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, and what comes back at most: about so many tokens, and so many bytes."""
+    """What is sent, about how many tokens it takes, and the most bytes of its answer."""
 
     path: str
     content: bytes
@@ -112,8 +112,8 @@ class Endpoint:
         Parameters
         ----------
         tokens
-            How many it will take, roughly; what the answer says of that is counted instead. An answer that may have
-            been made but did not arrive is counted with so many.
+            About how many it will take; the number that the answer reports is counted instead. An answer that may
+            have been made but did not arrive is counted with this estimate.
         used
             Reads from an answer how many it took; None where it does not say.
         longest

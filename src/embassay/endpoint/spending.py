@@ -59,11 +59,11 @@ class Spending:
         return self.cost_of(self.tokens)
 
     def cost_of(self, tokens: int) -> float | None:
-        """Return what so many tokens cost; None without a price."""
+        """Return what tokens cost; None without a price."""
         return None if self.price is None else round(tokens * self.price / MILLION, 9)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say that so many tokens would exceed the budget, and how far it goes; empty where it suffices."""
+        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
         needed = self._amount(tokens)
         if self.budget is None or needed <= self.budget:
             return ""

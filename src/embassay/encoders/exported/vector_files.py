@@ -1,6 +1,6 @@
 """Files of vectors that were made elsewhere: ``.npz`` without pickles, Parquet, JSON lines; a vector a row.
 
-Columns, arrays and fields are known by name: ``text`` or ``id``, ``vector`` or ``embedding``, and ``role``, each also
+Columns, arrays and fields are found by name: ``text`` or ``id``, ``vector`` or ``embedding``, and ``role``, each also
 in the plural. A row's vector must be as long as the first one's, and finite.
 """
 

@@ -62,7 +62,7 @@ def create(
     device
         Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     limit
-        Read so many words, the first of the file, which are mostly the most frequent, and the two signs; 0 for all.
+        Read the first words of the file, which are mostly the most frequent, and the two signs; 0 for all.
 
     Raises
     ------
@@ -188,7 +188,7 @@ class InferSentEncoder(LoadedEncoder):
 
 
 def cut(text: str, version: Version) -> list[str]:
-    """Return a text's words as released: nltk's ``word_tokenize``, whose sentences are told by sentencex here.
+    """Return a text's words as released: nltk's ``word_tokenize``, after sentencex has split the sentences.
 
     Version 2 moves the n of *n't* to the word before it.
     """

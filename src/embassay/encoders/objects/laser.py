@@ -83,7 +83,7 @@ class LaserEncoder(LoadedEncoder):
         Raises
         ------
         EncoderError
-            If there are no such files, and the model cannot be asked.
+            If there are no such files, and the model cannot be loaded.
         """
         try:
             version = importlib.metadata.version(PACKAGE)

@@ -1,4 +1,4 @@
-"""The modules of users' functions: imported, run again where their files have changed, and known by their sources."""
+"""The modules of users' functions: imported, run again where their files have changed, hashed by their sources."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A service that answers as OpenAI's ``/embeddings`` does, near or far: ``api:MODEL``.
 
 Texts are sent to it, and it may cost money: ``price=`` has a dry run say how much, ``budget=`` stops before more is
-spent. Nothing is sent before the first vector or the fingerprint is asked for.
+spent. Nothing is sent before the first text is encoded or the fingerprint is read.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def create(
     key_env
         The name of the environment variable that holds the key; ``key_env=`` sends none.
     dim
-        Ask for vectors of so many dimensions, from models that can shorten them.
+        Request vectors of this many dimensions, from models that can shorten them.
     price, budget
         What a million tokens cost, and the most money to spend in a run.
     batch, tokens
@@ -152,12 +152,12 @@ class ApiEncoder:
     def fingerprint(self) -> str:
         """A hash of address, model, dimension, prompts, and of how sixteen short texts are encoded.
 
-        Asking for it the first time costs a request.
+        The first time costs a request.
 
         Raises
         ------
         EncoderError
-            If the service fails; asked again, it says the same until :meth:`release`.
+            If the service fails; the failure is remembered until :meth:`release`.
         """
         if isinstance(probe := self._probe, EncoderError):
             raise probe
@@ -165,7 +165,7 @@ class ApiEncoder:
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint where it can be told without a request, as of the last time; else None."""
+        """The fingerprint of the last time, without a request; None where there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
@@ -200,7 +200,7 @@ class ApiEncoder:
         return total, self._spending.cost_of(total)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say that so many tokens cost more than the budget, and how far it goes; empty where it suffices."""
+        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
         return self._spending.beyond_budget(tokens)
 
     @property

@@ -34,7 +34,7 @@ class Service:
     Attributes
     ----------
     dim
-        The dimensions to ask for; the model's own where None.
+        The dimensions to request; the model's own where None.
     batch, tokens
         The most texts and about the most tokens of a request.
     splits
@@ -85,7 +85,7 @@ class Service:
         return rows
 
     def _check_width(self, width: int) -> None:
-        """Refuse vectors of another length than was asked for, or than the first ones had."""
+        """Refuse vectors that are not as long as requested, or as the first ones."""
         with self._lock:
             self._first_width = self._first_width or width
         if self.dim and width != self.dim:

@@ -58,7 +58,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     SourceError
         If there is no such folder, or no finished model in it.
     SpecError
-        If the parser that is asked for is not installed.
+        If the parser is not installed.
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
@@ -82,7 +82,7 @@ def _default(trained: Source) -> Source:
 
 @dataclass
 class Work:
-    """How many texts a parser was asked for so far, and those of them that it could not parse."""
+    """How many texts were sent to a parser so far, and how many of them it could not parse."""
 
     parsed: int = 0
     fell_back: int = 0
