@@ -2,8 +2,8 @@
 
 What an object computes with cannot be known in general. So its fingerprint is a version: the argument of
 ``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none,
-because its weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run takes
-it for another model.
+because its weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run
+takes it for another model.
 """
 
 from __future__ import annotations
