@@ -92,6 +92,7 @@ def read_address(text: str) -> Address:
 
 def is_loopback(name: str) -> bool:
     """Say whether a host's name or number is this machine itself."""
+    # By name or number only: to look a name up would send it to a name server.
     if name == "localhost":
         return True
     try:

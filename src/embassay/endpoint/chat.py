@@ -119,6 +119,7 @@ class Chat:
             )
         except EndpointError as error:
             if error.status == 400 and limit_name == LIMIT and NEW_LIMIT in error.said:
+                # Newer models refuse the old name: the new one is used from now on.
                 self._limit_name = NEW_LIMIT
                 return self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT

@@ -80,6 +80,7 @@ class Endpoint:
         self.address = read_address(base_url)
         self.concurrency = concurrency
         self.spending = spending or Spending()
+        # A user in the address is sent instead of the key.
         self._key = "" if self.address.user else key
         self._key_name = key_name
         self._timeout = timeout
@@ -131,6 +132,7 @@ class Endpoint:
         send = partial(self._within_budget, Request(path, content, tokens, longest), stop)
         answer = self._retries.run(send, stop, self._announce)
         taken = used(answer)
+        # An answer that does not say what it took is counted at the estimate.
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
 
@@ -234,6 +236,7 @@ class Endpoint:
         error = self.error(answers.problem(status, key_name, self.address.path + path), status, received.body)
         if status not in answers.RETRYABLE or answers.QUOTA_USED_UP in received.body:
             return error
+        # A limit of requests, or a service that is down, has nothing to do with what was sent.
         if status not in answers.OF_THE_SERVICE:
             error = _lost(error)
         return RetryableError(error, answers.retry_after(received.headers))
@@ -245,6 +248,7 @@ class Endpoint:
             return "it redirects to another address; look at base_url"
         shown = self.hide(target.shown)
         base = target.shown.removesuffix(path)
+        # Where the address holds a secret, or the path is another one, no base_url can be given.
         if shown == target.shown and base not in (target.shown, self.address.shown):
             return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
         return f"it redirects to {shown}; look at base_url"

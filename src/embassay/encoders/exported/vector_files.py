@@ -186,7 +186,7 @@ def _read_lines(form: Form, key: str) -> VectorTable:
             raise form.error(number, f"{len(vector)} numbers, where the first row has {len(vectors[0])}")
         try:
             vectors.append(as_float32(vector))
-        except OverflowError:
+        except OverflowError:  # a whole number that no float can hold
             raise form.error(number, "NaN or infinity") from None
         numbers.append(number)
         keys.append(_key(row[key_name], key))

@@ -134,6 +134,7 @@ class MtebEncoder(LoadedEncoder):
         has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
         if has_commit and not is_service:
             return content_hash(parts)
+        # Nothing says which weights these are: the vectors of short texts do, in each role.
         rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
         key = content_hash(["mteb probe", *parts])
         step = STEP if is_service else FINE

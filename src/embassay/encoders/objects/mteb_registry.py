@@ -35,6 +35,7 @@ def runs_own_code(meta: Any) -> bool:
     """
     if _asks_for_trust(meta.loader_kwargs) or _asks_for_trust(meta.experiment_kwargs or {}):
         return True
+    # A list of what is safe: a loader that mteb adds later is not trusted until it has been read.
     return "API" not in meta.framework and loader_name(meta) not in PLAIN
 
 

@@ -159,7 +159,8 @@ class ApiEncoder:
         EncoderError
             If the service fails; the failure is remembered until :meth:`release`.
         """
-        if isinstance(probe := self._probe, EncoderError):
+        probe = self._probe
+        if isinstance(probe, EncoderError):
             raise probe
         return self._fingerprint(probe)
 

@@ -99,6 +99,7 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
     trees = []
     asked = fell_back = 0
     for text_words, tree in zip(all_words, link_parser.parse(texts), strict=True):
+        # What the parser cannot parse is right-branching, and counted.
         trees.append(tree or Tree(text_words, right(len(text_words))))
         if len(text_words) > 1:
             asked += 1

@@ -57,8 +57,8 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError
-        If the parser is not installed.
+    SpecError, MissingExtraError
+        If the parser, or nltk for brackets, is not installed.
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
@@ -72,6 +72,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
 
 def _default(trained: Source) -> Source:
     """Return the source of trees to use where no option says it."""
+    # Plain texts have no brackets.
     if trained == "brackets":
         return "right"
     try:

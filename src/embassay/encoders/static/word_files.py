@@ -87,6 +87,7 @@ def recognise(path: Path) -> Form:
         raise SourceError("the file is empty", path)
     start = len(BOM) if head.startswith(BOM) else 0
     first, newline, rest = head[start:].partition(b"\n")
+    # A text file of word vectors has short lines; a binary one begins with its header.
     if not newline and len(head) == PEEK:
         raise SourceError("the first line has no end within a mebibyte; no file of word vectors", path, 1)
     if header := HEADER.fullmatch(first):
@@ -233,6 +234,7 @@ def _is_utf8(content: bytes) -> bool:
 
 def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
     """Return the number of dimensions that most lines have; a word may itself end in a number."""
+    # The smaller of two that are equally frequent: a word that ends in a number makes its line one longer.
     counts = Counter(count_numbers(line) for line in lines)
     dim = max(counts, key=lambda number: (counts[number], -number))
     if dim < 2 or count_numbers(lines[0]) < dim:

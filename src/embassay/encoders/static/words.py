@@ -189,6 +189,7 @@ class WordsEncoder:
             return self._pooled(texts, None).astype(np.float32)
         sif = self._sif
         pooled = self._pooled(texts, sif.weights)
+        # The common direction is taken out.
         along = pooled @ sif.direction
         return (pooled - np.outer(along, sif.direction)).astype(np.float32)
 
