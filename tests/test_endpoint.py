@@ -568,6 +568,20 @@ def test_a_pause_ends_when_another_request_has_failed(service):
     assert ended == [True]  # by the other's failure, not by its minute
 
 
+def test_the_failure_that_ended_the_others_is_the_one_that_is_raised(service):
+    """A request that pauses meanwhile is given up, and does not hide what went wrong."""
+
+    def refuse(handler, payload):
+        time.sleep(0.05)
+        handler.answer(400, b"", {})
+
+    endpoint = Endpoint(service.url, concurrency=2, retries=Retries(first=60))
+    service.script(service.status(500), refuse)
+    with pytest.raises(EndpointError, match="answered 400"):
+        list(endpoint.each(lambda text: endpoint.post("/x", {"input": [text], "model": ""}), ["a", "b"]))
+    endpoint.close()
+
+
 def test_a_wait_that_has_become_needless_ends():
     stop = threading.Event()
     stop.set()

@@ -10,7 +10,7 @@ from embassay.encoders.static.brackets import read
 from embassay.encoders.static.parses import check_source, parse, words
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import balanced, binarised, right, shape_of
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
 needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
@@ -163,6 +163,12 @@ def test_an_unknown_source_and_a_missing_program(monkeypatch):
     monkeypatch.setattr(link_parser, "PROGRAM", "no-such-program")
     with pytest.raises(SpecError, match="here: the program no-such-program is not installed: apt install link-grammar"):
         check_source("link-parser", "here")
+
+
+def test_brackets_need_nltk(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"here, trees=brackets, needs the extra 'words': pip install"):
+        check_source("brackets", "here")
 
 
 def test_a_parser_that_fails_is_named(monkeypatch):

@@ -106,7 +106,7 @@ class Remote(Protocol):
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint as of the last time, told without a request; None where that cannot be."""
+        """The fingerprint of the last time, without a request; None where there is none."""
         ...
 
     def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
@@ -118,7 +118,7 @@ class Remote(Protocol):
         ...
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say that so many tokens cost more than the budget, and how far it goes; empty where it suffices."""
+        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
         ...
 
 

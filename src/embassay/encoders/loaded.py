@@ -19,7 +19,7 @@ class LoadedEncoder(ABC):
 
     @cached_property
     def model(self) -> Any:
-        """The model, loaded when it is first asked for.
+        """The model, loaded when it is first needed.
 
         Raises
         ------

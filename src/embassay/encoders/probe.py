@@ -39,9 +39,11 @@ Probe = NDArray[np.float32]
 
 
 def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | None:
-    """Return the probe of the last time; None where there is none."""
+    """Return the probe of the last time; None where there is none, or it is damaged."""
+    if memory is None:
+        return None
     try:
-        content = base64.b64decode((memory or {}).get(key, ""), validate=True)
+        content = base64.b64decode(memory.get(key, ""), validate=True)
         probe = np.frombuffer(content, dtype="<f4").reshape(len(PROBES), -1)
     except (ValueError, TypeError):
         return None
@@ -50,9 +52,9 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
 
 def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, step: float = STEP) -> Probe:
     """Return the probe of the last time where this one agrees with it; else this one, which is remembered."""
-    known = remembered(memory, key)
-    if known is not None and _agree(known, probe, step):
-        return known
+    before = remembered(memory, key)
+    if before is not None and _agree(before, probe, step):
+        return before
     if memory is not None:
         memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
     return probe
@@ -60,8 +62,8 @@ def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, ste
 
 def steps(probe: Probe, step: float = STEP) -> list[list[int]]:
     """Return a probe rounded, as whole numbers of steps."""
-    found: list[list[int]] = np.rint(probe.astype(np.float64) / step).astype(int).tolist()
-    return found
+    rounded: list[list[int]] = np.rint(probe.astype(np.float64) / step).astype(int).tolist()
+    return rounded
 
 
 def unit_steps(memory: MutableMapping[str, str] | None, key: str, rows: Probe, step: float = FINE) -> list[list[int]]:
@@ -72,9 +74,15 @@ def unit_steps(memory: MutableMapping[str, str] | None, key: str, rows: Probe, s
 def unit(rows: Probe) -> Probe:
     """Return rows at unit length, and a tenth of the logarithm of 1 + their norm in a last column."""
     norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    return np.hstack([rows / np.where(norms > 0, norms, 1), np.log1p(norms) / 10]).astype(np.float32)
+    directions = rows / np.where(norms > 0, norms, 1)
+    # The logarithm: a model that scales its vectors is another one, whatever the size of its vectors.
+    lengths = np.log1p(norms) / 10
+    return np.hstack([directions, lengths]).astype(np.float32)
 
 
-def _agree(known: Probe, probe: Probe, step: float) -> bool:
-    scale = max(1.0, float(np.linalg.norm(known, axis=1).max()))
-    return known.shape == probe.shape and bool(np.abs(known - probe).max() <= step * scale)
+def _agree(before: Probe, probe: Probe, step: float) -> bool:
+    """Say whether no coordinate has moved by more than a step, of vectors longer than 1 in proportion."""
+    if before.shape != probe.shape:
+        return False
+    longest = float(np.linalg.norm(before, axis=1).max())
+    return bool(np.abs(before - probe).max() <= step * max(1.0, longest))

@@ -83,8 +83,10 @@ def check_amounts(place: str, **values: float | None) -> None:
 
 def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
     """Refuse a variable that is not set, and a key in the place of a variable's name without repeating it."""
+    is_name = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable)
+    # Names of variables are words; keys have long parts with digits in them.
     looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in variable.split("_"))
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable) or looks_like_a_key:
+    if not is_name or looks_like_a_key:
         raise SpecError(f"{place}, option 'key_env': takes the name of a variable ({OPENAI_KEY}), not a key")
     # A server on this machine rarely wants a key, and a user in the address is sent instead of one.
     is_optional = (variable == OPENAI_KEY and endpoint.address.loopback) or endpoint.address.user

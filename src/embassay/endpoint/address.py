@@ -92,6 +92,7 @@ def read_address(text: str) -> Address:
 
 def is_loopback(name: str) -> bool:
     """Say whether a host's name or number is this machine itself."""
+    # By name or number only: to look a name up would send it to a name server.
     if name == "localhost":
         return True
     try:
@@ -101,7 +102,7 @@ def is_loopback(name: str) -> bool:
 
 
 def redirect_target(location: str, address: str) -> Address | None:
-    """Return where a redirect of an address leads; None where that cannot be told."""
+    """Return the address that a redirect leads to; None where it is no address."""
     if not location:
         return None
     try:

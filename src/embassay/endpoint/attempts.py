@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from random import SystemRandom
@@ -82,6 +83,8 @@ class Retries:
         ------
         EndpointError
             The last failure, where no attempt succeeded.
+        CancelledError
+            If ``stop`` was set before one did.
         """
         import tenacity
 
@@ -109,6 +112,9 @@ class Retries:
         try:
             answer: T = retrying(send)
         except RetryableError as failure:
+            if stop.is_set():
+                # Another request has failed for good: that is the failure to report.
+                raise CancelledError from None
             attempts = retrying.statistics["attempt_number"]
             raise failure.error.after(attempts) from None
         return answer

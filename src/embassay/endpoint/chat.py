@@ -42,7 +42,7 @@ class Answer:
     refused
         Whether the service itself says that the model refused, or withholds the answer.
     prompt_tokens, completion_tokens
-        What it took, about so many where the service does not say or says 0; both 0 where nothing was generated.
+        What it took, estimated where the service does not say or says 0; both 0 where nothing was generated.
     model
         The model that answered, by the name that the service gives it.
     """
@@ -119,6 +119,7 @@ class Chat:
             )
         except EndpointError as error:
             if error.status == 400 and limit_name == LIMIT and NEW_LIMIT in error.said:
+                # Newer models refuse the old name: the new one is used from now on.
                 self._limit_name = NEW_LIMIT
                 return self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT

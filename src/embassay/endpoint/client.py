@@ -32,7 +32,7 @@ LONGEST_SHORT = 1 << 16
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, and what comes back at most: about so many tokens, and so many bytes."""
+    """What is sent, about how many tokens it takes, and the most bytes of its answer."""
 
     path: str
     content: bytes
@@ -80,6 +80,7 @@ class Endpoint:
         self.address = read_address(base_url)
         self.concurrency = concurrency
         self.spending = spending or Spending()
+        # A user in the address is sent instead of the key.
         self._key = "" if self.address.user else key
         self._key_name = key_name
         self._timeout = timeout
@@ -112,8 +113,8 @@ class Endpoint:
         Parameters
         ----------
         tokens
-            How many it will take, roughly; what the answer says of that is counted instead. An answer that may have
-            been made but did not arrive is counted with so many.
+            About how many it will take; the number that the answer reports is counted instead. An answer that may
+            have been made but did not arrive is counted with this estimate.
         used
             Reads from an answer how many it took; None where it does not say.
         longest
@@ -131,6 +132,7 @@ class Endpoint:
         send = partial(self._within_budget, Request(path, content, tokens, longest), stop)
         answer = self._retries.run(send, stop, self._announce)
         taken = used(answer)
+        # An answer that does not say what it took is counted at the estimate.
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
 
@@ -168,7 +170,7 @@ class Endpoint:
     def _within_budget(self, request: Request, stop: Event) -> Any:
         """Send a request once, with its tokens reserved; they stay reserved where there is an answer."""
         if stop.is_set():
-            raise self.error("another request has failed")
+            raise CancelledError
         self.spending.reserve(request.tokens)
         try:
             return self._answer(request)
@@ -234,6 +236,7 @@ class Endpoint:
         error = self.error(answers.problem(status, key_name, self.address.path + path), status, received.body)
         if status not in answers.RETRYABLE or answers.QUOTA_USED_UP in received.body:
             return error
+        # A limit of requests, or a service that is down, has nothing to do with what was sent.
         if status not in answers.OF_THE_SERVICE:
             error = _lost(error)
         return RetryableError(error, answers.retry_after(received.headers))
@@ -245,6 +248,7 @@ class Endpoint:
             return "it redirects to another address; look at base_url"
         shown = self.hide(target.shown)
         base = target.shown.removesuffix(path)
+        # Where the address holds a secret, or the path is another one, no base_url can be given.
         if shown == target.shown and base not in (target.shown, self.address.shown):
             return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
         return f"it redirects to {shown}; look at base_url"

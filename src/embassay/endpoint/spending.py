@@ -59,11 +59,14 @@ class Spending:
         return self.cost_of(self.tokens)
 
     def cost_of(self, tokens: int) -> float | None:
-        """Return what so many tokens cost; None without a price."""
-        return None if self.price is None else round(tokens * self.price / MILLION, 9)
+        """Return what tokens cost; None without a price."""
+        if self.price is None:
+            return None
+        # Rounded, so that run.json has no cost such as 0.0008000000000000001.
+        return round(tokens * self.price / MILLION, 9)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say that so many tokens would exceed the budget, and how far it goes; empty where it suffices."""
+        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
         needed = self._amount(tokens)
         if self.budget is None or needed <= self.budget:
             return ""
@@ -81,6 +84,7 @@ class Spending:
             If that would exceed the budget.
         """
         with self._lock:
+            # What is reserved for requests under way counts too: several threads spend at once.
             spent = self._amount(self.earlier + self.tokens)
             more = self._amount(self._reserved + tokens)
             if self.budget is not None and spent + more > self.budget:

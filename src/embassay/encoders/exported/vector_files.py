@@ -1,6 +1,6 @@
 """Files of vectors that were made elsewhere: ``.npz`` without pickles, Parquet, JSON lines; a vector a row.
 
-Columns, arrays and fields are known by name: ``text`` or ``id``, ``vector`` or ``embedding``, and ``role``, each also
+Columns, arrays and fields are found by name: ``text`` or ``id``, ``vector`` or ``embedding``, and ``role``, each also
 in the plural. A row's vector must be as long as the first one's, and finite.
 """
 
@@ -186,7 +186,7 @@ def _read_lines(form: Form, key: str) -> VectorTable:
             raise form.error(number, f"{len(vector)} numbers, where the first row has {len(vectors[0])}")
         try:
             vectors.append(as_float32(vector))
-        except OverflowError:
+        except OverflowError:  # a whole number that no float can hold
             raise form.error(number, "NaN or infinity") from None
         numbers.append(number)
         keys.append(_key(row[key_name], key))
@@ -203,6 +203,7 @@ def _key(value: Any, key: str) -> Any:
 def _read_archive(form: Form, key: str) -> VectorTable:
     arrays = archive_arrays(form.path)
     vectors = arrays[form.names["vector"]]()
+    count = len(vectors) if vectors.ndim else 0
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
@@ -210,15 +211,15 @@ def _read_archive(form: Form, key: str) -> VectorTable:
 
     def texts(what: str) -> list[str]:
         array = arrays[form.names[what]]()
+        # Whole numbers may be ids.
         kinds = "Uiu" if what == "id" else "U"
-        if array.shape != vectors.shape[:1] or array.dtype.kind not in kinds:
-            problem = f"must be {len(vectors):,} texts, is {array.dtype} {array.shape}"
+        if array.shape != (count,) or array.dtype.kind not in kinds:
+            problem = f"must be {count:,} texts, is {array.dtype} {array.shape}"
             raise SourceError(problem, form.path, None, form.names[what])
-        return list(map(str, array.tolist()))
+        return [str(value) for value in array.tolist()]
 
-    keys = texts(key)
-    roles = texts("role") if "role" in form.names else [""] * len(keys)
-    return VectorTable(range(1, len(keys) + 1), keys, roles, vectors)
+    roles = texts("role") if "role" in form.names else [""] * count
+    return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 
 
 def _parquet_columns(path: Path) -> list[str]:

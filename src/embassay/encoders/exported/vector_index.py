@@ -71,6 +71,7 @@ def read_vectors(form: Form, texts: Path | None) -> TextVectors:
     """
     key = "id" if texts else form.key
     table = read_rows(form, key)
+    # The first of equal rows counts.
     row: dict[bytes, int] = {}
     for place, (name, role) in enumerate(zip(table.keys, table.roles, strict=True)):
         first = row.setdefault(digest(role, name), place)

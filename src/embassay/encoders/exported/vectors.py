@@ -1,7 +1,7 @@
 """Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file.
 
 Each row is a text and its vector, and perhaps the role in which the text was encoded. An encoder sees texts and never
-the ids of a corpus, so vectors that are known by id need ``texts=``, a table that says which text each id is.
+the ids of a corpus, so vectors that are stored by id need ``texts=``, a table that says which text each id is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def create(
     normalize: bool = False,
     similarity: Literal["cosine", "dot"] = "cosine",
 ) -> VectorsEncoder:
-    """Look at the beginning of the file; it is read when the first text is asked for.
+    """Look at the beginning of the file; it is read when the first text is encoded.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def create(
     Raises
     ------
     SourceError
-        If a file is not there, or has no vectors or nothing that they are known by.
+        If a file is not there, or has no vectors or nothing to look them up by.
     SpecError
-        For vectors known by id without ``texts=``, and for ``texts=`` where there are no ids.
+        For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
     form = recognise(source_path(target))
     table = source_path(texts) if texts else None
@@ -126,7 +126,7 @@ class VectorsEncoder:
 
     @property
     def route(self) -> Mapping[str, Any]:
-        """What was read, for ``run.json``; nothing before the first text is asked for."""
+        """What was read, for ``run.json``; nothing before the first text is encoded."""
         if "_vectors" not in vars(self):
             return {}
         rows, dim = self._vectors.matrix.shape

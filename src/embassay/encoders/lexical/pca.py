@@ -69,9 +69,11 @@ def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
     centred = gram - row_means - row_means[:, None] + row_means.mean()
     values, vectors = _largest(centred, dimensions)
     # Rounding may make the smallest variances negative.
-    deviations = np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
+    smallest = np.finfo(np.float64).tiny
+    deviations = np.sqrt(np.maximum(values, smallest))
+    sums = vectors.sum(axis=0)
     projected = np.asarray((rows.T @ vectors).T)
-    axes = projected - vectors.sum(axis=0)[:, None] * mean
+    axes = projected - sums[:, None] * mean
     return values, axes / deviations[:, None]
 
 

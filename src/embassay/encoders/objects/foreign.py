@@ -1,9 +1,9 @@
 """Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
 
-What an object computes with cannot be known in general. So it is known by a version: the one that ``ea.encoder`` is
-given, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none, because its
-weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run takes it for
-another model.
+What an object computes with cannot be known in general. So its fingerprint is a version: the argument of
+``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none,
+because its weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run
+takes it for another model.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class _OfOneRun(ObjectEncoder):
 
 
 def _is_encoder_already(thing: object) -> bool:
-    # A fingerprint may take its time: it is not asked for to find out whether there is one.
+    # Looked up without calling: to compute a fingerprint may take its time.
     return all(getattr_static(thing, part, None) is not None for part in ENCODER_PARTS)
 
 

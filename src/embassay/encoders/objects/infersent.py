@@ -62,7 +62,7 @@ def create(
     device
         Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     limit
-        Read so many words, the first of the file, which are mostly the most frequent, and the two signs; 0 for all.
+        Read the first words of the file, which are mostly the most frequent, and the two signs; 0 for all.
 
     Raises
     ------
@@ -181,15 +181,14 @@ class InferSentEncoder(LoadedEncoder):
 
     def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the (words, d) vectors of a text, with the signs before and after it where they have some."""
+        known: WordVectors = self.model.words
         first, last = ENDS[self.version]
-        row = self.model.words.row
-        rows = [row[word] for word in (first, *words, last) if word in row]
-        vectors: NDArray[np.float32] = self.model.words.matrix[rows]
-        return vectors
+        with_vectors = [word for word in (first, *words, last) if word in known.row]
+        return known.matrix[[known.row[word] for word in with_vectors]]
 
 
 def cut(text: str, version: Version) -> list[str]:
-    """Return a text's words as released: nltk's ``word_tokenize``, whose sentences are told by sentencex here.
+    """Return a text's words as released: nltk's ``word_tokenize``, after sentencex has split the sentences.
 
     Version 2 moves the n of *n't* to the word before it.
     """

@@ -83,7 +83,7 @@ class LaserEncoder(LoadedEncoder):
         Raises
         ------
         EncoderError
-            If there are no such files, and the model cannot be asked.
+            If there are no such files, and the model cannot be loaded.
         """
         try:
             version = importlib.metadata.version(PACKAGE)
@@ -95,6 +95,7 @@ class LaserEncoder(LoadedEncoder):
             _ = self.model
         if files := self._files:
             return content_hash([*parts, files])
+        # Files in the package's own folder cannot be found: the vectors of short texts stand for them.
         key = content_hash(["laser probe", *parts, self.folder])
         return content_hash([*parts, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
 

@@ -60,8 +60,8 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     UnknownNameError
         If the registry has no such model.
     SpecError
-        If it gives no vector for a text, or none of so many dimensions, if it may bring code of its own that is not
-        trusted, or is larger than the memory.
+        If it gives no vector for a text, has no such number of dimensions, may run code of its own that is not trusted,
+        or is larger than the memory.
     """
     place = f"encoder 'mteb:{target}'"
     for name, value in (("dim", dim), ("batch", batch)):
@@ -127,13 +127,14 @@ class MtebEncoder(LoadedEncoder):
         Raises
         ------
         EncoderError
-            If there is no commit that says what it is, and the model cannot be asked.
+            If the registry names no commit, and the model cannot be loaded.
         """
         parts = self.fingerprint_parts
         is_service = "API" in self.meta.framework
         has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
         if has_commit and not is_service:
             return content_hash(parts)
+        # Nothing says which weights these are: the vectors of short texts do, in each role.
         rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
         key = content_hash(["mteb probe", *parts])
         step = STEP if is_service else FINE

@@ -1,4 +1,4 @@
-"""A model as mteb loads it, asked for the vectors of texts in a role; mteb is imported when one is asked."""
+"""The vectors of texts in a role, by a model that mteb has loaded; mteb is imported when the first are computed."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
     return np.asarray(rows, dtype=np.float32)
 
 
-def prompts_of(own: Mapping[str, str]) -> dict[str, str]:
-    """Return the prompt of each role that has one among a model's own."""
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+    """Return the prompt of each role that has one among a model's prompts."""
     prompts = {}
     for role, names in PROMPTS.items():
         for name in names:
-            if own.get(name):
-                prompts[str(role)] = own[name]
+            if model_prompts.get(name):
+                prompts[str(role)] = model_prompts[name]
                 break
     return prompts
 
@@ -93,8 +93,9 @@ def instruction(settings: Mapping[str, Any], role: Role) -> str:
 
 def similarity_of(meta: Any) -> str:
     """Return what a model compares by, as its metadata have it: ``cosine``, ``dot`` …; ``cosine`` where they do not."""
-    own = getattr(meta, "similarity_fn_name", None)
-    return str(getattr(own, "value", own) or "cosine")
+    # An enum in newer versions of mteb, a text in older ones.
+    similarity = getattr(meta, "similarity_fn_name", None)
+    return str(getattr(similarity, "value", similarity) or "cosine")
 
 
 @cache

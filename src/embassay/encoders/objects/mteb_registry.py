@@ -24,7 +24,7 @@ PLAIN = frozenset(
         "mteb.models.model_implementations.uae_models.UAEWrapper",
     }
 )
-"""Loaders of mteb that run no code of a model's repository unless they are told to; read in mteb 2.26.24."""
+"""Loaders of mteb that run no code of a model's repository unless an option says so; read in mteb 2.26.24."""
 TRUST = "trust_remote_code"
 
 
@@ -35,6 +35,7 @@ def runs_own_code(meta: Any) -> bool:
     """
     if _asks_for_trust(meta.loader_kwargs) or _asks_for_trust(meta.experiment_kwargs or {}):
         return True
+    # A list of what is safe: a loader that mteb adds later is not trusted until it has been read.
     return "API" not in meta.framework and loader_name(meta) not in PLAIN
 
 
@@ -44,7 +45,7 @@ def loader_name(meta: Any) -> str:
 
 
 def known_prompts(meta: Any) -> dict[str, str]:
-    """Return what stands before the texts of each role that has something, where it can be told."""
+    """Return what stands before the texts of each role that has something, where the registry says it."""
     if loader_name(meta) == INSTRUCTED:
         instructions = {role: instruction(meta.loader_kwargs, role) for role in ROLES}
         return {role: text for role, text in instructions.items() if text}
@@ -81,7 +82,7 @@ def written(value: Any) -> Any:
 
 
 def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
-    """Say whether the loader is told to run a repository's code, itself or what it hands settings on to."""
+    """Say whether settings let the loader run a repository's code, itself or what it hands settings on to."""
     if settings.get(TRUST):
         return True
     return any(_asks_for_trust(value) for value in settings.values() if isinstance(value, Mapping))

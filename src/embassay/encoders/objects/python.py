@@ -1,7 +1,7 @@
 """A function of your own: ``python:module:callable``, a list of texts to an (n, d) array.
 
-The module is looked for in the current folder too. Its vectors are known by the content of the module's source file
-(and of the callable's own, where that is another); a file that has changed since it was imported is run again. Where
+The current folder is searched for the module too. The fingerprint is the content of the module's source file (and of
+the callable's own, where that is another); a file that has changed since it was imported is run again. Where
 that does not tell all (weights that it loads, helpers that it imports), say ``version=``. Without a source file and a
 version its vectors are not kept.
 """
@@ -107,7 +107,7 @@ class PythonEncoder:
         Raises
         ------
         EncoderError
-            If the function fails, with the line of its own module where it did; or if what it returns is no array of
+            If the function fails, with the line in its own module; or if what it returns is no array of
             real numbers, or has one that is too large.
         """
         try:

@@ -96,6 +96,7 @@ class UseEncoder(LoadedEncoder):
     def _folder(self) -> Path:
         if "://" not in self.target:
             return source_path(self.target)
+        # The package downloads it into its own cache.
         return Path(_call_package("resolve", self.target))
 
     def load(self) -> Any:

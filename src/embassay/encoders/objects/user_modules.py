@@ -1,4 +1,4 @@
-"""The modules of users' functions: imported, run again where their files have changed, and known by their sources."""
+"""The modules of users' functions: imported, run again where their files have changed, hashed by their sources."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def run_if_changed(module: ModuleType, target: str) -> bool:
     if source is None or module.__name__ == "__main__":
         return False
     content = source.read_bytes()
+    # Older than the process: it cannot have changed since it was imported.
     if module.__name__ not in _sources and source.stat().st_mtime < _process_start():
         _sources[module.__name__] = content
     if _sources.get(module.__name__) == content:
@@ -72,6 +73,7 @@ def run_again(module: ModuleType, target: str) -> None:
 def _process_start() -> float:
     """Return when this process began, in seconds since 1970; when this module was imported, where /proc is absent."""
     try:
+        # Field 22 of proc(5): the start in clock ticks after the machine's. The name before it may hold blanks.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.MULTILINE)
         return float(boot[1]) + ticks / os.sysconf("SC_CLK_TCK") if boot else _LOADED_AT

@@ -1,7 +1,7 @@
 """A service that answers as OpenAI's ``/embeddings`` does, near or far: ``api:MODEL``.
 
 Texts are sent to it, and it may cost money: ``price=`` has a dry run say how much, ``budget=`` stops before more is
-spent. Nothing is sent before the first vector or the fingerprint is asked for.
+spent. Nothing is sent before the first text is encoded or the fingerprint is read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.probe import PROBES, remembered, settled, steps
 from embassay.encoders.remote.embeddings import Rows, Service, in_order
 from embassay.endpoint import Retries
@@ -63,7 +64,7 @@ def create(
     key_env
         The name of the environment variable that holds the key; ``key_env=`` sends none.
     dim
-        Ask for vectors of so many dimensions, from models that can shorten them.
+        Request vectors of this many dimensions, from models that can shorten them.
     price, budget
         What a million tokens cost, and the most money to spend in a run.
     batch, tokens
@@ -125,7 +126,7 @@ class ApiEncoder:
     def card(self) -> Card:
         """What is known without asking the service."""
         address = self._address.shown
-        options: dict[str, Any] = {
+        options = {
             "base_url": "" if address == OPENAI else address,
             "dim": self.service.dim,
             "document_prompt": self.prompts.get("document"),
@@ -134,13 +135,11 @@ class ApiEncoder:
             "similarity": "" if self.similarity == "cosine" else self.similarity,
             "text_prompt": self.prompts.get("text"),
         }
-        spec = [f"api:{self.name}"]
-        spec += [f"{name}={value}" for name, value in options.items() if value]
         warnings: tuple[str, ...] = ()
         if self.prompts.get("query") and not self.prompts.get("text"):
             warnings = ("it has a prompt for queries but none for plain texts: plain texts get none",)
         return Card(
-            ",".join(spec),
+            spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             warnings=warnings,
@@ -153,20 +152,21 @@ class ApiEncoder:
     def fingerprint(self) -> str:
         """A hash of address, model, dimension, prompts, and of how sixteen short texts are encoded.
 
-        Asking for it the first time costs a request.
+        The first time costs a request.
 
         Raises
         ------
         EncoderError
-            If the service fails; asked again, it says the same until :meth:`release`.
+            If the service fails; the failure is remembered until :meth:`release`.
         """
-        if isinstance(probe := self._probe, EncoderError):
+        probe = self._probe
+        if isinstance(probe, EncoderError):
             raise probe
         return self._fingerprint(probe)
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint where it can be told without a request, as of the last time; else None."""
+        """The fingerprint of the last time, without a request; None where there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
@@ -187,7 +187,8 @@ class ApiEncoder:
         inputs = [self._input(text, role) for text in texts]
         self.seen["empty_texts"] += inputs.count(BLANK)
         if self.max_length:
-            self.seen["about_too_long"] += sum(guess(text) > self.max_length for text in inputs)
+            too_long = [text for text in inputs if guess(text) > self.max_length]
+            self.seen["about_too_long"] += len(too_long)
         yield from self.service.vectors(inputs)
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
@@ -200,7 +201,7 @@ class ApiEncoder:
         return total, self._spending.cost_of(total)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say that so many tokens cost more than the budget, and how far it goes; empty where it suffices."""
+        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
         return self._spending.beyond_budget(tokens)
 
     @property

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 
@@ -33,7 +34,7 @@ class Service:
     Attributes
     ----------
     dim
-        The dimensions to ask for; the model's own where None.
+        The dimensions to request; the model's own where None.
     batch, tokens
         The most texts and about the most tokens of a request.
     splits
@@ -84,7 +85,7 @@ class Service:
         return rows
 
     def _check_width(self, width: int) -> None:
-        """Refuse vectors of another length than was asked for, or than the first ones had."""
+        """Refuse vectors that are not as long as requested, or as the first ones."""
         with self._lock:
             self._first_width = self._first_width or width
         if self.dim and width != self.dim:
@@ -155,11 +156,11 @@ def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort by ``index``; an answer without any is taken as it comes."""
     if not any("index" in entry for entry in data):
         return data
-    places = [entry.get("index") for entry in data]
-    all_whole = all(type(place) is int for place in places)
-    if not all_whole or set(places) != set(range(len(data))):
+    indices: list[Any] = [entry.get("index") for entry in data]
+    are_whole = all(type(index) is int for index in indices)
+    if not are_whole or sorted(indices) != list(range(len(data))):
         raise ValueError(f"the 'index' of its vectors is not each of 0 to {len(data) - 1} once")
-    return sorted(data, key=lambda entry: int(entry["index"]))
+    return sorted(data, key=itemgetter("index"))
 
 
 def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:

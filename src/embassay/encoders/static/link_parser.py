@@ -31,9 +31,10 @@ OPTIONS = {
     "limit": 1000,
     "timeout": 3600,
 }
-"""Complete linkages only, the cheapest of at most so many; no clock decides what is found."""
+"""Complete linkages only, the cheapest of the first ``limit``. The timeout is never reached: a clock that decides makes
+the result depend on the machine."""
 LONGEST_WORDS, LONGEST_BYTES = 60, 2000
-"""Longer sentences are not asked for: time and memory grow steeply, and the program ends at 2047 bytes."""
+"""Longer sentences are not sent: time and memory grow steeply, and the program ends at 2047 bytes."""
 BLOCK = 200
 """Sentences for each start of the program, which takes some tenths of a second."""
 PROCESSES = 4

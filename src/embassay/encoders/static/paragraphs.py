@@ -106,7 +106,9 @@ class ParagraphsEncoder(LoadedEncoder):
         model = self.model
         matrix = np.zeros((len(texts), model.gensim.vector_size), dtype=np.float32)
         for place, text in enumerate(texts):
-            matrix[place], self.converged[text] = model.infer(self._words(text), text, self.seed)
+            vector, converged = model.infer(self._words(text), text, self.seed)
+            matrix[place] = vector
+            self.converged[text] = converged
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:

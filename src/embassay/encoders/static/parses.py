@@ -26,7 +26,7 @@ class Parsed:
     Attributes
     ----------
     asked
-        Texts of two words or more that a parser was asked for; 0 where none is.
+        Texts of two words or more that were sent to a parser; 0 without one.
     fell_back
         Those of them that it could not parse, which have right-branching trees.
     """
@@ -42,7 +42,7 @@ def check_source(name: str, place: str) -> Source:
     Parameters
     ----------
     place
-        Where it was asked for, for the message.
+        What the source belongs to, for the message.
 
     Raises
     ------
@@ -99,6 +99,7 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
     trees = []
     asked = fell_back = 0
     for text_words, tree in zip(all_words, link_parser.parse(texts), strict=True):
+        # What the parser cannot parse is right-branching, and counted.
         trees.append(tree or Tree(text_words, right(len(text_words))))
         if len(text_words) > 1:
             asked += 1

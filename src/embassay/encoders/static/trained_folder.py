@@ -60,6 +60,7 @@ class TrainedFolder:
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the model's files."""
+        # The last part only: a record must not name files outside its folder.
         return tuple(Path(str(name)).name for name in self.get("files", list))
 
     @property

@@ -57,8 +57,8 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError
-        If the parser that is asked for is not installed.
+    SpecError, MissingExtraError
+        If the parser, or nltk for brackets, is not installed.
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
@@ -72,6 +72,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
 
 def _default(trained: Source) -> Source:
     """Return the source of trees to use where no option says it."""
+    # Plain texts have no brackets.
     if trained == "brackets":
         return "right"
     try:
@@ -82,7 +83,7 @@ def _default(trained: Source) -> Source:
 
 @dataclass
 class Work:
-    """How many texts a parser was asked for so far, and those of them that it could not parse."""
+    """How many texts were sent to a parser so far, and how many of them it could not parse."""
 
     parsed: int = 0
     fell_back: int = 0
@@ -176,8 +177,10 @@ class UraeEncoder(LoadedEncoder):
         trained = self.folder.settings["trees"]
         warnings = []
         if self.requested is None and trained != self.trees:
-            why = "texts have no brackets" if trained == "brackets" else f"it is not installed here ({INSTALL})"
-            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {why}")
+            reason = f"it is not installed here ({INSTALL})"
+            if trained == "brackets":
+                reason = "texts have no brackets"
+            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {reason}")
         return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}), warnings=tuple(warnings))
 
     @cached_property

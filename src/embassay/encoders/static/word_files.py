@@ -87,6 +87,7 @@ def recognise(path: Path) -> Form:
         raise SourceError("the file is empty", path)
     start = len(BOM) if head.startswith(BOM) else 0
     first, newline, rest = head[start:].partition(b"\n")
+    # A text file of word vectors has short lines; a binary one begins with its header.
     if not newline and len(head) == PEEK:
         raise SourceError("the first line has no end within a mebibyte; no file of word vectors", path, 1)
     if header := HEADER.fullmatch(first):
@@ -122,19 +123,15 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
         file.seek(form.start)
-        if form.kind == "word2vec binary":
-            blocks = binary_blocks(path, file, form.dim, form.promised or 0, block_size)
-        else:
-            first_line = 1 if form.promised is None else 2
-            blocks = text_blocks(path, file, form.dim, first_line, block_size)
-        for block in blocks:
-            size = len(block.words)
-            room = max(limit - reader.count, 0) if limit else size
-            if room < size:
-                later = [place for place in range(room, size) if block.words[place] in wanted]
-                block = block.take([*range(room), *later])
-            reader.add(block)
-            if limit and reader.count >= limit and reader.row.keys() >= set(always):
+        for block in _blocks(path, file, form, block_size):
+            if not limit:
+                reader.add(block)
+                continue
+            # The words that there is room for, and of the others those that are wanted wherever they stand.
+            room = max(limit - reader.count, 0)
+            later = [place for place in range(room, len(block.words)) if block.words[place] in wanted]
+            reader.add(block.take([*range(min(room, len(block.words))), *later]))
+            if reader.count >= limit and reader.row.keys() >= set(always):
                 break
     is_whole_file = not limit or reader.count < limit
     if is_whole_file and form.promised is not None and reader.count < form.promised:
@@ -142,6 +139,13 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
             f"its header promises {form.promised:,} words and {reader.count:,} are there; the file is incomplete", path
         )
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
+
+
+def _blocks(path: Path, file: BufferedIOBase, form: Form, size: int) -> Iterator[Block]:
+    if form.kind == "word2vec binary":
+        return binary_blocks(path, file, form.dim, form.promised or 0, size)
+    first_line = 1 if form.promised is None else 2
+    return text_blocks(path, file, form.dim, first_line, size)
 
 
 class _Reader:
@@ -230,6 +234,7 @@ def _is_utf8(content: bytes) -> bool:
 
 def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
     """Return the number of dimensions that most lines have; a word may itself end in a number."""
+    # The smaller of two that are equally frequent: a word that ends in a number makes its line one longer.
     counts = Counter(count_numbers(line) for line in lines)
     dim = max(counts, key=lambda number: (counts[number], -number))
     if dim < 2 or count_numbers(lines[0]) < dim:

@@ -59,7 +59,7 @@ def create(
         How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
         and in a trained folder what it was trained with, where this is not said.
     limit
-        Read so many words, the first of the file, which are mostly the most frequent; 0 for all.
+        Read the first words of the file only, which are mostly the most frequent; 0 for all.
 
     Raises
     ------
@@ -189,6 +189,7 @@ class WordsEncoder:
             return self._pooled(texts, None).astype(np.float32)
         sif = self._sif
         pooled = self._pooled(texts, sif.weights)
+        # The common direction is taken out.
         along = pooled @ sif.direction
         return (pooled - np.outer(along, sif.direction)).astype(np.float32)
 

@@ -195,7 +195,7 @@ class ChatGenerator:
 # --- From a spec to a generator ---
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
-EXTRA, REQUIRES = "api", "httpx2"
+EXTRA, REQUIRES = "api", ("httpx2", "tenacity")
 RETRIES = Retries()
 
 
@@ -219,7 +219,7 @@ def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> Ch
     parsed = parse(spec, "generator")
     if parsed.label is not None:
         raise SpecError("generator: the model comes first; write MODEL[,option=value…]")
-    if importlib.util.find_spec(REQUIRES) is None:
+    if any(importlib.util.find_spec(package) is None for package in REQUIRES):
         raise MissingExtraError("the generator", EXTRA)
     return create(parsed.head, journal, retries, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
