@@ -110,7 +110,7 @@ GOOD = answer_of("How warm does the water get in a saving programme?", "40 degre
 
 def taken(text, passage=PASSAGE, most=1, share=0.6):
     rejected = Counter()
-    return [a.question for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
+    return [a.text for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
 
 
 def test_a_question_has_its_passage_and_its_answer():

@@ -136,7 +136,7 @@ _JSON_START = re.compile(r"[{\[]")
 
 
 @dataclass(frozen=True)
-class Asked:
+class GeneratedQuestion:
     """A question about a passage.
 
     Attributes
@@ -144,10 +144,10 @@ class Asked:
     answer
         Words of the passage.
     way
-        Who asked it: ``generator: NAME``.
+        The generator: ``generator: NAME``.
     """
 
-    question: str
+    text: str
     answer: str
     way: str
 
@@ -178,7 +178,7 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
 
 def from_reply(
     text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Counter[str]
-) -> Iterator[Asked]:
+) -> Iterator[GeneratedQuestion]:
     """Yield the questions of an answer that can be used, and count the others by the reason.
 
     Parameters
@@ -200,7 +200,7 @@ def from_reply(
         if reason:
             rejected[reason] += 1
         else:
-            yield Asked(question, quote, f"generator: {name}")
+            yield GeneratedQuestion(question, quote, f"generator: {name}")
 
 
 def quote_of(answer: str, passage: str) -> str:
