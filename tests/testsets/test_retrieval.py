@@ -17,19 +17,10 @@ from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Material, silent
 from embassay.testsets.generator.base import Reply
-from embassay.testsets.generator.questions import (
-    ANSWER,
-    PROMPT,
-    REPEATS,
-    from_reply,
-    leak,
-    overlap,
-    prompt_of,
-    quote_of,
-    shared_runs,
-)
+from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.kinds import retrieval
 from embassay.testsets.passages import Passage, cut_all, near_duplicates, tokens
+from embassay.testsets.questions import ANSWER, REPEATS, leak, overlap, quote_of, shared_runs
 from embassay.testsets.splits import drawn_units, evenly
 
 PARTS = (

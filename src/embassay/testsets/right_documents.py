@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from embassay.testsets.generator.questions import GeneratedQuestion, names, quote_of, telling
 from embassay.testsets.passages import Passage, near_duplicates, stem, stems, tokens
+from embassay.testsets.questions import PassageQuestion, names, quote_of, telling
 
 AGAIN = "the same question again"
 TWICE = "a question that is asked of two passages"
@@ -40,7 +40,7 @@ class Grounds:
         """Return the near-duplicates of a passage, itself among them, in their order."""
         return self._members[self.group(passage)]
 
-    def overlapping(self, passage: Passage, question: GeneratedQuestion) -> list[Passage]:
+    def overlapping(self, passage: Passage, question: PassageQuestion) -> list[Passage]:
         """Return the windows beside a passage whose common words with it answer a question."""
         if not passage.shared:
             return []
@@ -80,12 +80,12 @@ class Answered:
     """
 
     id: str
-    question: GeneratedQuestion
+    question: PassageQuestion
     right: tuple[Passage, ...]
     near: tuple[Passage, ...]
 
 
-Pair = tuple[Passage, GeneratedQuestion]
+Pair = tuple[Passage, PassageQuestion]
 
 
 def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Answered]:
@@ -114,7 +114,7 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     return questions
 
 
-def _answered(name: str, question: GeneratedQuestion, sources: Sequence[Passage], grounds: Grounds) -> Answered:
+def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: Grounds) -> Answered:
     """Find the passages that answer a question.
 
     Parameters
@@ -135,7 +135,7 @@ def _answered(name: str, question: GeneratedQuestion, sources: Sequence[Passage]
     return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 
-def _answers(text: str, question: GeneratedQuestion, source: Passage) -> bool:
+def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
     """Return whether a text has a question's answer, and the words that the question shares with its source."""
     words = {stem(word) for word in telling(tokens(question.text))} & stems(source.text)
     return words <= stems(text) and bool(quote_of(question.answer, text))

@@ -17,8 +17,8 @@ from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
-from embassay.testsets.generator.questions import overlap
 from embassay.testsets.passages import SHORTEST
+from embassay.testsets.questions import overlap
 from embassay.testsets.right_documents import Answered, Grounds, units_that_may_answer
 
 T = TypeVar("T")
