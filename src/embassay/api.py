@@ -335,8 +335,8 @@ def build(
     from embassay.testsets.base import silent
     from embassay.testsets.files import Places, check_apart, check_free
     from embassay.testsets.generator.chat import generator
-    from embassay.testsets.making import Order, make, put
-    from embassay.testsets.options import BuildOptions
+    from embassay.testsets.making import make, put
+    from embassay.testsets.options import BuildOptions, Order
 
     places = None if out is None else Places(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
@@ -354,10 +354,10 @@ def build(
         column=column, count=count, seed=seed, licence=licence, language=language, review=review_sheet
     )
     order = Order(kind, given, common, options, aside=() if places is None else places.every)
-    built, origin = make(order, advance or silent)
+    built = make(order, advance or silent)
     if places is not None:
         check_free(places.written, overwrite)
-        put(places.corpus, built, origin)
+        put(places.corpus, built, order)
     return built
 
 
@@ -401,8 +401,8 @@ def estimate(
     """
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.making import Order, requests_of
-    from embassay.testsets.options import BuildOptions
+    from embassay.testsets.making import requests_of
+    from embassay.testsets.options import BuildOptions, Order
 
     if not generator:
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
@@ -9,14 +10,19 @@ from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built, Material, library
-from embassay.testsets.card import READ, Origin, card_of, counts_of, with_reading
-from embassay.testsets.options import BuildOptions
+from embassay.testsets.card import READ, card_of, counts_of, with_reading
+from embassay.testsets.options import BuildOptions, Order
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
     MinimalPairs("2", "Prices rose.", (("typo", "Pricse rose."),)),
 )
-ORIGIN = Origin("minimal-pairs", "my|file.txt", "ab" * 32, BuildOptions(licence="CC0", seed=7, count=2), {"mlm": None})
+ORDER = Order(
+    "minimal-pairs",
+    Path("my|file.txt"),
+    BuildOptions(licence="CC0", seed=7, count=2, review=Path("old/r.csv")),
+    {"mlm": None, "filters": ()},
+)
 BUILT = Built(
     PAIRS,
     Counter({"a question": 1_200, "profanity": 3}),
@@ -25,7 +31,7 @@ BUILT = Built(
     3_000,
     (Material("WordNet", "3.0", "WordNet licence", "antonyms"),),
 )
-CARD = card_of("pairs.jsonl@0123456789abcdef", ORIGIN, BUILT, "pairs-sheet.csv")
+CARD = card_of("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
 
 
 def row(*cells):
@@ -41,7 +47,7 @@ def test_it_says_where_the_test_set_comes_from():
         row("its SHA-256", "ab" * 32),
         row("its licence", "CC0"),
         row("seed", "7"),
-        row("options", "count=2, language=en"),
+        row("options", f"count=2, language=en, review={Path('old/r.csv')}"),
         row("time", "2.0 s, 1,500 rows a second"),
         row("WordNet", "3.0", "WordNet licence", "antonyms"),
         "- A note.",
@@ -59,8 +65,8 @@ def test_it_counts_what_was_built_and_what_was_left_out():
 
 
 def test_a_licence_that_was_not_given_is_asked_for():
-    origin = Origin("groups", "f.csv", "")
-    assert row("its licence", "not said; give it with --licence") in card_of("g@0", origin, BUILT, "s")
+    order = Order("groups", Path("f.csv"))
+    assert row("its licence", "not said; give it with --licence") in card_of("g@0", order, BUILT, "")
 
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
@@ -80,7 +86,7 @@ def test_operators_and_questions_are_counted():
 
 
 def test_what_a_generator_was_told_stands_there_as_it_was():
-    card = card_of("m@0", ORIGIN, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "sheet.csv")
+    card = card_of("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "")
     told = card[card.index("## What the generator was told") : card.index(READ)]
     assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
     assert "What the generator was told" not in CARD

@@ -16,7 +16,8 @@ from embassay.testsets.base import Material
 from embassay.testsets.generator.chat import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
 from embassay.testsets.kinds import composition
-from embassay.testsets.making import Order, make, put, requests_of
+from embassay.testsets.making import make, put, requests_of
+from embassay.testsets.options import Order
 from embassay.testsets.triples import is_whole, triples
 from embassay.types import Card
 
@@ -425,8 +426,9 @@ def test_a_built_set_is_read_back(tmp_path):
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(f'{{"id": "{d.id}", "text": "{d.text}"}}\n' for d in many(4)))
     filters = (Planted(hashed, "st:planted"),)
-    built, origin = make(Order("composition", path, kind_options={"filters": filters}))
-    put(tmp_path / "mine.jsonl", built, origin)
+    order = Order("composition", path, kind_options={"filters": filters})
+    built = make(order)
+    put(tmp_path / "mine.jsonl", built, order)
     corpus = load_corpus(f"mine={tmp_path / 'mine.jsonl'}")
     assert corpus.samples == built.samples
     assert corpus.filtered_with == ("st:planted",)

@@ -14,7 +14,8 @@ from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.testsets.kinds import groups
-from embassay.testsets.making import Order, make, put
+from embassay.testsets.making import make, put
+from embassay.testsets.options import Order
 from embassay.testsets.sources import Source, SourcePair
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
@@ -66,8 +67,9 @@ def write(path, content):
 def test_a_table_of_pairs_becomes_a_corpus_that_is_read_back(tmp_path):
     rows = "".join(f"{a},{b},1\n" for a, b in ((RAIN[0], RAIN[1]), (RAIN[1], RAIN[2])))
     path = write(tmp_path / "pairs.csv", f"text1,text2,label\n{rows}")
-    built, origin = make(Order("groups", path))
-    put(tmp_path / "g.jsonl", built, origin)
+    order = Order("groups", path)
+    built = make(order)
+    put(tmp_path / "g.jsonl", built, order)
     corpus = load_corpus(str(tmp_path / "g.jsonl"))
     assert corpus.loader == "groups"
     assert corpus.samples == built.samples

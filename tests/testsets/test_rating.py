@@ -13,8 +13,8 @@ from embassay.samples.choice import Choice
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
-from embassay.testsets.card import Origin
 from embassay.testsets.making import put
+from embassay.testsets.options import Order
 from embassay.testsets.rating import rate
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C, less one: four observers, twelve units.
@@ -31,7 +31,7 @@ def built(tmp_path, samples=PAIRS):
 
     out = tmp_path / "set.jsonl"
     made = Built(samples, Counter(), ways={("0", "typo"): "by rule", ("0", "antonym"): "WordNet"})
-    put(out, made, Origin("minimal-pairs", "mine.txt", ""))
+    put(out, made, Order("minimal-pairs", ["It rained."]))
     return out
 
 

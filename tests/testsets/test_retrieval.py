@@ -17,19 +17,10 @@ from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Material, silent
 from embassay.testsets.generator.base import Reply
-from embassay.testsets.generator.questions import (
-    ANSWER,
-    PROMPT,
-    REPEATS,
-    from_reply,
-    leak,
-    overlap,
-    prompt_of,
-    quote_of,
-    shared_runs,
-)
+from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.kinds import retrieval
 from embassay.testsets.passages import Passage, cut_all, near_duplicates, tokens
+from embassay.testsets.questions import ANSWER, REPEATS, leak, overlap, quote_of, shared_runs
 from embassay.testsets.splits import drawn_units, evenly
 
 PARTS = (
@@ -110,7 +101,7 @@ GOOD = answer_of("How warm does the water get in a saving programme?", "40 degre
 
 def taken(text, passage=PASSAGE, most=1, share=0.6):
     rejected = Counter()
-    return [a.question for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
+    return [a.text for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
 
 
 def test_a_question_has_its_passage_and_its_answer():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from embassay._version import __version__
 from embassay.samples.choice import Choice
@@ -14,49 +15,29 @@ from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Question
 from embassay.testsets.base import Built
-from embassay.testsets.options import BuildOptions
+from embassay.testsets.files import Places
+from embassay.testsets.options import Order
 from embassay.testsets.sheets import RIGHT, SCALE
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` writes anew."""
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where a test set comes from.
-
-    Attributes
-    ----------
-    kind
-        The builder, as the command line writes it: ``minimal-pairs``.
-    source, sha256
-        The user's file and 64 hexadecimal digits of its content.
-    options
-        The options that do not depend on the kind.
-    kind_options
-        Those of the builder and of its reader, by name, as the card shows them.
-    """
-
-    kind: str
-    source: str
-    sha256: str
-    options: BuildOptions = field(default_factory=BuildOptions)
-    kind_options: Mapping[str, object] = field(default_factory=dict)
-
-
-def card_of(corpus: str, origin: Origin, built: Built, sheet: str) -> str:
+def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
     """Return the card as Markdown.
 
     Parameters
     ----------
     corpus
-        The file of the corpus with its content's hash.
-    sheet
-        The file of the sheet for rating.
+        The file of the corpus with its content's hash: ``set.jsonl@0123456789abcdef``.
+    sha256
+        The hash of the sources.
     """
+    file = corpus.partition("@")[0]
+    sheet = Places(Path(file)).sheet.name
     parts = [
-        f"# Data card: {corpus.partition('@')[0]}",
-        _table(("", ""), _facts(corpus, origin, built)),
+        f"# Data card: {file}",
+        _table(("", ""), _facts(corpus, order, built, sha256)),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
         _table(("what", "how many"), _counts(counts_of(built))),
@@ -107,27 +88,39 @@ def counts_of(built: Built) -> Counter[str]:
     return +counts
 
 
-def _facts(corpus: str, origin: Origin, built: Built) -> Iterator[tuple[str, str]]:
-    yield "made by", f"`embassay build {origin.kind}`, embassay {__version__}, Python {platform.python_version()}"
+def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Iterator[tuple[str, str]]:
+    kind = order.kind.replace("_", "-")
+    yield "made by", f"`embassay build {kind}`, embassay {__version__}, Python {platform.python_version()}"
     yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"
-    yield "made from", f"{origin.source}, {built.read:,} rows"
-    yield "its SHA-256", origin.sha256
-    yield "its licence", origin.options.licence or "not said; give it with --licence"
-    yield "seed", str(origin.options.seed)
-    yield "options", _options(origin)
+    yield "made from", f"{order.source_name}, {built.read:,} rows"
+    yield "its SHA-256", sha256
+    yield "its licence", order.options.licence or "not said; give it with --licence"
+    yield "seed", str(order.options.seed)
+    yield "options", _options(order)
     yield "left out", f"{built.rejected.total():,}"
     yield "time", built.time_taken
 
 
-def _options(origin: Origin) -> str:
-    values = {**vars(origin.options), **origin.kind_options}
-    # Seed and licence have rows of their own.
-    shown = [
-        f"{name}={value}"
-        for name, value in sorted(values.items())
-        if value not in (None, "") and name not in ("seed", "licence")
-    ]
-    return ", ".join(shown) or "none"
+def _options(order: Order) -> str:
+    """Return the options that were given, and the language."""
+    values = {**vars(order.options), **order.kind_options}
+    parts = list[str]()
+    for name, value in sorted(values.items()):
+        # These three have a place of their own in the card.
+        if name not in ("seed", "licence", "prompt") and _shown(value):
+            parts.append(f"{name}={_shown(value)}")
+    return ", ".join(parts) or "none"
+
+
+def _shown(value: Any) -> str:
+    """Return an option's value as text: of encoders their specs, of a generator or a model its name."""
+    if value is None:
+        return ""
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(_shown, value))
+    if isinstance(value, Path):
+        return str(value)
+    return str(value.card.spec if hasattr(value, "card") else getattr(value, "name", value))
 
 
 def _counts(counts: Counter[str]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,52 +16,17 @@ from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.plugins import BUILDERS
 from embassay.testsets.base import Advance, Built, Reading, silent
-from embassay.testsets.card import Origin, card_of
+from embassay.testsets.card import card_of
 from embassay.testsets.english.language import language_of, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Request
-from embassay.testsets.options import ANY, ENGLISH, BuildOptions
+from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.review import entries, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
 """Keyword parameters of builders and readers that are no options of a kind."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be built, and from what.
-
-    Attributes
-    ----------
-    kind
-        The builder: ``minimal_pairs`` or ``minimal-pairs``.
-    sources
-        A file or a folder, or the sentences or documents themselves.
-    options
-        The options that do not depend on the kind.
-    kind_options
-        Those of the builder and of its reader, by name.
-    aside
-        Files that are no documents, though they lie in the folder of documents: those that are written.
-    """
-
-    kind: str
-    sources: Path | Sequence[Any]
-    options: BuildOptions = field(default_factory=BuildOptions)
-    kind_options: Mapping[str, Any] = field(default_factory=dict)
-    aside: Sequence[Path] = ()
-
-    @property
-    def builder(self) -> str:
-        """The name of the builder's module."""
-        return self.kind.replace("-", "_")
-
-    @property
-    def source_name(self) -> str:
-        """What messages and the data card call the sources."""
-        return str(self.sources) if isinstance(self.sources, Path) else "what was given"
 
 
 @dataclass(frozen=True)
@@ -84,8 +49,8 @@ class _Prepared:
     notes: tuple[str, ...]
 
 
-def make(order: Order, advance: Advance = silent) -> tuple[Built, Origin]:
-    """Build a test set, and describe where it comes from.
+def make(order: Order, advance: Advance = silent) -> Built:
+    """Build a test set.
 
     Raises
     ------
@@ -107,7 +72,7 @@ def make(order: Order, advance: Advance = silent) -> tuple[Built, Origin]:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
         problem = f"{order.source_name}: nothing can be built of its {prepared.rows_read:,} rows"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
-    built = replace(
+    return replace(
         built,
         samples=samples,
         rejected=rejected,
@@ -115,14 +80,6 @@ def make(order: Order, advance: Advance = silent) -> tuple[Built, Origin]:
         seconds=time.perf_counter() - start,
         read=prepared.rows_read,
     )
-    origin = Origin(
-        order.kind.replace("_", "-"),
-        order.source_name,
-        _sources_hash(order),
-        options,
-        {name: _shown(value) for name, value in order.kind_options.items() if name != "prompt"},
-    )
-    return built, origin
 
 
 def requests_of(order: Order) -> tuple[Request, ...]:
@@ -144,7 +101,7 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
 
 
-def put(out: Path, built: Built, origin: Origin) -> None:
+def put(out: Path, built: Built, order: Order) -> None:
     """Write a test set with its data card and its sheets.
 
     Raises
@@ -156,8 +113,8 @@ def put(out: Path, built: Built, origin: Origin) -> None:
     content = content_of(json_lines(built))
     corpus = name_of(out.name, content)
     contents = {
-        places.sheet: sheet_of(corpus, rows_of(built.samples, origin.options.seed, built.documents)),
-        places.card: card_of(corpus, origin, built, places.sheet.name).encode(),
+        places.sheet: sheet_of(corpus, rows_of(built.samples, order.options.seed, built.documents)),
+        places.card: card_of(corpus, order, built, _sources_hash(order)).encode(),
         # The corpus comes last, so that whoever sees it sees the others too.
         out: content,
     }
@@ -247,18 +204,6 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
 
 def _texts(source: Any) -> tuple[str, ...]:
     return (source.first.text, source.second.text) if isinstance(source, SourcePair) else (source.text,)
-
-
-# --- What the data card says ---
-
-
-def _shown(value: Any) -> Any:
-    """Return an option's value as text for the card: of an encoder its spec, of a generator or a model its name."""
-    if isinstance(value, (tuple, list)):
-        return " ".join(str(_shown(each)) for each in value)
-    if hasattr(value, "card"):
-        return value.card.spec
-    return getattr(value, "name", value)
 
 
 def _sources_hash(order: Order) -> str:

@@ -4,9 +4,10 @@ What only one kind of test set takes stands in the signature of its builder.
 """
 
 # No annotations as strings here: cyclopts evaluates inherited ones in the module of the subclass.
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from embassay.errors import SpecError
 
@@ -73,3 +74,38 @@ class BuildOptions(SentenceOptions):
     """
 
     review: Path | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be built, and from what.
+
+    Attributes
+    ----------
+    kind
+        The builder: ``minimal_pairs`` or ``minimal-pairs``.
+    sources
+        A file or a folder, or the sentences or documents themselves.
+    options
+        The options that do not depend on the kind.
+    kind_options
+        Those of the builder and of its reader, by name.
+    aside
+        Files that are no documents, though they lie in the folder of documents: those that are written.
+    """
+
+    kind: str
+    sources: Path | Sequence[Any]
+    options: BuildOptions = field(default_factory=BuildOptions)
+    kind_options: Mapping[str, Any] = field(default_factory=dict)
+    aside: Sequence[Path] = ()
+
+    @property
+    def builder(self) -> str:
+        """The name of the builder's module."""
+        return self.kind.replace("-", "_")
+
+    @property
+    def source_name(self) -> str:
+        """What messages and the data card call the sources."""
+        return str(self.sources) if isinstance(self.sources, Path) else "what was given"

@@ -78,7 +78,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     shared = overlap_of(window)
     ignores_headings = window > 0 or passages.strip() == "document"
     one_unit = len({source.unit or source.id for source in sources}) == 1
-    found = list[Passage]()
+    cut_passages = list[Passage]()
     for source in sources:
         sections = [Section((), source.text)] if ignores_headings else sections_of(source.text)
         pieces = _pieces(source, sections, cut)
@@ -86,8 +86,8 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             # Windows overlap, so that they are not independent of each other.
             unit = name if one_unit and not window else source.unit or source.id
-            found.append(Passage(name, piece.text, unit, shared, piece.headings, source.id))
-    return tuple(found)
+            cut_passages.append(Passage(name, piece.text, unit, shared, piece.headings, source.id))
+    return tuple(cut_passages)
 
 
 @dataclass(frozen=True)

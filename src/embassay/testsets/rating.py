@@ -7,6 +7,7 @@ section 5); a row whose mean rating is under the bar counts as an error.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -285,16 +286,8 @@ def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path 
 
 def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[str, str]:
     """Write the corpus without the rows that are under the bar, and its card; return what was written."""
-    errors = set[tuple[str, str]]()
-    for row, is_error in zip(sheet.rows, below, strict=True):
-        if is_error:
-            errors.update((item, row.edit) for item in row.items)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    unknown = {item for item, _ in errors} - {_id(line) for line in lines}
-    if unknown:
-        problem = f"{min(unknown)!r} is no id of {path}; leave the column as it was written"
-        raise SourceError(problem, sheet.path, None, "item")
-    rest = [kept for line in lines if (kept := _without_errors(line, errors))]
+    rest = _without_errors(lines, path, sheet, below)
     before = sum("document" not in line for line in lines)
     remaining = sum("document" not in line for line in rest)
     if not remaining:
@@ -303,26 +296,44 @@ def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], r
     old_card, card = Places(path).card, Places(out).card
     text = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
     dropped = f"{rated.dropped:,} rows under {rated.bar:g} were taken out of {path.name}"
-    summary = f"{dropped}: {remaining:,} samples are left."
-    text = with_reading(text, f"{summary}\n\n{markdown(rated)}", name_of(out.name, content))
-    write_files({card: text.encode(), out: content})
+    section = f"{dropped}: {remaining:,} samples are left.\n\n{markdown(rated)}"
+    write_files({card: with_reading(text, section, name_of(out.name, content)).encode(), out: content})
     return f"test set: {out}, {remaining:,} of {before:,} samples", f"its data card: {card}"
+
+
+def _without_errors(
+    lines: Sequence[dict[str, Any]], path: Path, sheet: Sheet, below: NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """Return the lines of a corpus without the edits that are under the bar, and without samples of no edit.
+
+    Raises
+    ------
+    SourceError
+        If the sheet rates a sample that the corpus does not have.
+    """
+    # The edits of each sample that are errors.
+    errors = defaultdict[str, set[str]](set)
+    for row, is_error in zip(sheet.rows, below, strict=True):
+        for item in row.items if is_error else ():
+            errors[item].add(row.edit)
+    unknown = errors.keys() - {_id(line) for line in lines}
+    if unknown:
+        problem = f"{min(unknown)!r} is no id of {path}; leave the column as it was written"
+        raise SourceError(problem, sheet.path, None, "item")
+    rest = list[dict[str, Any]]()
+    for line in lines:
+        wrong = errors.get(_id(line))
+        if "document" in line or not wrong:
+            rest.append(line)
+            continue
+        # Other samples than minimal pairs are dropped as a whole.
+        edits = {edit: text for edit, text in line.get("edits", {}).items() if edit not in wrong}
+        if edits:
+            ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
+            kept = {name: value for name, value in line.items() if name != "source"} | {"edits": edits}
+            rest.append(kept | {"source": ways} if ways else kept)
+    return rest
 
 
 def _id(line: Mapping[str, Any]) -> str:
     return str(line.get("id", line.get("idx")))
-
-
-def _without_errors(line: dict[str, Any], errors: set[tuple[str, str]]) -> dict[str, Any] | None:
-    """Return a line of the corpus without the edits that are errors; None where nothing remains."""
-    if "document" in line:
-        return line
-    item = _id(line)
-    if "edits" not in line:
-        return None if any(name == item for name, _ in errors) else line
-    edits = {edit: text for edit, text in line["edits"].items() if (item, edit) not in errors}
-    if not edits:
-        return None
-    ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
-    kept = {name: value for name, value in line.items() if name != "source"} | {"edits": edits}
-    return kept | {"source": ways} if ways else kept

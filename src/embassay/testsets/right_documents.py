@@ -1,4 +1,4 @@
-"""Which passages answer a question: the one that it was asked of, and what is near to that and has the answer too."""
+"""Which passages answer a question: its source, and near-duplicates of it that have the answer too."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from embassay.testsets.generator.questions import Asked, names, quote_of, telling
 from embassay.testsets.passages import Passage, near_duplicates, stem, stems, tokens
+from embassay.testsets.questions import PassageQuestion, names, quote_of, telling
 
 AGAIN = "the same question again"
 TWICE = "a question that is asked of two passages"
@@ -40,20 +40,20 @@ class Grounds:
         """Return the near-duplicates of a passage, itself among them, in their order."""
         return self._members[self.group(passage)]
 
-    def overlapping(self, passage: Passage, asked: Asked) -> list[Passage]:
+    def overlapping(self, passage: Passage, question: PassageQuestion) -> list[Passage]:
         """Return the windows beside a passage whose common words with it answer a question."""
         if not passage.shared:
             return []
         place = self._places[passage.id]
         words = passage.body.split()
         common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
-        found = list[Passage]()
+        neighbours = list[Passage]()
         for other_place, common_words in common.items():
             if 0 <= other_place < len(self.passages):
                 other = self.passages[other_place]
-                if other.document == passage.document and _answers(" ".join(common_words), asked, passage):
-                    found.append(other)
-        return found
+                if other.document == passage.document and _answers(" ".join(common_words), question, passage):
+                    neighbours.append(other)
+        return neighbours
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -80,12 +80,12 @@ class Answered:
     """
 
     id: str
-    asked: Asked
+    question: PassageQuestion
     right: tuple[Passage, ...]
     near: tuple[Passage, ...]
 
 
-Pair = tuple[Passage, Asked]
+Pair = tuple[Passage, PassageQuestion]
 
 
 def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Answered]:
@@ -95,26 +95,26 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     with the same answer; else it does not say which of them it is about, and neither is kept.
     """
     same_question = defaultdict[str, list[Pair]](list)
-    for passage, asked in pairs:
-        same_question[" ".join(tokens(asked.question))].append((passage, asked))
+    for passage, question in pairs:
+        same_question[" ".join(tokens(question.text))].append((passage, question))
     questions, numbers = list[Answered](), Counter[str]()
     for same in same_question.values():
         groups = {grounds.group(passage) for passage, _ in same}
         # Another unit may mean another thing by the same words, so its answer is another one.
-        answers = {(passage.unit, *map(stem, tokens(asked.answer))) for passage, asked in same}
+        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same}
         if len(groups) > 1 and len(answers) > 1:
             rejected[TWICE] += len(same)
             continue
         if len(same) > 1:
             rejected[AGAIN] += len(same) - 1
-        passage, asked = same[0]
+        passage, question = same[0]
         numbers[passage.id] += 1
         name = f"{passage.id}-q{numbers[passage.id]}"
-        questions.append(_answered(name, asked, [passage for passage, _ in same], grounds))
+        questions.append(_answered(name, question, [passage for passage, _ in same], grounds))
     return questions
 
 
-def _answered(name: str, asked: Asked, sources: Sequence[Passage], grounds: Grounds) -> Answered:
+def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: Grounds) -> Answered:
     """Find the passages that answer a question.
 
     Parameters
@@ -127,18 +127,18 @@ def _answered(name: str, asked: Asked, sources: Sequence[Passage], grounds: Grou
     for source in sources:
         for passage in grounds.near(source):
             near[passage.id] = passage
-            if passage.id in source_ids or _answers(passage.text, asked, sources[0]):
+            if passage.id in source_ids or _answers(passage.text, question, sources[0]):
                 right[passage.id] = passage
     for source in sources:
-        for passage in grounds.overlapping(source, asked):
+        for passage in grounds.overlapping(source, question):
             near[passage.id] = right[passage.id] = passage
-    return Answered(name, asked, tuple(right.values()), tuple(near.values()))
+    return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 
-def _answers(text: str, asked: Asked, source: Passage) -> bool:
+def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
     """Return whether a text has a question's answer, and the words that the question shares with its source."""
-    words = {stem(word) for word in telling(tokens(asked.question))} & stems(source.text)
-    return words <= stems(text) and bool(quote_of(asked.answer, text))
+    words = {stem(word) for word in telling(tokens(question.text))} & stems(source.text)
+    return words <= stems(text) and bool(quote_of(question.answer, text))
 
 
 # --- Which units may answer a question by a passage that is neither right nor near to one that is ---
@@ -154,24 +154,24 @@ def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Ma
         for word in stems(passage.text):
             index[word].add(place)
     units = dict[str, frozenset[str]]()
-    for question in questions:
-        near = {passage.id for passage in question.near}
-        answer = _telling_stems(question.asked.answer)
+    for entry in questions:
+        near = {passage.id for passage in entry.near}
+        answer = _telling_stems(entry.question.answer)
         others = set[str]()
-        for place in _places_with(_subject(question), index, len(grounds.passages)):
+        for place in _places_with(_subject(entry), index, len(grounds.passages)):
             passage = grounds.passages[place]
             present = sum(place in index[word] for word in answer)
             if passage.id not in near and present >= ENOUGH * len(answer):
                 others.add(passage.unit)
-        units[question.id] = frozenset(others)
+        units[entry.id] = frozenset(others)
     return units
 
 
-def _subject(question: Answered) -> frozenset[str]:
+def _subject(entry: Answered) -> frozenset[str]:
     """Return the words that say what a question is about: its names, or else those that its passage has too."""
-    passage_words = stems(question.right[0].text)
-    name_words = {stem(word) for word in names(question.asked.question)} & passage_words
-    return frozenset(name_words) or _telling_stems(question.asked.question) & passage_words
+    passage_words = stems(entry.right[0].text)
+    name_words = {stem(word) for word in names(entry.question.text)} & passage_words
+    return frozenset(name_words) or _telling_stems(entry.question.text) & passage_words
 
 
 def _telling_stems(text: str) -> frozenset[str]:

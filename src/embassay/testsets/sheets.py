@@ -11,7 +11,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -124,14 +124,13 @@ def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, D
 
 def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
     rows = dict[tuple[str, frozenset[str]], RatedRow]()
-    items = defaultdict[tuple[str, frozenset[str]], list[str]](list)
     for sample in samples:
         for edit in ("antonym", "polarity", "paraphrase"):
             text = getattr(sample, edit)
             key = (edit, frozenset({sample.input, text}))
-            rows.setdefault(key, RatedRow((), edit, sample.input, text))
-            items[key].append(sample.id)
-    return [RatedRow(tuple(items[key]), row.edit, row.original, row.text) for key, row in rows.items()]
+            row = rows.get(key, RatedRow((), edit, sample.input, text))
+            rows[key] = replace(row, items=(*row.items, sample.id))
+    return list(rows.values())
 
 
 def _rows_of_groups(samples: Sequence[Grouped]) -> list[RatedRow]:

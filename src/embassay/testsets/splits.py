@@ -17,8 +17,8 @@ from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
-from embassay.testsets.generator.questions import overlap
 from embassay.testsets.passages import SHORTEST
+from embassay.testsets.questions import overlap
 from embassay.testsets.right_documents import Answered, Grounds, units_that_may_answer
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     question about it, and so does the last one with passages.
     """
     unit_of = _merged_units(questions, grounds)
-    units = {question.id: unit_of[question.right[0].unit] for question in questions}
+    units = {entry.id: unit_of[entry.right[0].unit] for entry in questions}
     barred = set[str]()
     for name, others in units_that_may_answer(questions, grounds).items():
         if any(unit_of[other] != units[name] for other in others):
@@ -102,12 +102,12 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
 
     documents = [Document(p.id, (p.text,)) for p in grounds.passages if unit_of[p.unit] not in removed]
     samples, answers = list[Question](), dict[str, str]()
-    for question in questions:
-        unit = units[question.id]
-        right = () if unit in removed else tuple(passage.id for passage in question.right)
-        samples.append(Question(question.id, question.asked.question, right, units=(unit,)))
+    for entry in questions:
+        unit = units[entry.id]
+        right = () if unit in removed else tuple(passage.id for passage in entry.right)
+        samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
         if right:
-            answers[question.id] = question.asked.answer
+            answers[entry.id] = entry.question.answer
     notes = _notes_on_passages(questions, grounds)
     if removed:
         passages = counted(len(grounds.passages) - len(documents), "passage")
@@ -123,7 +123,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
         documents=tuple(documents),
         splits=splits,
         answers=answers,
-        ways={(question.id, "question"): question.asked.way for question in questions},
+        ways={(entry.id, "question"): entry.question.way for entry in questions},
     )
 
 
@@ -132,9 +132,9 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
     keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
     number = {key: place for place, key in enumerate(keys)}
     pairs = list[tuple[int, int]]()
-    for question in questions:
-        first = number[question.near[0].unit]
-        pairs += [(first, number[passage.unit]) for passage in question.near]
+    for entry in questions:
+        first = number[entry.near[0].unit]
+        pairs += [(first, number[passage.unit]) for passage in entry.near]
     merged = closure(pairs)
     return {key: keys[merged.get(place, place)] for key, place in number.items()}
 
@@ -150,11 +150,11 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[
     if near:
         say = "says" if near == 1 else "say"
         notes.append(f"{near:,} of them {say} nearly what another says: both are right where both have the answer")
-    several = sum(len(question.right) > 1 for question in questions)
+    several = sum(len(entry.right) > 1 for entry in questions)
     if several:
         notes.append(f"{counted(several, 'question')} with several right documents")
     if questions:
-        shares = [overlap(q.asked.question, [passage.text for passage in q.right]) for q in questions]
+        shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
         notes.append(
             f"{sum(shares) / len(shares):.0%} of a question's words, function words aside, stand in its right "
             "documents, on average: what goes by words, as bm25 does, profits from that"

@@ -1,7 +1,7 @@
-"""Three consecutive sentences of a document, drawn by the seed among those that are whole ones.
+"""Random triples of consecutive sentences of a document, all of them whole.
 
 Bansal et al. (2025), section 5, take three consecutive sentences, so that neighbours have something to do with each
-other. What "whole" means is ours: no headings, items of lists, markup or halves of sentences.
+other. "Whole" is our definition: no headings, items of lists, markup or halves of sentences.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from embassay.samples.composed import degenerate
 from embassay.testsets.english.language import language_of
 
 SHORTEST, LONGEST = 5, 40
-"""Words of a sentence."""
+"""The least and the greatest number of words of a sentence."""
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed".split()
 )
-"""Words that keep their full stop; a text may have been cut after one."""
+"""Words that end with a full stop inside sentences; a text may have been cut after one."""
 SENTENCES = 3
 TOO_SHORT = "document of fewer than three sentences"
 NONE_WHOLE = "document without three different whole sentences in a row"
@@ -98,15 +98,19 @@ def triples(
 
 
 def is_whole(sentence: str) -> bool:
-    """Say whether a text is a whole sentence of running text: its length, its beginning and end, no markup."""
+    """Return whether a text is a whole sentence of running text: its length, its beginning and end, no markup."""
     words = sentence.split()
-    if not SHORTEST <= len(words) <= LONGEST or _MARKUP.search(sentence) or _ITEM.match(sentence):
+    if not SHORTEST <= len(words) <= LONGEST:
         return False
-    if not (sentence[0].isupper() or sentence[0].isdigit()) or sentence[-1] not in ".!?":
+    if _MARKUP.search(sentence) or _ITEM.match(sentence):
         return False
-    if sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS):
+    begins_well = sentence[0].isupper() or sentence[0].isdigit()
+    ends_well = sentence[-1] in ".!?" and words[-1].lower().rstrip(".") not in ABBREVIATIONS
+    if not begins_well or not ends_well:
         return False
-    return words[-1].lower().rstrip(".") not in ABBREVIATIONS
+    # An open quotation or bracket: the sentence was cut inside it.
+    pairs_are_closed = all(sentence.count(opening) == sentence.count(closing) for opening, closing in _PAIRS)
+    return pairs_are_closed and sentence.count('"') % 2 == 0
 
 
 def _sentences(text: str) -> list[str]:
@@ -116,13 +120,15 @@ def _sentences(text: str) -> list[str]:
 
 def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
     """Return all triples of whole sentences that differ; in an English document all three are English."""
-    english = language_of(document.text) == "English"
-    usable = [is_whole(part) and (not english or language_of(part) in {"English", ""}) for part in parts]
+    in_english = language_of(document.text) == "English"
+    usable = [is_whole(part) and (not in_english or language_of(part) in {"English", ""}) for part in parts]
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):
+        if not all(usable[place : place + SENTENCES]):
+            continue
         first, second, third = parts[place : place + SENTENCES]
-        if all(usable[place : place + SENTENCES]) and not degenerate({"S1": first, "S2": second, "S3": third}):
+        if not degenerate({"S1": first, "S2": second, "S3": third}):
             candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), unit, place))
     return candidates
 

@@ -106,11 +106,17 @@ class ChatGenerator:
         if there are none.
         """
         self.journal.read()
-        answers = self.journal.answers
-        hashes = {request.prompt: self._hash(request.prompt) for request in requests}
-        lengths = [answers[h].completion_tokens for h in hashes.values() if h in answers and answers[h].tokens]
-        length = round(sum(lengths) / len(lengths)) if lengths else self.chat.max_tokens // 2
-        total = sum(guess(prompt) + length for prompt, h in hashes.items() if h not in answers)
+        unanswered, answer_lengths = list[str](), list[int]()
+        for prompt in dict.fromkeys(request.prompt for request in requests):
+            answer = self.journal.answers.get(self._hash(prompt))
+            if answer is None:
+                unanswered.append(prompt)
+            elif answer.tokens:
+                answer_lengths.append(answer.completion_tokens)
+        length = self.chat.max_tokens // 2
+        if answer_lengths:
+            length = round(sum(answer_lengths) / len(answer_lengths))
+        total = sum(guess(prompt) + length for prompt in unanswered)
         return total, self.chat.endpoint.spending.cost_of(total)
 
     def material(self) -> Material:

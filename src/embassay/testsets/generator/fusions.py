@@ -74,9 +74,9 @@ def problem_of(fusion: str, first: str, second: str) -> str:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
-    found = {_plain_number(number) for number in _NUMBER.findall(text)}
+    digits = {_plain_number(number) for number in _NUMBER.findall(text)}
     words = (word.strip(",.;:()") for word in re.split(r"[\s-]+", text.lower()))
-    return found | {_COUNTED[word] for word in words if word in _COUNTED}
+    return digits | {_COUNTED[word] for word in words if word in _COUNTED}
 
 
 def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Answers of a service, kept on disk as soon as they come, so that none is asked or paid for twice.
+"""A journal of a service's answers: each is on disk as soon as it comes, so that none is requested or paid for twice.
 
-A line of JSON each, under a hash of what was asked. Nothing of the key, the address's user or the prompt is in it.
+A line of JSON each, under a hash of the request. It holds neither the key, nor the address's user, nor the prompt.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from embassay.endpoint.chat import Answer
 from embassay.errors import OutputError, SourceError
 
 REQUEST = "request"
-"""The field that holds the hash of what was asked."""
+"""The field that holds the hash of the request."""
 BEGINNING = f'{{"{REQUEST}"'.encode()
 _TYPES = {field.name: type(field.default) for field in fields(Answer)} | {REQUEST: str}
 
 
 class Journal:
-    """Answers by the hash of what was asked: in a file, or where no path is given in memory only.
+    """Answers by the hash of their request: in a file, or only in memory if no path is given.
 
     Attributes
     ----------
+    path
+        The file, or None.
     answers
-        Those that are known.
+        The answers that were read or kept so far.
     """
 
     def __init__(self, path: Path | None = None):
@@ -41,7 +43,7 @@ class Journal:
         self._lock = Lock()
 
     def read(self) -> None:
-        """Read what the file has, without keeping others from it; none where there is no file.
+        """Read the file, if there is one, without a lock.
 
         Raises
         ------
@@ -50,13 +52,14 @@ class Journal:
         """
         if self.path is not None and self.path.is_file():
             try:
-                self._take(self.path.read_bytes())
+                content = self.path.read_bytes()
             except OSError as error:
                 raise SourceError(f"cannot be read: {error.strerror}", self.path) from None
+            self._add_lines(content)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the file alone and read it; a line that was cut short when a build was killed is taken off its end.
+        """Lock the file and read it; an incomplete last line, of a build that was killed, is removed.
 
         A file that stays empty is removed.
 
@@ -70,11 +73,16 @@ class Journal:
         if self.path is None:
             yield
             return
-        with closing(self._opened(self.path)) as file:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            opened = FileIO(self.path, "a+")
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
+        with closing(opened) as file:
             _lock(file, self.path)
             try:
                 file.seek(0)
-                file.truncate(self._take(file.readall()))
+                file.truncate(self._add_lines(file.readall()))
                 self._file = file
                 yield
             finally:
@@ -83,7 +91,7 @@ class Journal:
                     _remove_empty(file, self.path)
 
     def keep(self, request: str, answer: Answer) -> None:
-        """Write an answer down; several threads may do so at once.
+        """Write an answer into the file; several threads may do so at once.
 
         Raises
         ------
@@ -96,46 +104,44 @@ class Journal:
             if self._file is not None and self.path is not None:
                 _append(self._file, line, self.path)
 
-    def _opened(self, path: Path) -> FileIO:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return FileIO(path, "a+")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-
-    def _take(self, content: bytes) -> int:
-        """Take in the answers of a journal's content and return the bytes that are whole lines of it."""
-        lines, end = content.splitlines(keepends=True), 0
+    def _add_lines(self, content: bytes) -> int:
+        """Add the answers of a journal's content, and return the number of bytes in its complete lines."""
+        lines = content.splitlines(keepends=True)
+        end = 0
         for number, line in enumerate(lines, 1):
             try:
                 request, answer = _parsed(line)
             except ValueError:
-                # The last line may be damaged: the build was killed, or the machine went down, while it was written.
-                if number < len(lines) or (number == 1 and line[: len(BEGINNING)] != BEGINNING[: len(line)]):
-                    problem = "is no line of a journal of answers; take the line out, or move the file away"
-                    raise SourceError(problem, str(self.path), number) from None
-                break
+                # The last line may be incomplete: the build was killed, or the machine went down, while it was written.
+                is_last = number == len(lines)
+                is_other_file = number == 1 and line[: len(BEGINNING)] != BEGINNING[: len(line)]
+                if is_last and not is_other_file:
+                    break
+                problem = "is no line of a journal of answers; take the line out, or move the file away"
+                raise SourceError(problem, str(self.path), number) from None
             self.answers[request] = answer
             end += len(line)
         return end
 
 
 def _parsed(line: bytes) -> tuple[str, Answer]:
-    """Read a line.
+    """Return the hash of the request and the answer of a line.
 
     Raises
     ------
     ValueError
-        If it is damaged or something else.
+        If it is incomplete or something else.
     """
     row = json.loads(line)
-    if not line.endswith(b"\n") or not isinstance(row, dict) or {n: type(v) for n, v in row.items()} != _TYPES:
+    if not line.endswith(b"\n") or not isinstance(row, dict):
+        raise ValueError("not a line of a journal")
+    if {name: type(value) for name, value in row.items()} != _TYPES:
         raise ValueError("not a line of a journal")
     return row.pop(REQUEST), Answer(**row)
 
 
 def _append(file: FileIO, line: bytes, path: Path) -> None:
-    """Write a line to the disk; where that fails, take the beginning of it off again."""
+    """Write a line to the disk; remove its beginning where that fails."""
     end = file.seek(0, os.SEEK_END)
     try:
         if file.write(line) != len(line):
@@ -158,25 +164,23 @@ def _remove_empty(file: FileIO, path: Path) -> None:
 
 
 def _lock(file: FileIO, path: Path) -> None:
-    """Keep other builds from a file until it is closed, where the system can."""
+    """Lock a file until it is closed, where the system can; raise OutputError if another build holds it."""
     if sys.platform == "win32":
         return
     import fcntl
 
-    taken = OutputError(f"{path}: another build is writing it; wait for its end, or name another -o")
+    held_by_another = OutputError(f"{path}: another build is writing it; wait for its end, or name another -o")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise taken from None
+        raise held_by_another from None
     except OSError:
+        # Some network disks have no locks.
         return
-    if not _stands_at(file, path):
-        raise taken
-
-
-def _stands_at(file: FileIO, path: Path) -> bool:
-    """Say whether a file is still the one at its path: another build may have removed it, empty, at its end."""
+    # Another build may have removed the file, empty, between its opening and its locking.
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        is_at_path = os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
-        return False
+        is_at_path = False
+    if not is_at_path:
+        raise held_by_another
