@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,10 @@ DAMAGED = (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZ
 """What reading a damaged checkpoint may raise."""
 THERE = "this very model was there already: nothing was trained"
 """The note of a training that had nothing to do."""
+Advance = Callable[[int, int], None]
+"""Called with the progress of a training: how many rows of how many, those of all epochs together, have been read."""
 Arrays = Mapping[str, NDArray[Any]]
 Writer = Callable[[BinaryIO], object]
-
-
-class Advance(Protocol):
-    """Is told how far a training is."""
-
-    def __call__(self, done: int, total: int) -> None:
-        """Take note that ``done`` of ``total`` sentences, those of all epochs together, have been read."""
-        ...
 
 
 @dataclass(frozen=True)
