@@ -159,8 +159,8 @@ def test_evaluations_are_counted_as_the_training_makes_them(made):
     from embassay.training.job import Job
 
     _, (fine,) = made(finetune=True, batch=1, epochs=3)
-    job = Job(None, None, None, [()] * 18, fine.settings)
-    assert fine.evaluations(6) == 1 + sum(step % job.every == 0 or step == 18 for step in range(1, 19))
+    job = Job(None, None, None, [()] * 18, fine.settings, 0)
+    assert fine.evaluations(6) == 1 + sum(step % job.checkpoint_interval == 0 or step == 18 for step in range(1, 19))
 
 
 def test_what_is_there_takes_no_time(made):

@@ -13,7 +13,7 @@ from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.shared import there
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.training.base_model import quiet
+from embassay.training.base_model import first_line, quiet
 from embassay.training.settings import OBJECTIVES
 
 HEADS = ("classifier", "summary", "qa", "seq_classif")
@@ -111,5 +111,4 @@ def _read(encoder: SentenceTransformersEncoder, kind: str) -> Any:
     try:
         return getattr(transformers, kind).from_pretrained(modules(encoder.found.folder)[0][1], local_files_only=True)
     except Exception as error:
-        reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
-        raise SpecError(f"base {encoder.target!r} cannot be read: {reason}") from error
+        raise SpecError(f"base {encoder.target!r} cannot be read: {first_line(error)}") from error
