@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from embassay.result import FEW_UNITS, Result, Row
@@ -85,9 +85,9 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     rows = _by_place(result, corpus, (first, second))
     lines = []
     for figure in FIGURES:
-        cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
-        if any((figure.quantity, figure.subset, encoder) in rows for encoder in (first, second)):
-            lines.append((figure.heading, *cells))
+        places = [(figure.quantity, figure.subset, encoder) for encoder in (first, second)]
+        if any(place in rows for place in places):
+            lines.append((figure.heading, *(_cell(rows.get(place), figure) for place in places)))
     return table(("", first, second), lines)
 
 
@@ -101,36 +101,37 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _table_of_variants(result: Result, corpus: str) -> list[str]:
+    """Return the lines of a table with aligned columns."""
+    figures = [figure for figure in FIGURES if figure.short_heading]
     encoders = [encoder.name for encoder in result.encoders]
     values = _by_place(result, corpus, encoders)
-    figures = [figure for figure in FIGURES if figure.short_heading]
-    head = [named(result, corpus), *(figure.short_heading for figure in figures)]
-    rows = [[encoder, *(_cell(values, figure, encoder) for figure in figures)] for encoder in encoders]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    rule = ["-" * width for width in widths]
+    table_rows = [[named(result, corpus), *(figure.short_heading for figure in figures)]]
+    for encoder in encoders:
+        cells = [_cell(values.get((figure.quantity, figure.subset, encoder)), figure) for figure in figures]
+        table_rows.append([encoder, *cells])
+    widths = [max(map(len, column)) for column in zip(*table_rows, strict=True)]
+    table_rows.insert(1, ["-" * width for width in widths])
     lines = []
-    for row in (head, rule, *rows):
+    for row in table_rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-Place = tuple[str, str, str]
-
-
-def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[Place, Row]:
+def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tuple[str, str, str], Row]:
     """Return the rows of figures by (quantity, subset, encoder)."""
     return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), encoders)}
 
 
-def _cell(rows: Mapping[Place, Row], figure: Figure, encoder: str) -> str:
+def _cell(row: Row | None, figure: Figure) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``."""
-    row = rows.get((figure.quantity, figure.subset, encoder))
     if row is None or row.value is None:
         return MISSING
-    text = f"{100 * row.value:.1f}%" if figure.is_share else f"{row.value:.3f}"
+    text = f"{_number(row.value, figure)}%" if figure.is_share else _number(row.value, figure)
     if row.low is None or row.high is None:
         return text
-    if figure.is_share:
-        return f"{text} [{100 * row.low:.1f}, {100 * row.high:.1f}]"
-    return f"{text} [{row.low:.3f}, {row.high:.3f}]"
+    return f"{text} [{_number(row.low, figure)}, {_number(row.high, figure)}]"
+
+
+def _number(value: float, figure: Figure) -> str:
+    return f"{100 * value:.1f}" if figure.is_share else f"{value:.3f}"

@@ -107,10 +107,12 @@ class Forecast:
         by_role: defaultdict[Role, list[str]] = defaultdict(list)
         for role, text in self.texts:
             by_role[role].append(text)
-        tokens = sum(self.count_tokens(texts, role) for role, texts in by_role.items())
+        tokens = 0.0
+        for role, texts in by_role.items():
+            tokens += self.count_tokens(texts, role)
         encoding = self._encoding_time
-        variants = 1 + len(self.making.stages)
-        return variants * (encoding.loading + tokens * encoding.token + self.scoring)
+        one_variant = encoding.loading + tokens * encoding.token + self.scoring
+        return (1 + len(self.making.stages)) * one_variant
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> float:
         """Return the number of tokens of texts, truncated as the model truncates them."""

@@ -170,10 +170,15 @@ def _no_negatives(
     corpus: Corpus[Any], questions: int, left_out: Counter[str], window: int, margin: float
 ) -> InputError:
     """Return the error that says why there is no negative, and what to do."""
-    reasons = sorted((reason for reason in CURES if left_out[reason]), key=lambda reason: -left_out[reason])
-    counts = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons) or "all are right"
-    cure = CURES[reasons[0]] if reasons else "give more documents, or look further down with a larger --window"
+    reasons = [reason for reason in CURES if left_out[reason]]
+    reasons.sort(key=lambda reason: left_out[reason], reverse=True)
+    if reasons:
+        why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
+        cure = CURES[reasons[0]]
+    else:
+        why = "all are right"
+        cure = "give more documents, or look further down with a larger --window"
     return InputError(
         f"corpus {corpus.name!r}: none of its {questions:,} questions has a document of ranks 1 to {window} that is "
-        f"wrong and {margin:g} less similar than the right one ({counts}); {cure}"
+        f"wrong and {margin:g} less similar than the right one ({why}); {cure}"
     )

@@ -138,11 +138,14 @@ class Adaptation:
     def split_summary(self) -> str:
         """Return the numbers of training, dev and test questions, and how they were divided."""
         split, options = self.material.split, self.request.options
-        test_questions = [sample for test in self.material.tests for sample in test.samples]
-        unanswered = sum(not question.right for question in test_questions)
-        note = f" ({unanswered:,} of them without an answer)" if unanswered else ""
+        unanswered = 0
+        for test in self.material.tests:
+            unanswered += sum(not question.right for question in test.samples)
+        tested = f"{len(split.test):,} to test"
+        if unanswered:
+            tested += f" ({unanswered:,} of them without an answer)"
         return (
-            f"{len(split.train):,} to learn from, {len(split.dev):,} to stop by, {len(split.test):,} to test{note}; "
+            f"{len(split.train):,} to learn from, {len(split.dev):,} to stop by, {tested}; "
             f"divided by {options.by}, seed {options.seed}"
         )
 
@@ -187,11 +190,12 @@ class Adaptation:
 
     def _write_verdict(self, result: Result, verdict: Sequence[str]) -> None:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
-        bullets = "\n".join(f"- {sentence}" for sentence in verdict)
-        table = "\n".join(figures.of_variants(result, self.domain))
         rows = figures.quoted(result, self.domain, [encoder.name for encoder in result.encoders])
-        text = f"# Verdict\n\n{bullets}\n\n{table}\n\nSignature of the figures: {figures.signature(rows)}\n"
-        write(self.request.out / "verdict.md", text.encode())
+        lines = ["# Verdict", ""]
+        lines += (f"- {sentence}" for sentence in verdict)
+        lines += ["", *figures.of_variants(result, self.domain)]
+        lines += ["", f"Signature of the figures: {figures.signature(rows)}", ""]
+        write(self.request.out / "verdict.md", "\n".join(lines).encode())
 
     def _write_cards(self, result: Result, facts: Mapping[str, Mapping[str, Any]], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""

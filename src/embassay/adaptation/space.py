@@ -103,11 +103,16 @@ class Space:
         """Return what answers a question, or another one of its text."""
         documents = frozenset(self._right_documents[normalised(self.questions[row].question)])
         if documents not in self._rights:
-            passages = np.concatenate([self._passages_of(document) for document in sorted(documents)])
-            texts = tuple(dict.fromkeys(self.passages[passage] for passage in passages))
-            forms = frozenset(map(self.form, passages.tolist()))
-            self._rights[documents] = Rights(documents, passages, texts if len(texts) > 1 else (), forms)
+            self._rights[documents] = self._rights_of(documents)
         return self._rights[documents]
+
+    def _rights_of(self, documents: frozenset[int]) -> Rights:
+        passages = np.concatenate([self._passages_of(document) for document in sorted(documents)])
+        texts = tuple(dict.fromkeys(self.passages[passage] for passage in passages))
+        forms = frozenset(map(self.form, passages.tolist()))
+        if len(texts) == 1:
+            texts = ()
+        return Rights(documents, passages, texts, forms)
 
     def form(self, passage: int) -> str:
         """Return a passage's normalised text between two blanks, so that only whole words of it are found in it."""

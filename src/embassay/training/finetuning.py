@@ -105,10 +105,8 @@ def finetune(
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def success(
-    encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any], k: int = K
-) -> float:
-    """Return the share of questions, from 0 to 1, that have a right document among the k nearest.
+def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any]) -> float:
+    """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its chance among them. Of several right ones the best placed
     counts.
@@ -125,9 +123,9 @@ def success(
         starts=starts,
         pairs=pairs,
     )
-    # Of the places that tied documents share, those up to k count.
-    places_within_k = np.clip(k - found.greater, 0, found.tied)
-    chance = places_within_k / np.maximum(found.tied, 1)
+    # Of the places that tied documents share, those up to K count.
+    places = np.clip(K - found.greater, 0, found.tied)
+    chance = places / np.maximum(found.tied, 1)
     chance[found.greater < 0] = 0.0
     best = np.zeros(len(questions))
     np.maximum.at(best, pairs[:, 0], chance)

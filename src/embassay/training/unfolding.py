@@ -121,11 +121,15 @@ def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
     W_e = ½ [I I] + ε and W_d = [I; I] + ε, with ε uniform within ±:data:`NOISE`; biases 0. Source: Socher, Bauer,
     Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
     """
-    two_identities = np.concatenate([np.eye(dim), np.eye(dim)])
-    fold = two_identities.T / 2 + random.uniform(-NOISE, NOISE, (dim, 2 * dim))
-    unfold = two_identities + random.uniform(-NOISE, NOISE, (2 * dim, dim))
-    matrices = {"fold": fold, "fold_bias": np.zeros(dim), "unfold": unfold, "unfold_bias": np.zeros(2 * dim)}
-    return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in matrices.items()}
+    both_children = np.concatenate([np.eye(dim), np.eye(dim)])
+    fold_noise = random.uniform(-NOISE, NOISE, (dim, 2 * dim))
+    unfold_noise = random.uniform(-NOISE, NOISE, (2 * dim, dim))
+    return {
+        "fold": np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32),
+        "fold_bias": np.zeros(dim, dtype=np.float32),
+        "unfold": np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32),
+        "unfold_bias": np.zeros(2 * dim, dtype=np.float32),
+    }
 
 
 @contextmanager
