@@ -112,6 +112,7 @@ class VariantAssay:
 
     def _plan(self, encoders: Sequence[Spec]) -> Plan:
         corpora = (*self.tests, *self.general)
+        # One diagnostic for each shape of corpus, each once.
         by_shape = examining_diagnostics()
         # All pairs: the variant of both stages is also compared with fine-tuning alone.
         diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)

@@ -69,6 +69,7 @@ def card_of(
         The sentences on all variants, the caveat last.
     """
     name = stages[-1].variant
+    # One variant's name may begin with another's: pretrained, pretrained+finetuned.
     beginnings = (f"{name} on", f"{name} against", f"{name}:", f"{name},")
     sentences = [line for line in verdict if line.startswith(beginnings)]
     parts = [

@@ -132,6 +132,7 @@ class AdaptationFolder:
     def _check_writable(self) -> None:
         """Write to the nearest folder that exists, without leaving anything."""
         try:
+            # The folder itself is made later; until then nothing is left behind.
             nearest = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
             with tempfile.TemporaryFile(dir=nearest):
                 pass

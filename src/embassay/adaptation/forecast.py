@@ -194,6 +194,7 @@ class Forecast:
     def _encoding_time(self) -> EncodingTime:
         """How long the base takes to load, and to encode one token of a document."""
         texts = list(dict.fromkeys(self._passages))
+        # Spread over all documents, whose lengths may change from the first to the last.
         texts = texts[:: max(1, len(texts) // TIMED)][:TIMED]
         base = self.making.base
         # The first load also imports libraries, which happens once: the second load is measured.

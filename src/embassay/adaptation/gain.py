@@ -96,6 +96,7 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
             continue
         oriented = minus(comparison, other)
         variant = oriented.a
+        # Equal fingerprints: nothing was trained, or training changed nothing.
         same = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
         test = headline.not_worse(variant, other, draws, p=comparison.p_holm, same_encoder=same)
         found.append(Change(oriented, comparison.corpus in domain, test))
@@ -106,6 +107,7 @@ def minus(comparison: Comparison, other: str) -> Comparison:
     """Return a comparison as the difference from ``other``, whichever of its two encoders that is."""
     if comparison.b == other:
         return comparison
+    # With the sign of the difference, the ends of its interval change places.
     return replace(
         comparison,
         a=comparison.b,

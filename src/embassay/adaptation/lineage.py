@@ -36,6 +36,7 @@ def learnt(model: Path) -> frozenset[str]:
     training = read_record(model)
     if not training:
         return frozenset()
+    # A pre-trained variant has read sentences only; what its base had learnt it still knows.
     parts = ("before", "here") if training.get("stage") == "finetuning" else ("before",)
     hashes = read_json(model.parent / SPLIT).get("learnt")
     if not isinstance(hashes, dict):

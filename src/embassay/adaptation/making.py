@@ -66,6 +66,7 @@ class Making:
             seed=options.seed,
             held_out=self.material.held_out,
         )
+        # The trainings load the base again: its memory is theirs.
         self.base.release()
         self.request.say(f"triplets: {len(mined.triplets):,} with {mined.negatives:,} negatives")
         return mined
@@ -139,6 +140,7 @@ class Making:
             notes += mined.notes
             notes += (f"left out of the negatives: {n:,} × {why}" for why, n in mined.left_out.most_common())
         record = read_record(self.folder.place(stage))
+        # The fingerprint of the data stands among what was requested.
         record = {**record.get("asked", {}), **record}
         facts |= {name: record[name] for name in REPEATED if name in record}
         facts |= {"fingerprint": self._fingerprint(stage), "notes": [*notes, *trained.notes]}

@@ -128,6 +128,7 @@ def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float =
     union = corpora[0] if len(corpora) == 1 else joined(corpora)
     parts = split(union, test=test, seed=seed, by=by)
 
+    # Documents may quote questions, as lists of frequent questions do.
     not_learnt = {*parts.test, *parts.dev}
     held_out = WordForWord(sample.question for sample in union.samples if sample.id in not_learnt)
     all_sentences = dict.fromkeys(_sentences(union))

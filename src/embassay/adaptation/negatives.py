@@ -110,6 +110,7 @@ def mine(
     space = Space(corpus, answered, encoder, window, held_out)
     triplets: dict[tuple[str, str], Triplet] = {}
     for row, question in enumerate(answered):
+        # A stream for each question, so that its draw does not depend on the others.
         rng = generator(seed, "hard negatives", question.id)
         for name in dict.fromkeys(question.right):
             document = space.documents[name]
@@ -149,6 +150,7 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
     similarities = nearest.similarity[row, places]
     to_rights = space.cosines(passages, rights.passages).max(axis=1)
     right_similarity = space.right_similarity[row, document]
+    # Dot products have no common scale, so that their margin is a share of the right document's.
     scale = abs(right_similarity) if space.by_dot_product else 1
     largest = right_similarity - margin * scale
     texts = []

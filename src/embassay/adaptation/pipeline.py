@@ -80,6 +80,7 @@ class Adaptation:
             For the first thing that cannot be used.
         """
         options = request.options
+        # First what needs no file, then the base, then the corpora: a mistake is found as early as possible.
         if "," in str(request.out):
             raise SpecError(f"{request.out}: a comma ends a spec; choose a folder without one with -o")
         Draws(options.seed, options.resamples)
@@ -92,6 +93,7 @@ class Adaptation:
         if options.limit is not None:
             corpora = [limited(corpus, options.limit, options.seed) for corpus in whole]
         material = gather(corpora, by=options.by, test=options.test, seed=options.seed)
+        # A corpus of the domain is not general either where --limit has left out some of its questions.
         general = general_corpora(request.general, whole, material)
         identity = {
             "base": base.fingerprint,

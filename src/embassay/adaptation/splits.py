@@ -69,6 +69,7 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
     train_ids: set[str] = set()
     for place in order:
         group = groups[place]
+        # A group brings a part nearer to its size if at most half of the group is too much.
         if len(group) <= 2 * (test_size - len(test_ids)):
             test_ids.update(group)
         elif len(group) <= 2 * (dev_size - len(dev_ids)):

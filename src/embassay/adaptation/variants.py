@@ -59,6 +59,7 @@ class Stage:
 
     def evaluations(self, rows: int) -> int:
         """Return the largest number of evaluations in a fine-tuning on this many rows, the one before it included."""
+        # As embassay.training.job.Job.checkpoint_interval, with the number of batches estimated.
         steps = self.steps(rows)
         per_epoch = min(steps / max(self.settings.epochs, 1), steps)
         interval = max(1, round(per_epoch / self.settings.checkpoints))

@@ -39,8 +39,9 @@ WHY = {
     "paragraphs": "embassay train paragraphs trains paragraph vectors",
     "urae": "embassay train urae trains autoencoders",
 }
+"""What to do instead, for encoders of other kinds."""
 TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
-"""Options that hold in training too and are written into what is made."""
+"""Options that hold in training too and are written into the trained model."""
 REFUSED = {
     "revision": "have that revision on this machine and name its folder",
     "dim": "all dimensions are trained; give it to what assays the model",
@@ -49,8 +50,10 @@ REFUSED = {
     "normalize": "vectors are trained as the model makes them; give it to what assays the model",
     "vectors": "vectors are trained whole; give it to what assays the model",
 }
+"""What to do instead, for options that do not hold in training."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
+"""The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 PERCENTILE = 99
 """The percentile of the texts' lengths at which they are truncated in training."""
@@ -128,6 +131,7 @@ def first_line(error: Exception) -> str:
 
 def live(encoder: SentenceTransformersEncoder, model: Any) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts that encodes with the weights that a model has now."""
+    # A copy without the cached runners: an encoder is frozen, and loads its own weights at the first use.
     other = replace(encoder)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
     vars(other)["_runners"] = [Runner.of(model, "float32", prompts, "auto", False, None)]

@@ -117,6 +117,7 @@ class StageFolder:
         name = f"checkpoint-{state['step']}.safetensors"
         _save(self.work / name, tensors)
         head = {"asked": self._asked, "made_with": self._made_with, "file": name, "state": state}
+        # Only now the new tensors count; the old ones are removed after that.
         write(self.work / CHECKPOINT, canonical(head))
         for other in self.work.glob("checkpoint-*.safetensors"):
             if other.name != name:
@@ -146,6 +147,7 @@ class StageFolder:
             new.mkdir(parents=True)
             write_model(new)
             write(new / RECORD, canonical(record))
+            # A folder cannot be renamed over another that holds files.
             if self.path.exists():
                 self.path.rename(old)
             new.rename(self.path)

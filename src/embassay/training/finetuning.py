@@ -85,6 +85,7 @@ def finetune(
         raise UnknownNameError("loss", loss, LOSSES)
     encoder = find_base(base)
     rows = _rows_of(triplets, loss)
+    # A question without a right document cannot be answered, and says nothing about the weights.
     answered = [question for question in dev if question.right]
     dev_data = [[question.question, *question.right] for question in answered]
     data = content_hash([_data(rows), dev_data, corpus.fingerprint])

@@ -72,6 +72,7 @@ class GensimTraining:
         source = read_sentences(text)
         sentences = cut_sentences(source, options.tokens, command)
         vocabulary = count_words(source, sentences, options.min_count)
+        # The record states the min_count that was decided where the user gave none.
         settings = {**asdict(options), "min_count": vocabulary.min_count, "lower": True}
         made_with = {name: version(name) for name in ("gensim", "numpy", "scipy")}
         folder = TrainingFolder(out, kind, settings, source, made_with)

@@ -71,6 +71,7 @@ def train_stage(
     stage_folder = StageFolder(folder, recipe.asked(encoder), versions())
     if stage_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
+    # A loss may add new weights, such as a head: they come from the seed too.
     with quiet(), drawn(recipe.settings.seed, "new weights"):
         model = load(encoder, recipe.settings)
         job = prepare(model)

@@ -70,6 +70,7 @@ class TrainingFolder:
         if names_in(self.path) - {CHECKPOINT} and not model and not checkpoint:
             raise OutputError(f"{self.path}: not empty and not a model of embassay; choose another folder with -o")
         if self._is_of_this(model) and not overwrite:
+            # A training that was killed between its last two writes leaves a checkpoint beside the finished model.
             (self.path / CHECKPOINT).unlink(missing_ok=True)
             return True
         for record in (model, checkpoint):
@@ -85,6 +86,7 @@ class TrainingFolder:
         # A training that was killed while it wrote leaves half a file.
         for partial in self.path.glob(".*.part"):
             partial.unlink(missing_ok=True)
+        # An empty checkpoint marks the folder as one of this training before the first epoch is done.
         if not self._continues(checkpoint):
             self.keep(0, {})
         return False

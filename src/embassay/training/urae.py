@@ -82,6 +82,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
 
     done, kept = folder.resume()
     parsed = grow(sentences, source, kept)
+    # A parser may take longer than the training: its trees are kept before the first epoch.
     if parsed.kept and not done:
         folder.keep(0, parsed.kept)
     material = gather(parsed, vectors.row if vectors else None)
@@ -93,6 +94,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     for epoch in range(done, options.epochs):
         with one_thread():
             losses.append(_train_epoch(learner, material, options, epoch, advance))
+        # Given word vectors stay as they are; learnt ones would shrink to one point.
         if vectors is None:
             learner.respread()
         folder.keep(epoch + 1, {**learner.state(), **parsed.kept, "losses": np.array(losses)})
