@@ -1,8 +1,8 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr``, the right document told from the wrong ones and from the other documents of the batch (Henderson
-et al. 2017, section 4); ``triplet``, the right one nearer than each wrong one by a margin (Schroff et al. 2015), by
-cosine.
+Two losses: ``mnr`` ranks the right document before the wrong ones and the other documents of the batch (Henderson et
+al. 2017, section 4); ``triplet`` makes the right one nearer than each wrong one by a margin, by cosine (Schroff et al.
+2015).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from embassay.training.triplets import Triplet, normalised
 from embassay.types import Corpus, content_hash
 
 K = 5
-"""A question is answered when a right document is among so many (Roychowdhury et al. 2024, section 2.1)."""
+"""A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
 MARGIN = 0.2
 """Of the ``triplet`` loss: a difference of cosines (Schroff et al. 2015)."""
 
@@ -169,7 +169,7 @@ class Rows:
     lengths
         For each triplet the number of tokens of its longest text, truncated.
     max_tokens
-        Texts are truncated after so many tokens.
+        Texts are truncated after this many tokens.
     """
 
     model: Any
@@ -192,8 +192,9 @@ class Rows:
         max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
         row_lengths = []
         for triplet in triplets:
-            longest = max(document_tokens[text] for text in (triplet.right, *triplet.wrong))
-            row_lengths.append(min(max(longest, question_tokens[triplet.question]), max_tokens))
+            text_lengths = [question_tokens[triplet.question], document_tokens[triplet.right]]
+            text_lengths += (document_tokens[wrong] for wrong in triplet.wrong)
+            row_lengths.append(min(max(text_lengths), max_tokens))
         return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
 
     def collate(self, batch: Batch) -> dict[str, Any]:

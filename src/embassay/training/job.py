@@ -28,7 +28,7 @@ class Job:
     batches
         All batches of all epochs.
     max_tokens
-        Texts are truncated after so many tokens.
+        Texts are truncated after this many tokens.
     accumulate
         The number of batches of a step.
     evaluate
