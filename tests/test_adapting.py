@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
+from embassay.adaptation.assay import VariantAssay
 from embassay.adaptation.figures import of_variants, quoted, signature
-from embassay.adaptation.order import Order
 from embassay.adaptation.pipeline import Adaptation
+from embassay.adaptation.request import AdaptRequest
 from embassay.cli.app import _guarded
 from embassay.samples.retrieval import Document, Question
 from embassay.training.shared import Trained
@@ -92,9 +93,17 @@ def adapted(base, lasting_cache, tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("EMBASSAY_CACHE", lasting_cache)
     calls = pretended(patch)
-    found = ea.adapt(base, "handbook", tmp_path_factory.mktemp("out") / "a", general=[pairs()], **QUICK)
+    found = ea.adapt(
+        base, "handbook", tmp_path_factory.mktemp("out") / "a", ea.AdaptOptions(**QUICK), general=[pairs()]
+    )
     patch.undo()
     return found, calls
+
+
+def prepared(base, out, corpora=("handbook",), overwrite=False, **options):
+    """An adaptation whose input has been checked."""
+    options = ea.AdaptOptions(test=0.3, **options)
+    return Adaptation.prepare(AdaptRequest(base, corpora, out, options, overwrite=overwrite))
 
 
 def pairs():
@@ -211,7 +220,7 @@ def test_the_models_load_by_their_specs(adapted):
 def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypatch, capsys):
     found, _ = adapted
     monkeypatch.setenv("EMBASSAY_CACHE", lasting_cache)
-    again = ea.adapt(base, "handbook", found.folder, general=[pairs()], **QUICK)
+    again = ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(**QUICK), general=[pairs()])
     assert trainers == []
     assert again.result == found.result
     assert again.verdict == found.verdict
@@ -220,9 +229,9 @@ def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypa
 def test_other_settings_are_refused_before_anything_is_done(adapted, base):
     found, _ = adapted
     with pytest.raises(ea.InputError, match=r"another adaptation \(seed\)"):
-        ea.adapt(base, "handbook", found.folder, **{**QUICK, "seed": 6})
+        ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(**{**QUICK, "seed": 6}))
     with pytest.raises(ea.InputError, match=r"variant 'finetuned' of other settings \(rate\)"):
-        ea.adapt(base, "handbook", found.folder, finetune=True, rate=0.1, **QUICK)
+        ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(finetune=True, rate=0.1, **QUICK))
 
 
 def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
@@ -231,7 +240,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
     config = tmp_path / "a" / "finetuned" / "config_sentence_transformers.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
     with pytest.raises(ea.InputError, match="finetuned: was changed after its training"):
-        ea.adapt(base, "handbook", tmp_path / "a", finetune=True, **QUICK)
+        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(finetune=True, **QUICK))
 
 
 @pytest.mark.slow
@@ -290,27 +299,34 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
 
 
 def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, monkeypatch):
-    orders = []
+    requests = []
 
-    def seen(order):
-        orders.append(order)
+    def seen(request):
+        requests.append(request)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embassay.adaptation.pipeline.Adaptation.of", seen)
-    given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5, "cache": tmp_path / "c"}
-    options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-    assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a", *options, "--no-texts"]) == 130
-    assert _guarded(["adapt", "m", "-c", "handbook", "-o", "a"]) == 130
-    for cache in ({}, {"cache": None}, given):
+    monkeypatch.setattr("embassay.adaptation.pipeline.Adaptation.prepare", seen)
+    given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5}
+    words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+    cache = tmp_path / "c"
+    command = ["adapt", "m", "-c", "handbook", "-o", "a"]
+    assert _guarded([*command, *words, "--cache", str(cache), "--no-texts"]) == 130
+    assert _guarded(command) == 130
+    options = ea.AdaptOptions(**given)
+    for call in ({}, {"cache": None}, {"options": options, "cache": cache}):
         with pytest.raises(KeyboardInterrupt):
-            ea.adapt("m", "handbook", "a", **cache)
-    told = [{name: getattr(order, name) for name in given} for order in orders]
-    defaults = {"window": 50, "margin": 0.05, "warmup": 0.1, "accumulate": 1, "patience": 3, "cache": None}
-    assert told == [given, defaults, defaults, defaults, given]
-    assert [order.use_cache for order in orders] == [True, True, True, False, True]
-    requests = [Adaptation(order, None, None, (), ()).request for order in orders]
-    assert [request.texts for request in requests] == [False, True, True, True, True]
-    assert [request.cache for request in requests] == [tmp_path / "c", "default", "default", None, tmp_path / "c"]
+            ea.adapt("m", "handbook", "a", **call)
+    assert [request.options for request in requests] == [
+        replace(options, no_texts=True),
+        ea.AdaptOptions(),
+        ea.AdaptOptions(),
+        ea.AdaptOptions(),
+        options,
+    ]
+    assert [request.cache for request in requests] == [cache, None, None, None, cache]
+    runs = [VariantAssay(request, None, (), ()).run_request for request in requests]
+    assert [run.texts for run in runs] == [False, True, True, True, True]
+    assert [run.cache for run in runs] == [cache, "default", "default", None, cache]
 
 
 @pytest.mark.parametrize(
@@ -355,12 +371,12 @@ def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, t
     whole = ea.load("handbook")
     other = replace(whole, name="other", documents=whole.documents[::-1])
     with pytest.raises(ea.InputError, match="'other' is not general here: 86 of its 135 questions are learnt from"):
-        ea.adapt(base, "handbook", tmp_path / "a", test=0.3, general=[other])
+        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3), general=[other])
     assert not (tmp_path / "a").exists()
 
 
 def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
-    adaptation = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", by="context", test=0.3))
+    adaptation = prepared(base, tmp_path / "a", by="context")
     material = adaptation.material
     held_out = {d.passages[0] for d in material.union.documents if d.id in material.held_out}
     wrong = {text for triplet in adaptation.making.mined().triplets for text in triplet.wrong}
@@ -372,8 +388,8 @@ def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
 def test_a_built_in_corpus_that_is_adapted_to_is_not_general_too(how, base, tmp_path):
     whole = ea.load("handbook")
     mine = replace(whole, name="mine", documents=whole.documents[::-1] if how == "rendered" else whole.documents)
-    order = Order(base, [mine], tmp_path / "a", test=0.3, limit=40 if how == "limited" else None)
-    assert [corpus.name for corpus in Adaptation.of(order).general] == ["opposites", "edits", "vignettes"]
+    adaptation = prepared(base, tmp_path / "a", [mine], limit=40 if how == "limited" else None)
+    assert [corpus.name for corpus in adaptation.general] == ["opposites", "edits", "vignettes"]
 
 
 @pytest.mark.parametrize("name", ["bow", "api:text-embedding-3-small", "random,dim=8", "words:glove.txt", "./nowhere"])
@@ -387,7 +403,7 @@ def test_a_folder_of_somebody_else_is_refused(base, tmp_path, trainers):
     (tmp_path / "thesis.txt").write_text("x")
     for overwrite in (False, True):
         with pytest.raises(ea.InputError, match="not an adaptation"):
-            Adaptation.of(Order(base, ["handbook"], tmp_path, test=0.3, overwrite=overwrite))
+            prepared(base, tmp_path, overwrite=overwrite)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
@@ -402,7 +418,7 @@ def test_a_folder_that_holds_the_base_or_a_corpus_is_refused_and_nothing_of_it_g
         {"base": base, "corpora": ["handbook"], "general": ["x=../x,questions=bo/mine.txt"]},
     ):
         with pytest.raises(ea.InputError, match=r"lies in bo, which the variants are written to; choose another -o"):
-            Adaptation.of(Order(**given, out=Path("bo"), test=0.3, overwrite=True))
+            Adaptation.prepare(AdaptRequest(**given, out=Path("bo"), overwrite=True, options=ea.AdaptOptions(test=0.3)))
     assert Path("bo/pretrained/model.safetensors").exists()
 
 
@@ -422,14 +438,14 @@ def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, t
 
 
 def test_a_base_that_has_learnt_the_test_questions_is_refused(base, tmp_path):
-    first = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", test=0.3))
+    first = prepared(base, tmp_path / "a")
     model = tmp_path / "a" / "finetuned"
     shutil.copytree(base, model)
     (model / "training.json").write_text('{"stage": "finetuning"}')
-    (tmp_path / "a" / "split.json").write_text(json.dumps(first._split()))
-    Adaptation.of(Order(str(model), ["handbook"], tmp_path / "b", test=0.3))
+    (tmp_path / "a" / "split.json").write_text(json.dumps(first.split_record()))
+    prepared(str(model), tmp_path / "b")
     with pytest.raises(ea.InputError, match=r"it has learnt \d+ of the 41 test questions"):
-        Adaptation.of(Order(str(model), ["handbook"], tmp_path / "b", test=0.3, seed=1))
+        prepared(str(model), tmp_path / "b", seed=1)
 
 
 def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path, trainers, monkeypatch):
@@ -438,7 +454,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 
     monkeypatch.setattr("embassay.adaptation.making.mine", mine)
     with pytest.raises(ea.InputError, match="that is wrong"):
-        ea.adapt(base, "handbook", tmp_path / "a", test=0.3)
+        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3))
     assert trainers == []
     assert not (tmp_path / "a").exists()
 
@@ -447,7 +463,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
     monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
     monkeypatch.setattr("embassay.adaptation.making.mine", None)
-    found = ea.adapt(base, "handbook", tmp_path / "a", pretrain=True, objective="simcse", **QUICK)
+    found = ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(pretrain=True, objective="simcse", **QUICK))
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
 
@@ -480,34 +496,34 @@ def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, 
 
     monkeypatch.setattr("embassay.adaptation.making.mine", mine)
     said = []
-    order = Order(unpooled, ["handbook"], tmp_path / "a", test=0.3, limit=42, say=said.append)
+    request = AdaptRequest(unpooled, ["handbook"], tmp_path / "a", ea.AdaptOptions(test=0.3, limit=42), say=said.append)
     with pytest.raises(ea.InputError, match="stop here"):
-        Adaptation.of(order).carry_out()
+        Adaptation.prepare(request).carry_out()
     assert [said.count(note) for note in WARNED] == [1, 1, 1]
 
 
 def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):
     spec = f"{base},query_prompt=which ,document_prompt=the ,similarity=dot"
-    adaptation = Adaptation.of(Order(spec, ["handbook"], tmp_path / "a", test=0.3))
+    adaptation = prepared(spec, tmp_path / "a")
     assert adaptation.base.card.prompts == {"query": "which ", "document": "the "}
-    (entry,) = adaptation.base_plan().entries
+    (entry,) = adaptation.assay.base_plan.entries
     assert (entry.label, entry.encoder.card) == ("base", adaptation.base.card)
     assert entry.encoder.fingerprint == adaptation.base.fingerprint
     monkeypatch.setattr("embassay.training.pretraining.pretrain", lambda start, *given, **more: start)
-    assert adaptation.making._trained(adaptation.stages[0], None, None) == spec
+    assert adaptation.making.train(adaptation.stages[0], None, None) == spec
 
 
 def test_a_folder_of_a_base_with_other_options_is_refused(base, tmp_path):
-    adaptation = Adaptation.of(Order(base, ["handbook"], tmp_path / "a", test=0.3))
-    adaptation.folder.open(adaptation.asked, adaptation.stages)
+    adaptation = prepared(base, tmp_path / "a")
+    adaptation.folder.open(adaptation.identity, adaptation.stages)
     with pytest.raises(ea.InputError, match=r"another adaptation \(base, options\)"):
-        Adaptation.of(Order(f"{base},max_length=9,similarity=dot", ["handbook"], tmp_path / "a", test=0.3))
+        prepared(f"{base},max_length=9,similarity=dot", tmp_path / "a")
 
 
 @pytest.mark.slow
 def test_a_real_adaptation_with_real_trainers(base, tmp_path):
-    found = ea.adapt(base, "handbook", tmp_path / "a", rate=1e-3, epochs=2, **QUICK)
+    found = ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(rate=1e-3, epochs=2, **QUICK))
     assert [Path(found.models[name]).name for name in VARIANTS] == VARIANTS
     assert all("steps" in (found.folder / name / "README.md").read_text() for name in VARIANTS)
-    again = ea.adapt(base, "handbook", tmp_path / "b", rate=1e-3, epochs=2, **QUICK)
+    again = ea.adapt(base, "handbook", tmp_path / "b", ea.AdaptOptions(rate=1e-3, epochs=2, **QUICK))
     assert again.verdict == found.verdict

@@ -17,7 +17,7 @@ OPEN_MODULES = (
 """Modules that may be imported by everyone: paths as users write them, the cores of the machine, work handed out."""
 ALLOWED = {
     "__main__": {"cli"},
-    "__init__": {"api", "testsets", "integrations", "run", "samples", "types", "result", "vectors"},
+    "__init__": {"adaptation", "api", "testsets", "integrations", "run", "samples", "types", "result", "vectors"},
     "cli": {
         "adaptation",
         "api",

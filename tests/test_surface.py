@@ -10,6 +10,7 @@ import embassay as ea
 
 def test_the_public_names():
     assert sorted(ea.__all__) == [
+        "AdaptOptions",
         "Card",
         "Choice",
         "Comparison",

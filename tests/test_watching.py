@@ -5,7 +5,7 @@ import pytest
 
 import embassay as ea
 from embassay.errors import InputError, SpecError
-from embassay.integrations.evaluator import LiveModel, evaluator
+from embassay.integrations.evaluator import evaluator, live_model
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
@@ -123,7 +123,7 @@ def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, promp
         def _rows(self, role, texts, given):
             return super()._rows(role, [given["prompt"] + text for text in texts], given)
 
-    rows = LiveModel(Prompted()).encode(["a sensor"], role)
+    rows = live_model(Prompted()).encode(["a sensor"], role)
     assert np.array_equal(rows, ea.encoder("hashing,dim=64").encode([f"{prompt}a sensor"]))
 
 
@@ -133,13 +133,13 @@ def test_a_batch_of_none_is_refused():
 
 
 def test_a_live_model_is_an_encoder_that_is_never_cached():
-    live = LiveModel(Bag())
+    live = live_model(Bag())
     assert live.fit([]) is live
     assert not live.card.cached
     assert live.encode(["a sensor", "a mast"], "query").dtype == np.float32
     model = Bag()
     model.similarity_fn_name = "dot"
-    assert LiveModel(model).card.similarity == "dot"
+    assert live_model(model).card.similarity == "dot"
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_it_watches_a_real_training(tmp_path, tiny_model):
     seen = [entry for entry in trainer.state.log_history if f"eval_{watching.primary_metric}" in entry]
     assert len(seen) == 2
     assert trainer.state.best_metric == max(entry[f"eval_{watching.primary_metric}"] for entry in seen)
-    own = ea.assay([LiveModel(model)], corpus, ["retrieval"], baselines=False, cache=None)
+    own = ea.assay([live_model(model)], corpus, ["retrieval"], baselines=False, cache=None)
     row = next(r for r in own.rows if (r.quantity, r.subset, r.condition) == ("Success@5", "all", ""))
     assert watching(model)[watching.primary_metric] == row.value
 

@@ -18,6 +18,7 @@ from embassay._version import __version__
 _HOME = {
     "assay": "embassay.api:assay",
     "adapt": "embassay.api:adapt",
+    "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
     "read": "embassay.api:read",
     "report": "embassay.api:report",
@@ -56,6 +57,7 @@ _HOME = {
 }
 
 __all__ = [
+    "AdaptOptions",
     "Card",
     "Choice",
     "Comparison",
@@ -98,6 +100,7 @@ __all__ = [
 """As ``_HOME``, written out for type checkers, which read it and run nothing."""
 
 if TYPE_CHECKING:
+    from embassay.adaptation.options import AdaptOptions
     from embassay.api import adapt, assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator

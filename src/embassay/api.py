@@ -21,12 +21,11 @@ from embassay.store.paths import output_path, source_path
 from embassay.types import Corpus, Encoder
 
 if TYPE_CHECKING:
+    from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adapted
-    from embassay.adaptation.splits import By
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
-    from embassay.training.settings import Loss, Objective
 
 
 def assay(
@@ -160,27 +159,9 @@ def adapt(
     base: str,
     corpora: str | Corpus[Any] | Sequence[str | Corpus[Any]],
     out: str | Path,
+    options: AdaptOptions | None = None,
     *,
-    pretrain: bool = False,
-    finetune: bool = False,
-    objective: Objective = "mlm",
-    loss: Loss = "mnr",
-    negatives: int = 2,
-    window: int = 50,
-    margin: float = 0.05,
-    by: By = "question",
-    test: float = 0.2,
     general: Sequence[str | Corpus[Any]] = (),
-    epochs: float | None = None,
-    batch: int | None = None,
-    rate: float | None = None,
-    warmup: float = 0.1,
-    accumulate: int = 1,
-    patience: int = 3,
-    seed: int = 0,
-    resamples: int = 1000,
-    device: str = "auto",
-    limit: int | None = None,
     cache: str | Path | None = "default",
     overwrite: bool = False,
 ) -> Adapted:
@@ -194,38 +175,11 @@ def adapt(
     corpora
         Questions and documents: sources, or corpora from :func:`embassay.load`; learnt from together, tested each.
     out
-        Folder of the variants, their run and the verdict. What it holds already of the same adaptation is taken.
-    pretrain, finetune
-        Learn from the documents' sentences, from questions and their right documents; with neither, both.
-    objective
-        Of pre-training: ``mlm``, ``tsdae`` or ``simcse``.
-    loss
-        Of fine-tuning: ``mnr`` or ``triplet``.
-    negatives
-        Hard negatives of a question, at most, found with the base model.
-    window, margin
-        They are drawn of its nearest so many documents, and are so much less similar to the question than the right
-        one: a difference of cosines (of dot products a share).
-    by
-        What training and test do not share: the ``question``, or also its ``context``.
-    test
-        Share of the questions that is held out, above 0 and below 1.
+        Folder of the variants, their run and the verdict. What it holds already of the same adaptation is used again.
+    options
+        How it is trained, split and assayed: ``ea.AdaptOptions(epochs=2)``.
     general
-        General corpora, to see what is lost; built-in ones for the shapes that none is given of.
-    epochs, batch, rate
-        Of each stage; its own by default.
-    warmup
-        Share of the steps of each stage in which the rate rises.
-    accumulate
-        How many batches make one step.
-    patience
-        After how many evaluations in a row without a better one fine-tuning stops.
-    seed, resamples
-        Of every random draw, and how many resamples a bootstrap takes.
-    device
-        ``auto``, ``cpu``, ``cuda`` or ``mps``.
-    limit
-        Keep the questions of so many whole units of each corpus, drawn by the seed; all documents stay.
+        General corpora, to see what is lost; built-in ones for the shapes of which none is given.
     cache
         Folder of the vector cache, ``"default"`` for the user's own; None for none.
     overwrite
@@ -242,38 +196,21 @@ def adapt(
     EncoderError
         If a training fails; what was finished is kept, and the same call goes on from there.
     """
-    from embassay.adaptation.order import Order
+    from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adaptation
+    from embassay.adaptation.request import AdaptRequest
 
-    order = Order(
+    request = AdaptRequest(
         base,
         [corpora] if isinstance(corpora, (str, Corpus)) else corpora,
         output_path(out),
-        pretrain=pretrain,
-        finetune=finetune,
-        objective=objective,
-        loss=loss,
-        negatives=negatives,
-        window=window,
-        margin=margin,
-        by=by,
-        test=test,
-        general=general,
-        epochs=epochs,
-        batch=batch,
-        rate=rate,
-        warmup=warmup,
-        accumulate=accumulate,
-        patience=patience,
-        seed=seed,
-        resamples=resamples,
-        device=device,
-        limit=limit,
+        options or AdaptOptions(),
+        general=[general] if isinstance(general, (str, Corpus)) else general,
+        overwrite=overwrite,
         cache=None if cache in (None, "default") else output_path(cache),
         use_cache=cache is not None,
-        overwrite=overwrite,
     )
-    return Adaptation.of(order).carry_out()
+    return Adaptation.prepare(request).carry_out()
 
 
 def build(

@@ -1,17 +1,19 @@
 """The card of a variant and the table of all variants, from a result worked by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from embassay.adaptation.card import Origin, card_of, hub_name
-from embassay.adaptation.figures import WITHOUT, of_variants
+from embassay.adaptation.figures import INTERVALS, of_variants
+from embassay.adaptation.options import AdaptOptions
 from embassay.adaptation.variants import Stage
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row
 from embassay.training.settings import FINETUNE
 
 NAMES = ("base", "finetuned")
-STAGE = Stage("finetuned", "finetune", "base", FINETUNE, {"loss": "mnr", "per_question": 2})
+STAGE = Stage("finetuned", "finetune", "base", FINETUNE, AdaptOptions())
 ORIGIN = Origin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
 SAID = (
     "finetuned on your questions: better, +2.0 points",
@@ -50,7 +52,7 @@ def result():
 
 
 def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
-    card = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
+    card = card_of([STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
     learnt, tested = card.split("## Learnt from\n\n")[1].split("## Tested on\n\n")
     assert "| mine | 5df59cba8925e8fd | CC0 |" in learnt
     assert "| mine | test, of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
@@ -61,11 +63,9 @@ def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(re
 
 
 def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
-    from dataclasses import replace
-
-    own = card_of(STAGE, [STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
+    own = card_of([STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
     assert "base_model" not in own
-    there = card_of(STAGE, [STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"], SAID)
+    there = card_of([STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"], SAID)
     assert there.startswith(
         '---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\nbase_model: "a'
     )
@@ -102,20 +102,16 @@ def test_all_variants_stand_in_one_table_of_six_figures(result):
     ]
     assert len({len(line) for line in (head, rule, base, tuned)}) == 1
     assert blank == ""
-    assert note == WITHOUT
+    assert note == INTERVALS
 
 
 def test_figures_of_few_units_are_marked(result):
-    from dataclasses import replace
-
     few = replace(result, rows=tuple(replace(r, units=22) for r in result.rows))
     assert of_variants(few, ["mine"])[0].startswith("| mine (few units: 22) | ")
-    assert "\nmine (few units: 22)\n" in card_of(STAGE, [STAGE], FACTS, ORIGIN, few, ["mine"], SAID)
+    assert "\nmine (few units: 22)\n" in card_of([STAGE], FACTS, ORIGIN, few, ["mine"], SAID)
 
 
 def test_a_figure_that_there_is_none_of_is_a_dash(result):
-    from dataclasses import replace
-
     left = tuple(r for r in result.rows if (r.quantity, r.encoder) != ("tau", "base"))
     _, _, base, *_ = of_variants(replace(result, rows=left), ["mine"])
     assert base.split("|")[6].strip() == "–"

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adaptation.domain import watched
-from embassay.adaptation.gain import CAVEAT, PHRASES, Change, changes, p_value, signed, told, verdict
+from embassay.adaptation.domain import examining_diagnostics
+from embassay.adaptation.gain import Change, changes
+from embassay.adaptation.wording import CAVEAT, PHRASES, p_value, sentence, signed, verdict
 from embassay.diagnostics.base import meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
@@ -309,11 +310,11 @@ def test_the_figures_are_those_of_a_plain_paired_mean():
     base, tuned = (drawn.random(400) < share for share in (0.5, 0.7))
     planted = Planted(500).put({"base": base * 1.0, "finetuned": tuned * 1.0})
     (change,) = changes(planted.result, planted.headlines, ["mine"])
-    assert change.difference == pytest.approx(np.mean(tuned.astype(float) - base))
-    assert change.low < change.difference < change.high
+    assert change.comparison.difference == pytest.approx(np.mean(tuned.astype(float) - base))
+    assert change.comparison.low < change.comparison.difference < change.comparison.high
     assert change.outcome == "better"
     error = math.sqrt(np.var(tuned.astype(float) - base, ddof=1) / 400)
-    assert (change.high - change.low) / 2 == pytest.approx(1.96 * error, rel=0.15)
+    assert (change.comparison.high - change.comparison.low) / 2 == pytest.approx(1.96 * error, rel=0.15)
 
 
 def test_numbers_as_people_write_them():
@@ -324,13 +325,14 @@ def test_numbers_as_people_write_them():
 
 def test_a_change_against_another_variant_names_it():
     test = NotWorse("not worse", 0.02, 0.1, 0.0)
-    change = Change("b", "a", "similarity", "pairs", "spearman", 0.1, 0.05, 0.2, 0.01, 500, 400, own=False, test=test)
-    assert told(change) == (
+    place = ("similarity", "pairs", "all", "cosine", "", "spearman", "b", "a")
+    change = Change(Comparison(*place, 0.1, 0.05, 0.2, 0.01, 0.01, 1, 500, 400, "all"), in_domain=False, test=test)
+    assert sentence(change) == (
         "b against a on pairs (correlation with human scores): better, +0.100 [0.050, 0.200] (spearman, 500 pairs in "
         "400 units, p 0.010)"
     )
-    uneven = replace(change, p=None)
-    assert told(uneven).endswith("nothing can be said (spearman: one unit holds too many of the items for a test)")
+    uneven = replace(change, comparison=replace(change.comparison, p_holm=None))
+    assert sentence(uneven).endswith("nothing can be said (spearman: one unit holds too many of the items for a test)")
 
 
 def test_each_outcome_stands_in_the_documentation_and_each_margin():
@@ -338,7 +340,7 @@ def test_each_outcome_stands_in_the_documentation_and_each_margin():
     table = page.split("## What the verdict means")[1]
     for phrase in PHRASES.values():
         assert f"| *{phrase}*" in table
-    for name in watched().values():
+    for name in examining_diagnostics().values():
         meaning = meaning_of(name)
         margin = meaning.margin
         size = f"{100 * margin:g} points" if meaning.points else f"{margin:g}"

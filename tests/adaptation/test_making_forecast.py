@@ -13,8 +13,10 @@ import pytest
 from embassay.adaptation import forecast
 from embassay.adaptation.making import Making
 from embassay.adaptation.material import Material
-from embassay.adaptation.order import Order
+from embassay.adaptation.options import AdaptOptions
+from embassay.adaptation.request import AdaptRequest
 from embassay.adaptation.splits import Split
+from embassay.adaptation.variants import planned_stages
 from embassay.errors import EncoderError
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
@@ -82,8 +84,9 @@ def made(base, trained, tmp_path):
     material = Material(corpus, split, ("s t u", "v w"), (corpus,))
 
     def make(**given):
-        order = Order("base", ["c"], tmp_path / "a", **given)
-        making = Making(order, base, material, order.stages())
+        options = AdaptOptions(**given)
+        request = AdaptRequest("base", ["c"], tmp_path / "a", options)
+        making = Making(request, base, material, planned_stages(options))
         return forecast.Forecast(
             making, (("query", "x 8"), ("query", "x 9"), ("document", "a b c 0")), SCORING
         ), making.stages
@@ -156,8 +159,8 @@ def test_evaluations_are_counted_as_the_training_makes_them(made):
     from embassay.training.job import Job
 
     _, (fine,) = made(finetune=True, batch=1, epochs=3)
-    job = Job(None, None, None, [()] * 18, fine.settings)
-    assert fine.evaluations(6) == 1 + sum(step % job.every == 0 or step == 18 for step in range(1, 19))
+    job = Job(None, None, None, [()] * 18, fine.settings, 0)
+    assert fine.evaluations(6) == 1 + sum(step % job.checkpoint_interval == 0 or step == 18 for step in range(1, 19))
 
 
 def test_what_is_there_takes_no_time(made):
@@ -176,7 +179,7 @@ def test_a_model_without_a_file_to_count_by_is_counted_by_letters(made, base):
 
     base.count_tokens = refuse
     found, _ = made(pretrain=True)
-    assert found._count(["abcdefgh", "abcd"], "document") == 3
+    assert found.count_tokens(["abcdefgh", "abcd"], "document") == 3
 
 
 def test_the_real_trainings_are_begun_and_leave_nothing(tiny, tmp_path, monkeypatch):
@@ -188,11 +191,12 @@ def test_the_real_trainings_are_begun_and_leave_nothing(tiny, tmp_path, monkeypa
     corpus = tiny.corpus()
     names = tuple(question.id for question in corpus.samples)
     material = Material(corpus, Split(names[:30], names[30:35], names[35:]), tuple(tiny.sentences()), (corpus,))
-    order = Order(folder, ["c"], tmp_path / "a", batch=4)
+    request = AdaptRequest(folder, ["c"], tmp_path / "a", AdaptOptions(batch=4))
+    stages = planned_stages(request.options)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    found = forecast.Forecast(Making(order, find_base(folder), material, order.stages()), (("text", "a tank"),), 1.0)
-    paces = [found._measured(stage) for stage in order.stages()[:2]]
+    found = forecast.Forecast(Making(request, find_base(folder), material, stages), (("text", "a tank"),), 1.0)
+    paces = [found.measure(stage) for stage in stages[:2]]
     assert all(pace.once > 0 and pace.row > 0 for pace in paces)
     assert list((tmp_path / "temporary").iterdir()) == []
     assert not (tmp_path / "a").exists()

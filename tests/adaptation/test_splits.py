@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.adaptation.splits import Split, WordForWord, check_apart, split
-from embassay.errors import InputError, SpecError
+from embassay.errors import InputError
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
 from embassay.training.triplets import normalised
@@ -88,20 +88,6 @@ def test_what_hangs_together_cannot_be_divided():
     mine = corpus([Question(f"q{i}", f"What is thing number {i}?", ("one",)) for i in range(60)])
     with pytest.raises(InputError, match=r"60 answered questions cannot be divided.*1 groups, the largest of 60"):
         split(mine, by="context")
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"test": 0.0}, "above 0 and below 1"),
-        ({"test": float("nan")}, "above 0 and below 1"),
-        ({"dev": 1.0}, "dev must be"),
-        ({"by": "page"}, "question or context"),
-    ],
-)
-def test_what_is_no_share_is_refused(given, message):
-    with pytest.raises(SpecError, match=message):
-        split(corpus(plain(10)), **given)
 
 
 @pytest.mark.parametrize(

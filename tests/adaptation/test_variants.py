@@ -4,16 +4,17 @@ import json
 
 import pytest
 
-from embassay.adaptation.order import Order
-from embassay.adaptation.variants import AdaptationFolder
+from embassay.adaptation.folder import AdaptationFolder
+from embassay.adaptation.options import AdaptOptions
+from embassay.adaptation.variants import planned_stages
 from embassay.errors import OutputError, SpecError
 from embassay.training.settings import FINETUNE, PRETRAIN
 
 ASKED = {"base": "aaaa", "corpora": [["mine", "bbbb"]], "split": {"by": "question", "test": 0.2}, "seed": 0}
 
 
-def order(tmp_path, **given):
-    return Order("base", ["mine"], tmp_path / "a", **given)
+def stages_of(**options):
+    return planned_stages(AdaptOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -25,35 +26,37 @@ def order(tmp_path, **given):
         ({"finetune": True}, ["finetuned"]),
     ],
 )
-def test_the_variants_that_are_asked_for(tmp_path, given, names):
-    assert [stage.variant for stage in order(tmp_path, **given).stages()] == names
+def test_the_variants_that_are_asked_for(given, names):
+    assert [stage.variant for stage in stages_of(**given)] == names
 
 
-def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tuning(tmp_path):
-    first, second, third = order(tmp_path, rate=1e-4, seed=3, loss="triplet", objective="tsdae").stages()
+def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tuning():
+    first, second, third = stages_of(rate=1e-4, seed=3, loss="triplet", objective="tsdae")
     assert (first.start, second.start, third.start) == ("base", "base", "pretrained")
     assert third.settings == second.settings
-    mining = {"per_question": 2, "window": 50, "margin": 0.05}
-    assert third.options == second.options == {"loss": "triplet", **mining}
-    assert first.options == {"objective": "tsdae"}
+    mining = {"loss": "triplet", "per_question": 2, "window": 50, "margin": 0.05}
+    assert {**second.asked, "start": "pretrained"} == third.asked
+    assert second.asked.items() >= mining.items()
+    assert first.asked.items() >= {"kind": "pretrain", "objective": "tsdae"}.items()
+    assert not first.asked.keys() & mining.keys()
     assert (first.settings.rate, first.settings.seed, first.settings.epochs) == (1e-4, 3, PRETRAIN.epochs)
     assert (second.settings.rate, second.settings.batch) == (1e-4, FINETUNE.batch)
 
 
-def test_a_wrong_setting_is_named(tmp_path):
+def test_a_wrong_setting_is_named():
     with pytest.raises(SpecError, match="epochs"):
-        order(tmp_path, epochs=0).stages()
+        stages_of(epochs=0)
 
 
-def test_the_steps_of_a_stage(tmp_path):
-    (stage,) = order(tmp_path, finetune=True, batch=32, epochs=2).stages()
+def test_the_steps_of_a_stage():
+    (stage,) = stages_of(finetune=True, batch=32, epochs=2)
     assert stage.steps(100) == 8
-    (half,) = order(tmp_path, finetune=True, batch=10, epochs=0.5).stages()
+    (half,) = stages_of(finetune=True, batch=10, epochs=0.5)
     assert half.steps(100) == 5
 
 
 def test_what_is_finished_is_taken_up_and_what_was_begun_is_not(tmp_path):
-    stages = order(tmp_path).stages()
+    stages = stages_of()
     folder = AdaptationFolder(tmp_path / "a")
     folder.open(ASKED, stages)
     assert [folder.finished(stage) for stage in stages] == [None] * 3
@@ -68,13 +71,13 @@ def test_what_is_finished_is_taken_up_and_what_was_begun_is_not(tmp_path):
 
 def test_the_device_makes_no_other_variant(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
-    folder.open(ASKED, order(tmp_path).stages())
-    folder.finish(order(tmp_path).stages()[0], {"steps": 7})
-    assert folder.finished(order(tmp_path, device="cpu").stages()[0]) == {"steps": 7}
+    folder.open(ASKED, stages_of())
+    folder.finish(stages_of()[0], {"steps": 7})
+    assert folder.finished(stages_of(device="cpu")[0]) == {"steps": 7}
 
 
 def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path):
-    stages = order(tmp_path).stages()
+    stages = stages_of()
     folder = AdaptationFolder(tmp_path / "a")
     folder.open(ASKED, stages)
     folder.finish(stages[0], {})
@@ -93,14 +96,14 @@ def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path)
 
 def test_a_variant_of_other_settings_is_refused(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
-    folder.open(ASKED, stages := order(tmp_path).stages())
+    folder.open(ASKED, stages := stages_of())
     folder.finish(stages[1], {})
     with pytest.raises(OutputError, match=r"variant 'finetuned' of other settings \(batch, loss\)"):
-        folder.check(ASKED, order(tmp_path, loss="triplet", batch=8).stages())
+        folder.check(ASKED, stages_of(loss="triplet", batch=8))
     mining = {"window": 9, "margin": 0.1, "accumulate": 2, "warmup": 0.2, "patience": 4}
     with pytest.raises(OutputError, match=r"\(accumulate, margin, patience, warmup, window\)"):
-        folder.check(ASKED, order(tmp_path, **mining).stages())
-    folder.check(ASKED, order(tmp_path, pretrain=True, objective="simcse").stages())  # none of that is there yet
+        folder.check(ASKED, stages_of(**mining))
+    folder.check(ASKED, stages_of(pretrain=True, objective="simcse"))  # none of that is there yet
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
@@ -119,11 +122,11 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
 
 def test_a_variant_that_was_begun_and_left_nothing_is_replaced(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
-    folder.open(ASKED, stages := order(tmp_path).stages())
+    folder.open(ASKED, stages := stages_of())
     folder.start(stages[0])
     work = tmp_path / "a" / "pretrained.training"
     work.mkdir()
-    other = order(tmp_path, objective="simcse").stages()
+    other = stages_of(objective="simcse")
     folder.check(ASKED, other)
     (work / "checkpoint.json").write_text("{}")
     with pytest.raises(OutputError, match=r"variant 'pretrained' of other settings \(objective\)"):
@@ -155,5 +158,5 @@ def test_a_damaged_record_is_no_adaptation(tmp_path):
 
 def test_the_record_reads_back(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
-    folder.open(ASKED, order(tmp_path).stages())
+    folder.open(ASKED, stages_of())
     assert json.loads((tmp_path / "a" / "adaptation.json").read_text())["asked"] == ASKED

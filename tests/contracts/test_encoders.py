@@ -60,11 +60,12 @@ def words(tmp_path_factory):
 def paragraphs(tmp_path_factory):
     """A folder of paragraph vectors, trained on a few sentences."""
     pytest.importorskip("gensim", reason="the words extra is not installed")
+    from embassay.training.options import ParagraphsOptions
     from embassay.training.paragraphs import train
 
     place = tmp_path_factory.mktemp("paragraphs")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    train(place / "text.txt", place / "model", dim=8, epochs=2, advance=lambda done, total: None)
+    train(place / "text.txt", place / "model", ParagraphsOptions(dim=8, epochs=2), advance=lambda done, total: None)
     return place / "model"
 
 
@@ -72,11 +73,12 @@ def paragraphs(tmp_path_factory):
 def urae(tmp_path_factory):
     """A folder of an unfolding recursive autoencoder, trained on a few sentences."""
     pytest.importorskip("torch", reason="the hf extra is not installed")
+    from embassay.training.options import UraeOptions
     from embassay.training.urae import train
 
     place = tmp_path_factory.mktemp("urae")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    train(place / "text.txt", place / "model", dim=8, epochs=2, advance=lambda done, total: None)
+    train(place / "text.txt", place / "model", UraeOptions(dim=8, epochs=2), advance=lambda done, total: None)
     return place / "model"
 
 

@@ -15,7 +15,8 @@ from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_encoder
 from embassay.training import paragraphs as trainer
-from embassay.training.shared import TrainingFolder
+from embassay.training.options import ParagraphsOptions
+from embassay.training.text_folder import TrainingFolder
 
 WORDS = ["boat", "baker", "judge", "nurse", "pilot", "gate", "song", "book", "wall", "old", "loud", "long", "small"]
 SENTENCES = [f"The {' '.join(generator(n, 'toy').choice(WORDS, 12))}." for n in range(60)]
@@ -38,8 +39,8 @@ def trained(request, tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TrainingFolder, "keep", remember)
-        options = {"model": request.param, "dim": DIM, "window": 1, "epochs": 150}
-        trainer.train(text, place / "model", advance=lambda done, total: None, **options)
+        options = ParagraphsOptions(model=request.param, dim=DIM, window=1, epochs=150)
+        trainer.train(text, place / "model", options, advance=lambda done, total: None)
     return place / "model", last
 
 

@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
 from embassay.encoders.static.unfolding import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
 from embassay.encoders.static.urae import create  # noqa: E402
+from embassay.training.options import UraeOptions  # noqa: E402
 from embassay.training.urae import train  # noqa: E402
 
 LINES = ["The shop is open.", "The shop is not open.", "It rains and rains.", "The old baker sleeps.", "Rain falls."]
@@ -123,7 +124,7 @@ def test_the_gradient_is_that_of_finite_differences(normalize):
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("urae")
     (place / "text.txt").write_text("\n".join(LINES), encoding="utf-8")
-    train(place / "text.txt", place / "model", dim=6, epochs=3, normalize=True, advance=silent)
+    train(place / "text.txt", place / "model", UraeOptions(dim=6, epochs=3, normalize=True), advance=silent)
     return place / "model"
 
 
@@ -189,7 +190,7 @@ def test_it_says_what_it_is(folder, copied):
 
 def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join(PARSES), encoding="utf-8")
-    train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1, trees="brackets", advance=silent)
+    train(tmp_path / "text.txt", tmp_path / "model", UraeOptions(dim=4, epochs=1, trees="brackets"), advance=silent)
     plain = load_encoder(f"urae:{tmp_path / 'model'}")
     assert plain.trees == "right"
     assert "trained on trees of brackets and is used with right-branching ones" in plain.card.warnings[0]

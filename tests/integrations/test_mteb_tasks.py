@@ -163,13 +163,13 @@ def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
 
 
 def test_options_make_another_task():
-    from embassay.integrations.figures import Figures
+    from embassay.integrations.figures import Measurement
     from embassay.types import Draws
 
     asked = ("retrieval", "retrieval,k=1", "retrieval,psi=2", "retrieval,k=1,psi=2")
-    pins = {Figures.of("handbook", diagnostic, Draws(0, 2)).pin("RR") for diagnostic in asked}
+    pins = {Measurement.of("handbook", diagnostic, Draws(0, 2)).pin("RR") for diagnostic in asked}
     assert len(pins) == len(asked)
-    assert Figures.of("handbook", "retrieval,psi=2,k=1", Draws(0, 2)).pin("RR") in pins
+    assert Measurement.of("handbook", "retrieval,psi=2,k=1", Draws(0, 2)).pin("RR") in pins
 
 
 def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):

@@ -4,8 +4,8 @@ import pytest
 
 from embassay.training import precision
 from embassay.training.base_model import find_base, load
-from embassay.training.contrast import telling_apart
-from embassay.training.stage import columns
+from embassay.training.contrast import ranking_loss
+from embassay.training.stage import Column, features
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def test_products_of_unit_vectors_are_scaled_as_the_cosines_that_they_are(tiny, 
 
     long = SentenceTransformer(modules=list(model)[:-1], device="cpu")
     settings = tiny.settings(accumulate=accumulate)
-    scales = [telling_apart(m, settings, s)[0].scale for m in (model, long) for s in ("cosine", "dot")]
+    scales = [ranking_loss(m, settings, s).scale for m in (model, long) for s in ("cosine", "dot")]
     assert scales == [20, 20, 20, 1]
 
 
@@ -27,12 +27,12 @@ def test_the_second_pass_of_accumulated_batches_is_in_the_precision_of_the_first
     import torch
 
     monkeypatch.setattr(precision, "bfloat16", lambda kind: True)
-    loss, _, _ = telling_apart(model, tiny.settings(batch=4, accumulate=2), "cosine")
+    loss = ranking_loss(model, tiny.settings(batch=4, accumulate=2), "cosine")
     seen = []
     model[0].register_forward_hook(lambda module, given, out: seen.append(torch.is_autocast_enabled("cpu")))
-    given = [columns(model, {"x": tiny.sentences(16)[n : n + 8]}, {}, 48) for n in (0, 8)]
+    given = [features(model, {"x": Column(tiny.sentences(16)[n : n + 8])}, 48) for n in (0, 8)]
     with precision.of_training("cpu"):
-        value = loss([{name[2:]: v for name, v in features.items()} for features in given], None)
+        value = loss([{name[2:]: v for name, v in batch.items()} for batch in given], None)
     first = len(seen)
     value.backward()
     assert seen == [True] * 2 * first
@@ -43,7 +43,7 @@ def test_similarities_are_told_in_float32(tiny, model, monkeypatch):
     import torch
 
     monkeypatch.setattr(precision, "bfloat16", lambda kind: True)
-    similarity = telling_apart(model, tiny.settings(), "cosine")[0].similarity_fct
+    similarity = ranking_loss(model, tiny.settings(), "cosine").similarity_fct
     a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.999, 0.0447]])
     with precision.of_training("cpu"):
         assert float(similarity(a, b)) == pytest.approx(0.999, abs=1e-5)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.errors import InputError, UnknownNameError
 from embassay.samples.retrieval import Document, Question
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
@@ -39,7 +39,7 @@ def domain(tiny):
 def fine(tiny, base, domain):
     """Fine-tune the base on the domain."""
 
-    def train(folder, advance=lambda done, total: None, loss="mnr", dev=None, triplets=None, margin=0.2, **changes):
+    def train(folder, advance=lambda done, total: None, loss="mnr", dev=None, triplets=None, **changes):
         corpus, own, held_out = domain
         settings = tiny.settings(**{"epochs": 1, "checkpoints": 3, **changes})
         return finetune(
@@ -49,7 +49,6 @@ def fine(tiny, base, domain):
             corpus,
             folder,
             loss=loss,
-            margin=margin,
             settings=settings,
             advance=advance,
         )
@@ -62,7 +61,7 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     from embassay.training.base_model import find_base
 
     corpus, triplets, _ = domain
-    trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30], margin=0.5)
+    trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30])
     facts = record(tmp_path / "out")
     (_, before), *later = facts["evaluations"]
     assert before == pytest.approx(success(find_base(base), corpus.samples[:30], corpus))
@@ -98,7 +97,7 @@ def test_a_training_that_was_killed_comes_to_the_same_weights(fine, tiny, stoppe
 
 def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, monkeypatch):
     scores = iter([0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9])
-    monkeypatch.setattr(finetuning, "_success", lambda *given: lambda: next(scores))
+    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
     trained = fine(tmp_path / "early", epochs=9, checkpoints=4, patience=2)
     facts = record(tmp_path / "early")
     assert [score for _, score in facts["evaluations"]] == [0.1, 0.3, 0.5, 0.4, 0.5]
@@ -128,7 +127,7 @@ def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, mo
 
 
 def test_no_better_than_before_is_said(fine, tmp_path, monkeypatch):
-    monkeypatch.setattr(finetuning, "_success", lambda *given: lambda: 0.5)
+    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
     notes = fine(tmp_path / "out").notes
     assert "no step was better on the held-out questions than the model that training began with" in notes
 
@@ -146,8 +145,8 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     from embassay.training.base_model import find_base, load
-    from embassay.training.contrast import telling_apart
-    from embassay.training.stage import columns
+    from embassay.training.contrast import ranking_loss
+    from embassay.training.stage import Column, features
 
     encoder = find_base(tiny.make_base(tmp_path, dropout=0.0))
     texts = tiny.sentences(24)
@@ -157,10 +156,9 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
         if changes is None:
             loss = MultipleNegativesRankingLoss(model)
         else:
-            loss, size, accumulate = telling_apart(model, tiny.settings(**changes), "cosine")
-            assert (size, accumulate) == (8, 1)
-        given = [columns(model, {"x": texts[n : n + 8]}, {}, 48) for n in (0, 8, 16)]
-        value = loss([{name[2:]: v for name, v in features.items()} for features in given], None)
+            loss = ranking_loss(model, tiny.settings(**changes), "cosine")
+        given = [features(model, {"x": Column(texts[n : n + 8])}, 48) for n in (0, 8, 16)]
+        value = loss([{name[2:]: v for name, v in batch.items()} for batch in given], None)
         value.backward()
         found.append((float(value.detach()), {n: p.grad for n, p in model.named_parameters() if p.grad is not None}))
     (one, first), *others = found
@@ -176,7 +174,7 @@ def test_prompts_stand_before_questions_only(tiny, base, domain):
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
     triplets = [Triplet("what leaks", "the pump leaks", ("the tank leaks", "it")), Triplet("it", "the", ("of",))]
-    batch = finetuning._collate(encoder, model, triplets, 48)(((0, 0), (0, 1)))
+    batch = finetuning.Rows.of(encoder, model, triplets).collate(((0, 0), (0, 1)))
     decoded = {n: model.tokenizer.batch_decode(v, skip_special_tokens=True) for n, v in batch.items() if "ids" in n}
     decoded = {name: texts for name, texts in decoded.items() if name.endswith("_input_ids")}
     assert decoded == {
@@ -221,8 +219,6 @@ def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_pat
         fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
     with pytest.raises(UnknownNameError, match="unknown loss"):
         fine(tmp_path / "out", loss="mnrl")
-    with pytest.raises(SpecError, match="option 'margin'"):
-        fine(tmp_path / "out", loss="triplet", margin=0)
     assert not (tmp_path / "out").exists()
 
 
@@ -237,7 +233,7 @@ def test_what_is_right_for_one_question_is_no_candidate_of_another():
         Triplet("where", "on deck", ("a pump",)),
         Triplet("Where?", "below", ("a rope",)),
     ]
-    rows = finetuning._rows(triplets, [5] * 5)
+    rows = finetuning.candidate_rows(triplets, [5] * 5)
     apart = [{0, 1}, {0, 2}, {1, 2}, {3, 4}]
     for seed in range(20):
         for batch in draw(rows, 5, 1, seed):

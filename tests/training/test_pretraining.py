@@ -11,7 +11,7 @@ import pytest
 
 from embassay.encoders.neural import st
 from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
-from embassay.training.pretraining import DELETED, OBJECTIVES, _thinned, pretrain
+from embassay.training.pretraining import DELETED, OBJECTIVES, pretrain, with_words_deleted
 from embassay.training.stage import spec_of
 from embassay.types import Runtime
 
@@ -232,11 +232,11 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
 
 def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
     text = " ".join(f"w{n}" for n in range(5000))
-    left = _thinned(text, 0, 0, 0).split()
+    left = with_words_deleted(text, 0, 0, 0).split()
     assert len(left) / 5000 == pytest.approx(1 - DELETED, abs=0.03)
     assert left == sorted(left, key=lambda word: int(word[1:]))
-    assert _thinned(text, 0, 0, 0) == _thinned(text, 0, 0, 0) != _thinned(text, 0, 1, 0)
-    assert {_thinned("one", 0, 0, row) for row in range(20)} == {"one"}
+    assert with_words_deleted(text, 0, 0, 0) == with_words_deleted(text, 0, 0, 0) != with_words_deleted(text, 0, 1, 0)
+    assert {with_words_deleted("one", 0, 0, row) for row in range(20)} == {"one"}
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,6 @@ def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
         ("device", "cuda:1"),
         ("patience", 0),
         ("max_steps", 0),
-        ("max_length", 2),
         ("checkpoints", 0),
     ],
 )
@@ -328,7 +327,7 @@ def test_settings_out_of_range_are_named(tiny, name, value):
 def test_the_rate_rises_and_falls_linearly(tiny, base):
     from embassay.training.job import Job
 
-    job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1))
+    job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1), 48)
     assert [job.rate(step) for step in range(11)] == pytest.approx([1 / 3, 2 / 3, *(n / 8 for n in range(8, -1, -1))])
 
 

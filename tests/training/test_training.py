@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from embassay.errors import OutputError, SourceError
-from embassay.training.shared import Trained, TrainingFolder, array, read_sentences, write_whole
+from embassay.training.shared import Trained
+from embassay.training.text import read_sentences
+from embassay.training.text_folder import TrainingFolder, array, write_whole
 
 SETTINGS = {"dim": 3, "rate": 0.1}
 VERSIONS = {"numpy": "1"}

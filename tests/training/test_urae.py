@@ -10,12 +10,13 @@ from embassay.encoders.static.trees import balanced, right
 from embassay.errors import EncoderError, InputError, OutputError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.training import unfolding_text
-from embassay.training.unfolding import _parts, new_matrices
+from embassay.training.options import UraeOptions, WordsOptions
+from embassay.training.unfolding import new_matrices, parts
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
+from embassay.training import urae  # noqa: E402
 from embassay.training.unfolding import Learner  # noqa: E402
-from embassay.training.urae import train  # noqa: E402
 
 SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
 LINES = [f"{who} {does}." for who in SUBJECTS for does in ("sleeps", "sees the garden", "is not at home", "waits here")]
@@ -30,6 +31,10 @@ class StoppedError(Exception):
 
 def silent(done, total):
     pass
+
+
+def train(text, out, advance=silent, overwrite=False, **options):
+    return urae.train(text, out, UraeOptions(**options), overwrite=overwrite, advance=advance)
 
 
 def stop_at(sentences):
@@ -70,7 +75,7 @@ def test_the_loss_falls(text, tmp_path, options):
 
 
 def test_what_it_leaves(text, tmp_path):
-    trained = train(text, tmp_path / "model", dim=5, epochs=1, advance=silent)
+    trained = train(text, tmp_path / "model", dim=5, epochs=1)
     assert set(files(trained.folder)) == FILES
     assert trained.spec == f"urae:{tmp_path / 'model'}"
     assert trained.notes == ()
@@ -115,7 +120,7 @@ def test_the_number_of_threads_makes_no_difference_and_comes_back(text, tmp_path
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            train(text, tmp_path / f"{threads}", dim=128, epochs=1, advance=silent)
+            train(text, tmp_path / f"{threads}", dim=128, epochs=1)
             assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
@@ -124,7 +129,7 @@ def test_the_number_of_threads_makes_no_difference_and_comes_back(text, tmp_path
 
 def test_given_words_stay_as_they_are_but_for_one_number(text, tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(VECTORS), encoding="utf-8")
-    trained = train(text, tmp_path / "model", words=str(tmp_path / "vectors.txt"), epochs=2, advance=silent)
+    trained = train(text, tmp_path / "model", words=str(tmp_path / "vectors.txt"), epochs=2)
     found = record(trained.folder)
     # "cat" is had with a capital only; "The" stands there in small letters too.
     assert found["vocabulary"] == ["the", "cat", "sleeps", "."]
@@ -140,8 +145,8 @@ def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
     pytest.importorskip("gensim", reason="the words extra is not installed")
     from embassay.training import words
 
-    words.train(text, tmp_path / "words", dim=4, epochs=1, advance=silent)
-    trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1, advance=silent)
+    words.train(text, tmp_path / "words", WordsOptions(dim=4, epochs=1), advance=silent)
+    trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1)
     assert record(trained.folder)["settings"]["dim"] == 4
     known = load_encoder(f"words:{tmp_path / 'words'}").encode(["baker", "garden"])
     found = load_encoder(trained.spec).encode(["baker", "garden"])
@@ -151,28 +156,27 @@ def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
 
 def test_large_given_coordinates_come_within_reach(tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
-    _, matrix = unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).rows()
+    matrix = unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).load().matrix
     assert np.abs(matrix).max() == pytest.approx(0.9)
 
 
-def test_a_batch_learns_what_its_parts_would_together(monkeypatch):
+def test_a_batch_learns_what_its_parts_would_together():
     rng = np.random.default_rng(0)
     shapes = [right(4), balanced(5), right(2), balanced(3)]
     rows = [rng.integers(0, 6, shape.leaves) for shape in shapes]
 
-    def after():
+    def after(room):
         matrices = new_matrices(4, np.random.default_rng(1))
         words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
         sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
-        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1)
+        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1, room=room)
         loss = learner.step(rows, shapes)
         return loss, learner
 
-    whole, learner = after()
-    monkeypatch.setattr("embassay.training.unfolding.ROOM", 30)
-    assert list(_parts(shapes)) == [(0, 1), (1, 3), (3, 4)]
-    parts, other = after()
-    assert parts == pytest.approx(whole, rel=1e-5)
+    whole, learner = after(room=1000)
+    assert list(parts(shapes, room=30)) == [(0, 1), (1, 3), (3, 4)]
+    divided, other = after(room=30)
+    assert divided == pytest.approx(whole, rel=1e-5)
     for name, values in learner.matrices.items():
         assert np.allclose(values, other.matrices[name], atol=1e-5)
     assert np.allclose(learner.words, other.words, atol=1e-4)
@@ -219,7 +223,7 @@ def test_the_penalty_is_in_the_gradient():
 def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(Learner, "step", lambda self, rows, shapes: seen.append([len(own) for own in rows]) or 0.0)
-    train(text, tmp_path / "model", dim=2, epochs=2, advance=silent)
+    train(text, tmp_path / "model", dim=2, epochs=2)
     first, second = [*seen[0], *seen[1]], [*seen[2], *seen[3]]
     assert [len(batch) for batch in seen] == [16, 4, 16, 4]
     assert first != second
@@ -237,7 +241,7 @@ def test_known_words_are_now_and_then_unknown():
 
 def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join([*LINES, "Yes", "so " * 201]), encoding="utf-8")
-    trained = train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1, advance=silent)
+    trained = train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1)
     assert trained.notes == ("2 of 22 sentences were left out: under 2 or over 200 words",)
     assert "yes" not in record(trained.folder)["vocabulary"]
 
@@ -247,25 +251,25 @@ def test_a_parser_is_asked_once(tmp_path, monkeypatch):
     path = tmp_path / "text.txt"
     path.write_text("\n".join(["The shop is open.", "Go", "The of and the the of.", *LINES[:6]]), encoding="utf-8")
     options = {"dim": 4, "epochs": 2, "trees": "link-parser"}
-    whole = train(path, tmp_path / "whole", advance=silent, **options)
+    whole = train(path, tmp_path / "whole", **options)
     assert any("could not be parsed: their trees are right-branching" in note for note in whole.notes)
     for sentences in (0, 8):
         with pytest.raises(StoppedError):
             train(path, tmp_path / "cut", advance=stop_at(sentences), **options)
     monkeypatch.setattr(link_parser, "_answers", lambda lines: pytest.fail("the parser was asked again"))
-    again = train(path, tmp_path / "cut", advance=silent, **options)
+    again = train(path, tmp_path / "cut", **options)
     assert again.notes == whole.notes
     assert files(again.folder) == files(whole.folder)
 
 
 def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text, tmp_path):
-    train(text, tmp_path / "model", dim=4, epochs=1, advance=silent)
+    train(text, tmp_path / "model", dim=4, epochs=1)
     before = files(tmp_path / "model")
     assert "already" in train(text, tmp_path / "model", dim=4, epochs=1, advance=stop_at(0)).notes[0]
     with pytest.raises(OutputError, match="other settings \\(dim, rate\\)"):
-        train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, advance=silent)
+        train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5)
     assert files(tmp_path / "model") == before
-    train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, overwrite=True, advance=silent)
+    train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, overwrite=True)
     assert record(tmp_path / "model")["settings"]["dim"] == 5
 
 
@@ -284,7 +288,7 @@ def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text
 )
 def test_options_that_cannot_be(text, tmp_path, options, problem):
     with pytest.raises(InputError, match=problem):
-        train(text, tmp_path / "model", advance=silent, **options)
+        train(text, tmp_path / "model", **options)
     assert not (tmp_path / "model").exists()
 
 
@@ -292,10 +296,10 @@ def test_words_of_another_dimension_and_words_that_are_all_zero(text, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("\n".join(VECTORS), encoding="utf-8")
     with pytest.raises(SpecError, match=r"option 'dim': is 200, but the vectors in .* have 3; leave it out"):
-        train(text, tmp_path / "model", dim=200, words=str(vectors), advance=silent)
+        train(text, tmp_path / "model", dim=200, words=str(vectors))
     vectors.write_text("the 0 0\ncat 0 0\n", encoding="utf-8")
     with pytest.raises(SourceError, match="all its numbers are 0"):
-        train(text, tmp_path / "model", words=str(vectors), advance=silent)
+        train(text, tmp_path / "model", words=str(vectors))
     assert not (tmp_path / "model").exists()
 
 
@@ -304,19 +308,19 @@ def test_a_bracket_that_does_not_close_is_named_by_its_line(tmp_path):
     with pytest.raises(
         SourceError, match=r"text\.txt, line 3: not a bracketed parse: expected '\)' but got 'end-of-string'"
     ):
-        train(tmp_path / "text.txt", tmp_path / "model", trees="brackets", advance=silent)
+        train(tmp_path / "text.txt", tmp_path / "model", trees="brackets")
     assert not (tmp_path / "model").exists()
 
 
 def test_a_text_with_nothing_to_unfold(tmp_path):
     (tmp_path / "text.txt").write_text("Yes\nNo\n", encoding="utf-8")
     with pytest.raises(SourceError, match="no sentence has 2 to 200 words; there is nothing to unfold"):
-        train(tmp_path / "text.txt", tmp_path / "model", advance=silent)
+        train(tmp_path / "text.txt", tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
 def test_a_parser_that_fails_leaves_no_model(text, tmp_path, monkeypatch):
     monkeypatch.setattr(link_parser, "PROGRAM", "false")
     with pytest.raises(EncoderError, match="false failed"):
-        train(text, tmp_path / "model", trees="link-parser", advance=silent)
+        train(text, tmp_path / "model", trees="link-parser")
     assert not (tmp_path / "model" / "urae.json").exists()

@@ -16,15 +16,32 @@ from embassay.encoders.static.word_files import read
 from embassay.errors import InputError, MissingExtraError, SourceError, SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_encoder
-from embassay.training import paragraphs, vocabulary, words
-from embassay.training.shared import THERE, TrainingFolder
+from embassay.training import paragraphs, words
+from embassay.training.options import ParagraphsOptions, WordsOptions
+from embassay.training.shared import THERE
+from embassay.training.text import largest_min_count
+from embassay.training.text_folder import TrainingFolder
 
 TOPICS = ["sea boat fish sail wave net tide", "oven flour yeast dough baker crust salt", "court judge law jury trial"]
+
+
+def ignore(done, total):
+    pass
+
+
+def train_words(text, out, advance=ignore, **options):
+    return words.train(text, out, WordsOptions(**options), advance=advance)
+
+
+def train_paragraphs(text, out, advance=ignore, **options):
+    return paragraphs.train(text, out, ParagraphsOptions(**options), advance=advance)
+
+
 TRAINERS = {
-    "words": (words, {"dim": 12, "epochs": 4}),
-    "cbow": (words, {"dim": 12, "epochs": 4, "model": "cbow"}),
-    "dm": (paragraphs, {"dim": 12, "epochs": 4, "window": 2}),
-    "dbow": (paragraphs, {"dim": 12, "epochs": 4, "model": "dbow"}),
+    "words": (train_words, {"dim": 12, "epochs": 4}),
+    "cbow": (train_words, {"dim": 12, "epochs": 4, "model": "cbow"}),
+    "dm": (train_paragraphs, {"dim": 12, "epochs": 4, "window": 2}),
+    "dbow": (train_paragraphs, {"dim": 12, "epochs": 4, "model": "dbow"}),
 }
 
 
@@ -40,10 +57,6 @@ def text(tmp_path):
     return path
 
 
-def ignore(done, total):
-    pass
-
-
 def content(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -51,7 +64,7 @@ def content(folder):
 @pytest.mark.parametrize("name", TRAINERS)
 def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_path, monkeypatch):
     trainer, options = TRAINERS[name]
-    trainer.train(text, tmp_path / "whole", advance=ignore, **options)
+    trainer(text, tmp_path / "whole", **options)
     assert "checkpoint.npz" not in content(tmp_path / "whole")
     keep = TrainingFolder.keep
 
@@ -64,9 +77,9 @@ def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_pat
     begun = []
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            trainer.train(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
+            trainer(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
     assert list(content(tmp_path / "stopped")) == ["checkpoint.npz"]
-    trainer.train(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
+    trainer(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
     assert content(tmp_path / "stopped") == content(tmp_path / "whole")
     # Sentences are counted on, over all epochs; none was read twice.
     assert begun == sorted(begun)
@@ -75,12 +88,12 @@ def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_pat
 
 def test_another_seed_gives_other_bytes(text, tmp_path):
     for seed in (0, 1):
-        words.train(text, tmp_path / str(seed), dim=5, epochs=1, seed=seed, advance=ignore)
+        train_words(text, tmp_path / str(seed), dim=5, epochs=1, seed=seed)
     assert content(tmp_path / "0")["words.bin"] != content(tmp_path / "1")["words.bin"]
 
 
 def test_words_of_a_topic_come_to_lie_together(text, tmp_path):
-    words.train(text, tmp_path / "model", dim=16, epochs=15, advance=ignore)
+    train_words(text, tmp_path / "model", dim=16, epochs=15)
     vectors = load_encoder(f"words:{tmp_path / 'model'}").encode(" ".join(TOPICS).split())
     topic = np.repeat([0, 1, 2], [len(t.split()) for t in TOPICS])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -90,7 +103,7 @@ def test_words_of_a_topic_come_to_lie_together(text, tmp_path):
 
 
 def test_other_programs_read_the_words(text, tmp_path):
-    trained = words.train(text, tmp_path / "model", dim=8, epochs=1, advance=ignore)
+    trained = train_words(text, tmp_path / "model", dim=8, epochs=1)
     from gensim.models import KeyedVectors
 
     theirs = KeyedVectors.load_word2vec_format(str(trained.folder / "words.bin"), binary=True)
@@ -105,11 +118,11 @@ def test_texts_are_cut_as_the_training_was(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("I can't stay.\nWe CAN'T go.\n" * 5)
     for tokens, word in (("treebank", "n't"), ("words", "t")):
-        words.train(text, tmp_path / tokens, dim=4, epochs=1, tokens=tokens, advance=ignore)
+        train_words(text, tmp_path / tokens, dim=4, epochs=1, tokens=tokens)
         encoder = load_encoder(f"words:{tmp_path / tokens}")
         assert word in encoder.file.vectors.row
         assert encoder.unknown_words(["WE CAN'T stay."])[0] == 0
-        paragraphs.train(text, tmp_path / f"p{tokens}", dim=4, epochs=1, tokens=tokens, advance=ignore)
+        train_paragraphs(text, tmp_path / f"p{tokens}", dim=4, epochs=1, tokens=tokens)
         assert load_encoder(f"paragraphs:{tmp_path / f'p{tokens}'}").unknown_words(["WE CAN'T stay."])[0] == 0
 
 
@@ -117,17 +130,17 @@ def test_texts_are_cut_as_the_training_was(tmp_path):
     ("counts", "enough"),
     [([5, 5], 5), ([95, 4, 1], 5), ([80, 4, 4, 4, 4, 4], 4), ([60, 10, 3, 3, 2, 2, 1, 1], 3), ([1, 1, 1], 1)],
 )
-def test_rare_words_are_kept_where_the_text_is_small(counts, enough, tmp_path):
-    assert vocabulary._enough(counts, sum(counts)) == enough
+def test_rare_words_are_kept_where_the_text_is_small(counts, enough):
+    assert largest_min_count(counts) == enough
 
 
 def test_it_says_what_it_decided_and_when_there_was_nothing_to_do(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("a b c d e\na b c f g\n")
-    found = words.train(text, tmp_path / "model", dim=4, epochs=1, advance=ignore)
+    found = train_words(text, tmp_path / "model", dim=4, epochs=1)
     assert found.notes == ("min_count is 1, not 5: words that occur 5 times or more make up less than 90% of the text",)
     assert found.spec == f"words:{tmp_path / 'model'}"
-    assert words.train(text, tmp_path / "model", dim=4, epochs=1, advance=ignore).notes == (THERE,)
+    assert train_words(text, tmp_path / "model", dim=4, epochs=1).notes == (THERE,)
     record = json.loads((tmp_path / "model" / "words.json").read_bytes())
     assert (record["words"], record["tokens"], record["settings"]["min_count"]) == (7, 10, 1)
 
@@ -135,17 +148,17 @@ def test_it_says_what_it_decided_and_when_there_was_nothing_to_do(tmp_path):
 def test_very_long_lines_are_said(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("a b " * 6000)
-    found = words.train(text, tmp_path / "model", dim=2, epochs=1, advance=ignore)
+    found = train_words(text, tmp_path / "model", dim=2, epochs=1)
     assert found.notes == ("lines of 10,000 words or more, the first 10,000 of which are learnt from: 1",)
 
 
 def test_options_that_make_no_sense_are_refused(text, tmp_path):
     for options in ({"dim": 0}, {"window": 0}, {"epochs": 0}, {"min_count": 0}, {"seed": -1}):
-        for trainer in (words, paragraphs):
+        for trainer in (train_words, train_paragraphs):
             with pytest.raises(SpecError, match=next(iter(options))):
-                trainer.train(text, tmp_path / "model", advance=ignore, **options)
+                trainer(text, tmp_path / "model", **options)
     with pytest.raises(SourceError, match="0 words occur 5000 times or more"):
-        words.train(text, tmp_path / "model", min_count=5000, advance=ignore)
+        train_words(text, tmp_path / "model", min_count=5000)
     assert not (tmp_path / "model").exists()
 
 
@@ -155,10 +168,10 @@ def test_a_missing_gensim_is_said(text, tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(sys, "version_info", (3, 13, 0))
     with pytest.raises(MissingExtraError, match=r"embassay train words needs the extra 'words'"):
-        words.train(text, tmp_path / "model", advance=ignore)
+        train_words(text, tmp_path / "model")
     monkeypatch.setattr(sys, "version_info", (3, 14, 0))
     with pytest.raises(InputError, match=r"not to be had for Python 3\.14"):
-        words.train(text, tmp_path / "model", advance=ignore)
+        train_words(text, tmp_path / "model")
 
 
 def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.adaptation.material import Material
-from embassay.adaptation.order import Order
+from embassay.adaptation.request import AdaptRequest
 from embassay.diagnostics.base import meaning_of
 from embassay.errors import SourceError, SpecError
 from embassay.plugins import DIAGNOSTICS
@@ -19,93 +19,100 @@ from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
-"""General corpora that join where none of their shape is given."""
+"""General corpora that are added for the shapes of which the user names none."""
 
 
-def watched() -> dict[str, str]:
-    """Return the diagnostic that looks at a general corpus of each shape: those of ours that have a headline."""
-    names = [name for name in sorted(DIAGNOSTICS.own_names()) if meaning_of(name).title]
-    return {DIAGNOSTICS.module(name).create().shape: name for name in names}
+def examining_diagnostics() -> dict[str, str]:
+    """Return, for each shape of corpus, the diagnostic of this package whose headline shows what adaptation changed."""
+    diagnostics = {}
+    for name in sorted(DIAGNOSTICS.own_names()):
+        if meaning_of(name).title:
+            diagnostics[DIAGNOSTICS.module(name).create().shape] = name
+    return diagnostics
 
 
-def check_outside(order: Order, base: Path) -> None:
-    """Refuse a folder that holds what is adapted, or what it is adapted to: it could be removed with what is there.
+def check_outside(request: AdaptRequest, base: Path) -> None:
+    """Refuse an output folder that holds the base or a corpus, which ``--overwrite`` could remove.
 
     Raises
     ------
     SpecError
         If the base or a file of a corpus lies in it.
     """
-    places = [(f"base {order.base!r}", base)]
-    for source in (*listed(order.corpora), *listed(order.general)):
-        if not isinstance(source, str):
-            continue
-        spec = parse(source, "corpus")
-        # An option may name a file as well, such as that of the questions.
-        for text in (spec.head, *map(str, spec.options.values())):
-            places += [(f"corpus {spec.head!r}", path) for path in _path(text)]
-    out = order.out.resolve()
+    out = request.out.resolve()
+    places = [(f"base {request.base!r}", base)]
+    for source in (*request.corpora, *request.general):
+        if isinstance(source, str):
+            places += _files_of(source)
     for what, place in places:
         if place.exists() and place.resolve().is_relative_to(out):
-            raise SpecError(f"{what}: lies in {order.out}, which the variants are written to; choose another -o")
+            raise SpecError(f"{what}: lies in {request.out}, which the variants are written to; choose another -o")
 
 
-def _path(text: str) -> tuple[Path, ...]:
-    """Return the path that an option may be; none for a text that cannot be one, such as a long licence."""
-    try:
-        return (source_path(text),)
-    except SourceError:
-        return ()
+def _files_of(source: str) -> list[tuple[str, Path]]:
+    """Return the paths that the source of a corpus may name, each with the words for it in a message."""
+    spec = parse(source, "corpus")
+    places = []
+    # An option may name a file as well, such as that of the questions.
+    for text in (spec.head, *map(str, spec.options.values())):
+        try:
+            places.append((f"corpus {spec.head!r}", source_path(text)))
+        except SourceError:
+            continue  # the text cannot be a path, such as a long licence
+    return places
 
 
-def loaded(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
-    """Return corpora, or the one, read where their source is given."""
-    for corpus in listed(corpora):
+def load_corpora(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
+    """Return corpora, loaded where their source is given, checked where they were made in Python."""
+    loaded = []
+    for corpus in corpora:
         if isinstance(corpus, Corpus):
             corpus.check()
-    return [corpus if isinstance(corpus, Corpus) else load_corpus(corpus) for corpus in listed(corpora)]
+            loaded.append(corpus)
+        else:
+            loaded.append(load_corpus(corpus))
+    return loaded
 
 
-def listed(corpora: Sequence[str | Corpus[Any]]) -> Sequence[str | Corpus[Any]]:
-    """Return several as they are, one as a list."""
-    return [corpora] if isinstance(corpora, (str, Corpus)) else corpora
-
-
-def general(
-    given: Sequence[str | Corpus[Any]], own: Sequence[Corpus[Any]], material: Material
+def general_corpora(
+    sources: Sequence[str | Corpus[Any]], domain: Sequence[Corpus[Any]], material: Material
 ) -> tuple[Corpus[Any], ...]:
-    """Return the general corpora: those given, and the built-in ones of the shapes that none was given of.
+    """Return the general corpora: those that the user names, and built-in ones of the other shapes.
 
     Parameters
     ----------
-    own
+    domain
         The corpora of the domain, whole.
 
     Raises
     ------
     SpecError
-        For a corpus that is one of the domain's or has questions of it, or of a shape that no diagnostic here looks at.
+        For a corpus that is one of the domain's or shares questions with it, or of a shape that no diagnostic examines.
     """
-    found = loaded(given)
-    ours = {corpus.fingerprint for corpus in own}
+    corpora = load_corpora(sources)
+    domain_fingerprints = {corpus.fingerprint for corpus in domain}
     learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
-    for corpus in found:
-        known = watched()
-        if corpus.shape not in known:
-            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(known)}")
-        if corpus.fingerprint in ours:
+    shapes = examining_diagnostics().keys()
+    for corpus in corpora:
+        if corpus.shape not in shapes:
+            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(shapes)}")
+        if corpus.fingerprint in domain_fingerprints:
             raise SpecError(f"corpus {corpus.name!r} is both adapted to and general; name another with --general")
-        if shared := _shared(corpus, learnt):
+        if shared := _count_shared(corpus, learnt):
             raise SpecError(
                 f"corpus {corpus.name!r} is not general here: {shared:,} of its {len(corpus.samples):,} questions are "
                 "learnt from or stopped by; leave them out of it, or name another with --general"
             )
-    shapes = {corpus.shape for corpus in found}
-    joining = (load_corpus(name) for name in BUILT_IN)
-    found += [c for c in joining if c.shape not in shapes and c.fingerprint not in ours and not _shared(c, learnt)]
-    return tuple(found)
+    named_shapes = {corpus.shape for corpus in corpora}
+    for name in BUILT_IN:
+        corpus = load_corpus(name)
+        is_domain = corpus.fingerprint in domain_fingerprints or _count_shared(corpus, learnt)
+        if corpus.shape not in named_shapes and not is_domain:
+            corpora.append(corpus)
+    return tuple(corpora)
 
 
-def _shared(corpus: Corpus[Any], learnt: Collection[str]) -> int:
-    """Return how many questions of a corpus are among those that are learnt from, in normalised form."""
-    return sum(isinstance(s, Question) and normalised(s.question) in learnt for s in corpus.samples)
+def _count_shared(corpus: Corpus[Any], learnt: Collection[str]) -> int:
+    """Return how many questions of a corpus are among the learnt ones, in normalised form."""
+    questions = [sample.question for sample in corpus.samples if isinstance(sample, Question)]
+    return sum(normalised(question) in learnt for question in questions)

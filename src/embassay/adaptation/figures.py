@@ -1,39 +1,60 @@
-"""The figures of retrieval that an adaptation is told by: of a variant in its card, of all variants in one table."""
+"""The figures of retrieval that describe an adaptation: of a variant in its card, of all variants in one table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from embassay.result import FEW_UNITS, Result, Row
 from embassay.types import content_hash
 
-QUOTED = (
-    ("Success@5", "Success@5", "all", True),
-    ("accuracy (100 questions)", "accuracy_l100", "all", True),
-    ("COE", "coe", "psi5", True),
-    ("ROE", "roe", "psi5", True),
-    ("threshold τ", "tau", "recommended", False),
-    ("IsoScore of the documents", "isoscore", "documents", False),
-    ("I_A of the documents", "i_a", "documents", False),
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of retrieval.
+
+    Attributes
+    ----------
+    heading, short_heading
+        What it is called in a card, and in the table of all variants; the table leaves out those without a short one.
+    is_share
+        Whether it is printed in percent.
+    """
+
+    heading: str
+    short_heading: str
+    quantity: str
+    subset: str
+    is_share: bool
+
+
+FIGURES = (
+    Figure("Success@5", "Success@5", "Success@5", "all", True),
+    Figure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", True),
+    Figure("COE", "COE", "coe", "psi5", True),
+    Figure("ROE", "ROE", "roe", "psi5", True),
+    Figure("threshold τ", "τ", "tau", "recommended", False),
+    Figure("IsoScore of the documents", "IsoScore", "isoscore", "documents", False),
+    Figure("I_A of the documents", "", "i_a", "documents", False),
 )
-"""Figures of retrieval that a card quotes: heading, quantity, subset, whether it is a share."""
-SIX = dict(zip(("Success@5", "accuracy (l = 100)", "COE", "ROE", "τ", "IsoScore"), QUOTED, strict=False))
-"""Those that stand in the table of all variants, as in tables 2 and 3 of Roychowdhury et al. (2024)."""
-WITHOUT = (
+"""Those of tables 2 and 3 of Roychowdhury et al. (2024), and I_A."""
+INTERVALS = (
     "In brackets: the 95% interval of Success@5, and the range of 95% of exams of 100 questions of accuracy, COE and "
     "ROE. The threshold τ and IsoScore, the documents' isotropy, have none: each is one number of all of them."
 )
+MISSING = "–"
 
 
-def quoted(result: Result, own: Sequence[str], encoders: Sequence[str]) -> tuple[Row, ...]:
-    """Return the rows that a card quotes: those of :data:`QUOTED`, of these encoders on the domain's corpora."""
-    wanted = {(quantity, subset) for _, quantity, subset, _ in QUOTED}
-    return tuple(
-        row
-        for row in result.rows
-        if row.diagnostic == "retrieval" and row.corpus in own and row.encoder in encoders
-        if (row.quantity, row.subset) in wanted and not row.condition
-    )
+def quoted(result: Result, domain: Sequence[str], encoders: Sequence[str]) -> tuple[Row, ...]:
+    """Return the rows of :data:`FIGURES` for these encoders on the corpora of the domain."""
+    wanted = {(figure.quantity, figure.subset) for figure in FIGURES}
+    rows = []
+    for row in result.rows:
+        if row.diagnostic != "retrieval" or row.condition:
+            continue
+        if row.corpus in domain and row.encoder in encoders and (row.quantity, row.subset) in wanted:
+            rows.append(row)
+    return tuple(rows)
 
 
 def signature(rows: Iterable[Row]) -> str:
@@ -41,62 +62,76 @@ def signature(rows: Iterable[Row]) -> str:
     return content_hash([vars(row) for row in rows])
 
 
-def of_variants(result: Result, own: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines of a table for each corpus of the domain: a row for each variant, a column for each of the six.
+def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of a Markdown table for each corpus of the domain, with aligned columns.
 
-    It is Markdown, and its columns stand under each other.
+    It has a row for each variant and a column for each figure.
     """
-    names = [encoder.name for encoder in result.encoders]
-    lines = [line for corpus in own for line in _of_corpus(result, corpus, names)]
-    return (*lines, WITHOUT)
+    lines: list[str] = []
+    for corpus in domain:
+        lines += [*_table_of_variants(result, corpus), ""]
+    return (*lines, INTERVALS)
 
 
 def named(result: Result, corpus: str) -> str:
-    """Return a corpus's name, marked where its figures rest on few units."""
-    units = min((row.units for row in result.rows if (row.corpus, row.quantity) == (corpus, "Success@5")), default=0)
+    """Return a corpus's name, marked if its figures rest on few units."""
+    rows = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
+    units = min((row.units for row in rows), default=0)
     return f"{corpus} (few units: {units})" if 0 < units < FEW_UNITS else corpus
 
 
 def of_two(result: Result, corpus: str, first: str, second: str) -> str:
-    """Return all quoted figures of two encoders on one corpus as a Markdown table, a row for each figure."""
+    """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
     rows = _by_place(result, corpus, (first, second))
-    lines = [
-        (heading, *(_figure(rows.get((quantity, subset, encoder)), share) for encoder in (first, second)))
-        for heading, quantity, subset, share in QUOTED
-        if any((quantity, subset, encoder) in rows for encoder in (first, second))
-    ]
+    lines = []
+    for figure in FIGURES:
+        places = [(figure.quantity, figure.subset, encoder) for encoder in (first, second)]
+        if any(place in rows for place in places):
+            lines.append((figure.heading, *(_cell(rows.get(place), figure) for place in places)))
     return table(("", first, second), lines)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in line)} |" for line in lines
-    )
+    lines = []
+    for row in (head, ["---"] * len(head), *rows):
+        cells = [" ".join(cell.split()).replace("|", r"\|") for cell in row]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
-def _of_corpus(result: Result, corpus: str, names: Sequence[str]) -> Iterator[str]:
-    rows = _by_place(result, corpus, names)
-    head = (named(result, corpus), *SIX)
-    cells = [
-        (name, *(_figure(rows.get((quantity, subset, name)), share) for _, quantity, subset, share in SIX.values()))
-        for name in names
-    ]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    for line in (head, ["-" * width for width in widths], *cells):
-        yield f"| {' | '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))} |"
-    yield ""
+def _table_of_variants(result: Result, corpus: str) -> list[str]:
+    """Return the lines of a table with aligned columns."""
+    figures = [figure for figure in FIGURES if figure.short_heading]
+    encoders = [encoder.name for encoder in result.encoders]
+    values = _by_place(result, corpus, encoders)
+    table_rows = [[named(result, corpus), *(figure.short_heading for figure in figures)]]
+    for encoder in encoders:
+        cells = [_cell(values.get((figure.quantity, figure.subset, encoder)), figure) for figure in figures]
+        table_rows.append([encoder, *cells])
+    widths = [max(map(len, column)) for column in zip(*table_rows, strict=True)]
+    table_rows.insert(1, ["-" * width for width in widths])
+    lines = []
+    for row in table_rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
-def _by_place(result: Result, corpus: str, names: Sequence[str]) -> dict[tuple[str, str, str], Row]:
-    return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), names)}
+def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tuple[str, str, str], Row]:
+    """Return the rows of figures by (quantity, subset, encoder)."""
+    return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), encoders)}
 
 
-def _figure(row: Row | None, share: bool) -> str:
+def _cell(row: Row | None, figure: Figure) -> str:
+    """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``."""
     if row is None or row.value is None:
-        return "–"
-    ends = (row.low, row.high)
-    shown = [f"{100 * value:.1f}" if share else f"{value:.3f}" for value in (row.value, *ends) if value is not None]
-    figure = f"{shown[0]}{'%' if share else ''}"
-    return figure + (f" [{shown[1]}, {shown[2]}]" if len(shown) == 3 else "")
+        return MISSING
+    text = f"{_number(row.value, figure)}%" if figure.is_share else _number(row.value, figure)
+    if row.low is None or row.high is None:
+        return text
+    return f"{text} [{_number(row.low, figure)}, {_number(row.high, figure)}]"
+
+
+def _number(value: float, figure: Figure) -> str:
+    return f"{100 * value:.1f}" if figure.is_share else f"{value:.3f}"

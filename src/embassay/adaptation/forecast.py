@@ -1,13 +1,14 @@
 """About how long an adaptation takes, measured on a little of each thing that it does.
 
 Each kind of training does its first steps on the real data, with all that a training has: loading, tokens, the head of
-the objective, the optimizer, a checkpoint, the model's folder. A few texts are encoded, and their time for a token is
-that of all texts: those that are searched for negatives, those of the evaluations, and those of the assay.
+the objective, the optimizer, a checkpoint, the model's folder. A few texts are encoded. Their time per token holds for
+all texts: those that are searched for negatives, those of the evaluations, and those of the assay.
 """
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,24 +18,25 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from embassay.adaptation.making import Making
-from embassay.adaptation.variants import Stage
+from embassay.adaptation.variants import Kind, Stage
 from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
+from embassay.samples.retrieval import Question
 from embassay.training.triplets import Triplet
 
 TIMED = 96
-"""Texts that the base encodes for an estimate of the time."""
+"""Texts that the base encodes to measure its speed."""
 STEPS = 4
-"""Steps that each kind of training does for it."""
+"""Steps of each kind of training that are measured."""
 LETTERS = 4
-"""Letters of a token, about, where the model has no file to count tokens by."""
+"""About how many letters a token has, where the model has no file to count tokens by."""
 
 
 @dataclass(frozen=True)
-class Pace:
-    """How long a training takes, in seconds: what comes once, and each row.
+class TrainingTime:
+    """Seconds of a training: the fixed part, and each row.
 
-    Not each step: rows that may not go together make more and smaller batches than planned.
+    Rows and not steps, because rows that may not share a batch make more and smaller batches than planned.
     """
 
     once: float
@@ -42,15 +44,23 @@ class Pace:
 
 
 @dataclass(frozen=True)
+class EncodingTime:
+    """Seconds in which the base loads, and in which it encodes one token."""
+
+    loading: float
+    token: float
+
+
+@dataclass(frozen=True)
 class Forecast:
-    """What is to be done, and how long each part of it takes; seconds throughout.
+    """What is to be done, and the seconds that each part of it takes.
 
     Attributes
     ----------
     texts
         What the assay encodes with each variant: (role, text), each once.
     scoring
-        How long the assay of one variant takes once its texts are encoded.
+        Seconds of the assay of one variant once its texts are encoded.
     """
 
     making: Making
@@ -58,136 +68,141 @@ class Forecast:
     scoring: float
 
     def rows(self, stage: Stage) -> int:
-        """Return how many rows a stage reads in an epoch, at most."""
+        """Return the largest number of rows that a stage reads in an epoch."""
         material = self.making.material
         if stage.kind == "pretrain":
             return len(material.sentences)
-        pairs = sum(len(dict.fromkeys(question.right)) for question in material.train)
-        return pairs * (stage.options["per_question"] if stage.options["loss"] == "triplet" else 1)
+        pairs = sum(len(set(question.right)) for question in material.train)
+        if stage.options.loss == "triplet":
+            return pairs * stage.options.negatives
+        return pairs
 
     def evaluations(self, stage: Stage) -> int:
-        """Return how often a stage asks how good the model is, at most; each time all documents are encoded."""
-        asked = stage.kind == "finetune" and self.making.material.dev
-        return stage.evaluations(self.rows(stage)) if asked else 0
+        """Return the largest number of evaluations of a stage. Each encodes all documents."""
+        if stage.kind == "pretrain" or not self.making.material.dev:
+            return 0
+        return stage.evaluations(self.rows(stage))
 
     def training(self, stage: Stage) -> float:
-        """Return how long a stage takes; 0 where its model is there."""
+        """Return how long a stage takes; 0 if its model exists."""
         if not self.making.due(stage):
             return 0.0
-        evaluated = self.evaluations(stage) * (self._documents + self._asked("dev"))
-        pace = self._pace(stage)
-        return pace.once + stage.settings.epochs * self.rows(stage) * pace.row + evaluated * self._token
+        pace = self._training_time(stage)
+        seconds = pace.once + stage.settings.epochs * self.rows(stage) * pace.row
+        evaluations = self.evaluations(stage)
+        if evaluations:
+            tokens = self._document_tokens + self._question_tokens(self.making.material.dev)
+            seconds += evaluations * tokens * self._encoding_time.token
+        return seconds
 
     def mining(self) -> float:
-        """Return how long it takes to look for negatives; 0 where nothing is to be fine-tuned."""
-        due = any(stage.kind == "finetune" and self.making.due(stage) for stage in self.making.stages)
-        return self._loading + (self._documents + self._asked("train")) * self._token if due else 0.0
+        """Return how long the search for negatives takes; 0 if nothing is to be fine-tuned."""
+        if not self.making.finetuning_due:
+            return 0.0
+        tokens = self._document_tokens + self._question_tokens(self.making.material.train)
+        return self._encoding_time.loading + tokens * self._encoding_time.token
 
     def assay(self) -> float:
         """Return how long the assay of the base and all variants takes, with an empty cache."""
-        by_role: dict[Role, list[str]] = {}
+        by_role: defaultdict[Role, list[str]] = defaultdict(list)
         for role, text in self.texts:
-            by_role.setdefault(role, []).append(text)
-        tokens = sum(self._count(texts, role) for role, texts in by_role.items())
-        return (1 + len(self.making.stages)) * (self._loading + tokens * self._token + self.scoring)
+            by_role[role].append(text)
+        tokens = 0.0
+        for role, texts in by_role.items():
+            tokens += self.count_tokens(texts, role)
+        encoding = self._encoding_time
+        one_variant = encoding.loading + tokens * encoding.token + self.scoring
+        return (1 + len(self.making.stages)) * one_variant
 
-    def _pace(self, stage: Stage) -> Pace:
-        """Return the pace of a kind of training, measured once: variants differ only in what they begin with."""
-        if stage.kind not in self._paces:
-            self._paces[stage.kind] = self._measured(stage)
-        return self._paces[stage.kind]
+    def count_tokens(self, texts: Sequence[str], role: Role) -> float:
+        """Return the number of tokens of texts, truncated as the model truncates them."""
+        base = self.making.base
+        try:
+            counts = base.count_tokens(texts, role)
+        except EncoderError:
+            counts = np.array([len(text) / LETTERS for text in texts])
+        return float(np.minimum(counts, base.card.max_tokens or np.inf).sum())
 
-    @cached_property
-    def _paces(self) -> dict[str, Pace]:
-        """The paces that were measured."""
-        return {}
-
-    def _measured(self, stage: Stage) -> Pace:
+    def measure(self, stage: Stage) -> TrainingTime:
         """Do the first steps of a training, in a folder that is removed afterwards.
 
-        The first step is also the warm-up, so that the others tell how long one takes.
+        The first step is also the warm-up of the libraries, so that the time of a row comes from the others.
         """
         from embassay.training.finetuning import finetune
         from embassay.training.pretraining import pretrain
 
-        order, material = self.making.order, self.making.material
+        base, material = self.making.request.base, self.making.material
         settings = replace(stage.settings, max_steps=STEPS)
-        ended: list[tuple[float, int]] = []
+        steps: list[tuple[float, int]] = []
 
         def advance(done: int, total: int) -> None:
-            ended.append((time.perf_counter(), done))
+            steps.append((time.perf_counter(), done))
 
         start = time.perf_counter()
         with TemporaryDirectory() as folder:
             place = Path(folder) / stage.variant
             if stage.kind == "pretrain":
-                objective = stage.options["objective"]
-                pretrain(order.base, material.sentences, place, objective=objective, settings=settings, advance=advance)
+                objective = stage.options.objective
+                pretrain(base, material.sentences, place, objective=objective, settings=settings, advance=advance)
             else:
-                # Without dev questions nothing is evaluated: how long that takes is counted by its tokens.
-                loss, triplets = stage.options["loss"], self._triplets(stage)
-                finetune(order.base, triplets, (), material.union, place, loss=loss, settings=settings, advance=advance)
-        whole = time.perf_counter() - start
-        (first, begun), (last, done) = ended[0], ended[-1]
-        row = (last - first) / (done - begun) if done > begun else 0.0
-        return Pace(max(whole - done * row, 0.0), row)
+                # Without dev questions nothing is evaluated. The time of evaluations is estimated from their tokens.
+                loss, triplets = stage.options.loss, self._triplets(stage.options.negatives)
+                finetune(base, triplets, (), material.union, place, loss=loss, settings=settings, advance=advance)
+        seconds = time.perf_counter() - start
+        (first_end, first_rows), (last_end, last_rows) = steps[0], steps[-1]
+        per_row = 0.0
+        if last_rows > first_rows:
+            per_row = (last_end - first_end) / (last_rows - first_rows)
+        return TrainingTime(max(seconds - last_rows * per_row, 0.0), per_row)
 
-    def _triplets(self, stage: Stage) -> list[Triplet]:
-        """Return triplets as mining would find them, but with the next documents for wrong ones: it takes its time."""
-        union = self.making.material.union
-        place = {document.id: n for n, document in enumerate(union.documents)}
-        found = []
+    def _training_time(self, stage: Stage) -> TrainingTime:
+        """Return the speed of a kind of training, measured once: variants differ only in what they start from."""
+        if stage.kind not in self._training_times:
+            self._training_times[stage.kind] = self.measure(stage)
+        return self._training_times[stage.kind]
+
+    @cached_property
+    def _training_times(self) -> dict[Kind, TrainingTime]:
+        """The measurements so far."""
+        return {}
+
+    def _triplets(self, negatives: int) -> list[Triplet]:
+        """Return triplets like those of mining, with the documents that follow as wrong ones: mining takes its time."""
+        documents = self.making.material.union.documents
+        texts = [document.passages[0] for document in documents]
+        places = {document.id: place for place, document in enumerate(documents)}
+        triplets = []
         for question in self.making.material.train:
             for name in dict.fromkeys(question.right):
-                others = range(place[name] + 1, place[name] + 1 + stage.options["per_question"])
-                right, *wrong = (union.documents[n % len(place)].passages[0] for n in (place[name], *others))
-                found.append(Triplet(question.question, right, tuple(wrong)))
-        return found
+                right = places[name]
+                wrong = [texts[(right + offset) % len(texts)] for offset in range(1, negatives + 1)]
+                triplets.append(Triplet(question.question, texts[right], tuple(wrong)))
+        return triplets
 
     @cached_property
     def _passages(self) -> list[str]:
         return [text for document in self.making.material.union.documents for text in document.passages]
 
     @cached_property
-    def _documents(self) -> float:
-        """The number of tokens of all documents."""
-        return self._count(self._passages, "document")
+    def _document_tokens(self) -> float:
+        return self.count_tokens(self._passages, "document")
 
-    def _asked(self, part: str) -> float:
-        """Return the number of tokens of the ``train`` or ``dev`` questions."""
-        questions = self.making.material.dev if part == "dev" else self.making.material.train
-        return self._count([question.question for question in questions], "query")
-
-    @property
-    def _token(self) -> float:
-        """How long the base takes to encode one token of a document, the loading of the model apart."""
-        return self._encoding[1]
-
-    @property
-    def _loading(self) -> float:
-        """How long it takes to load the base."""
-        return self._encoding[0]
+    def _question_tokens(self, questions: Sequence[Question]) -> float:
+        return self.count_tokens([question.question for question in questions], "query")
 
     @cached_property
-    def _encoding(self) -> tuple[float, float]:
-        """How long it takes to load the base, and to encode one token."""
+    def _encoding_time(self) -> EncodingTime:
+        """How long the base takes to load, and to encode one token of a document."""
         texts = list(dict.fromkeys(self._passages))
+        # Spread over all documents, whose lengths may change from the first to the last.
         texts = texts[:: max(1, len(texts) // TIMED)][:TIMED]
         base = self.making.base
+        # The first load also imports libraries, which happens once: the second load is measured.
         base.encode(texts[:1], "document")
-        # The first time libraries are imported as well, which comes once: what counts is the second.
         base.release()
         start = time.perf_counter()
         base.encode(texts[:1], "document")
         loaded = time.perf_counter()
         base.encode(texts, "document")
-        return loaded - start, (time.perf_counter() - loaded) / max(self._count(texts, "document"), 1)
-
-    def _count(self, texts: Sequence[str], role: Role) -> float:
-        """Return the number of tokens of texts, cut as the model cuts them."""
-        base = self.making.base
-        try:
-            found = base.count_tokens(texts, role)
-        except EncoderError:
-            found = np.array([len(text) / LETTERS for text in texts])
-        return float(np.minimum(found, base.card.max_tokens or np.inf).sum())
+        seconds = time.perf_counter() - loaded
+        return EncodingTime(loaded - start, seconds / max(self.count_tokens(texts, "document"), 1))

@@ -1,19 +1,18 @@
 """What a base has learnt that an adaptation made: a test must not ask it again.
 
-``split.json``, beside the variants, has under ``learnt`` hashes of the questions that were learnt from or stopped by,
-``before`` by the base and ``here`` by those variants that were fine-tuned; no text stands in it.
+``split.json``, beside the variants, holds under ``learnt`` the hashes of questions that were learnt from or stopped by:
+``before`` by the base, and ``here`` by the variants that were fine-tuned. It holds no text.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
 from embassay.training.checkpoints import read_record
+from embassay.training.folders import read_json
 from embassay.training.triplets import normalised
 from embassay.types import content_hash
 
@@ -21,26 +20,28 @@ SPLIT = "split.json"
 
 
 def record(base: Path, material: Material) -> dict[str, list[str]]:
-    """Return what ``split.json`` says was learnt.
+    """Return the ``learnt`` part of ``split.json``.
 
     Parameters
     ----------
     base
         The folder of the model that is adapted.
     """
-    here = _hashes((*material.train, *material.dev))
+    here = {_hash(question) for question in (*material.train, *material.dev)}
     return {"before": sorted(learnt(base)), "here": sorted(here)}
 
 
 def learnt(model: Path) -> frozenset[str]:
-    """Return the hashes of the questions that a model has learnt; none where no adaptation made it."""
-    made = read_record(model)
-    try:
-        kept = json.loads((model.parent / SPLIT).read_bytes())["learnt"] if made else {}
-        parts = ("before", "here") if made.get("stage") == "finetuning" else ("before",)
-        return frozenset(str(name) for part in parts for name in kept.get(part, ()))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    """Return the hashes of the questions that a model has learnt; none if no adaptation made it."""
+    training = read_record(model)
+    if not training:
         return frozenset()
+    # A pre-trained variant has read sentences only; what its base had learnt it still knows.
+    parts = ("before", "here") if training.get("stage") == "finetuning" else ("before",)
+    hashes = read_json(model.parent / SPLIT).get("learnt")
+    if not isinstance(hashes, dict):
+        return frozenset()
+    return frozenset(str(name) for part in parts for name in hashes.get(part) or ())
 
 
 def check_unlearnt(base: Path, material: Material) -> None:
@@ -49,11 +50,11 @@ def check_unlearnt(base: Path, material: Material) -> None:
     Raises
     ------
     SpecError
-        With how many of them it has.
+        With the number of test questions that it has learnt.
     """
     known = learnt(base)
     tested = [question for test in material.tests for question in test.samples]
-    number = sum(bool(_hashes([question]) & known) for question in tested)
+    number = sum(_hash(question) in known for question in tested)
     if number:
         raise SpecError(
             f"base {base}: it has learnt {number:,} of the {len(tested):,} test questions ({base.parent / SPLIT}); "
@@ -61,5 +62,5 @@ def check_unlearnt(base: Path, material: Material) -> None:
         )
 
 
-def _hashes(questions: Iterable[Question]) -> set[str]:
-    return {content_hash(normalised(question.question)) for question in questions}
+def _hash(question: Question) -> str:
+    return content_hash(normalised(question.question))

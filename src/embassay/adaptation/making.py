@@ -6,77 +6,78 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from embassay.adaptation.gain import BASE
+from embassay.adaptation.folder import AdaptationFolder
 from embassay.adaptation.material import Material
 from embassay.adaptation.negatives import Mined, mine
-from embassay.adaptation.order import Order
-from embassay.adaptation.variants import AdaptationFolder, Stage
+from embassay.adaptation.request import AdaptRequest
+from embassay.adaptation.variants import BASE, Stage
+from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import OutputError
 from embassay.training.base_model import find_base
 from embassay.training.checkpoints import read_record
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import spec_of
 
-TOLD = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
-"""What a stage's own record says of its training that a card repeats."""
+REPEATED = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
+"""The facts of ``training.json`` that the record of the adaptation and the model card repeat."""
 
 
 @dataclass(frozen=True)
 class Making:
-    """The trainings of one adaptation.
+    """The trainings of one adaptation."""
 
-    Attributes
-    ----------
-    base
-        The encoder that is adapted.
-    """
-
-    order: Order
-    base: Any
+    request: AdaptRequest
+    base: SentenceTransformersEncoder
     material: Material
     stages: tuple[Stage, ...]
 
     @property
     def folder(self) -> AdaptationFolder:
         """Where the variants are kept."""
-        return AdaptationFolder(self.order.out)
+        return AdaptationFolder(self.request.out)
 
     def due(self, stage: Stage) -> bool:
-        """Say whether a variant is still to be trained."""
-        return self.order.overwrite or self.folder.finished(stage) is None
+        """Return whether a variant is still to be trained."""
+        return self.request.overwrite or self.folder.finished(stage) is None
+
+    @property
+    def finetuning_due(self) -> bool:
+        """Whether any variant is still to be fine-tuned."""
+        return any(stage.kind == "finetune" and self.due(stage) for stage in self.stages)
 
     def mined(self) -> Mined | None:
-        """Look for hard negatives by the base model; None where nothing is left to fine-tune.
+        """Find hard negatives with the base model; None if nothing is to be fine-tuned.
 
         Raises
         ------
         InputError
             If there is none.
         """
-        if not any(stage.kind == "finetune" and self.due(stage) for stage in self.stages):
+        if not self.finetuning_due:
             return None
-        m, o = self.material, self.order
-        found = mine(
-            m.union,
-            m.train,
+        options = self.request.options
+        mined = mine(
+            self.material.union,
+            self.material.train,
             self.base,
-            per_question=o.negatives,
-            ranks=(1, o.window),
-            margin=o.margin,
-            seed=o.seed,
-            held_out=m.held_out,
+            per_question=options.negatives,
+            window=options.window,
+            margin=options.margin,
+            seed=options.seed,
+            held_out=self.material.held_out,
         )
+        # The trainings load the base again: its memory is theirs.
         self.base.release()
-        self.order.say(f"triplets: {len(found.triplets):,} with {found.negatives:,} negatives")
-        return found
+        self.request.say(f"triplets: {len(mined.triplets):,} with {mined.negatives:,} negatives")
+        return mined
 
     def carry_out(self, mined: Mined | None) -> None:
-        """Train what is not there yet.
+        """Train the variants that are not finished.
 
         Parameters
         ----------
         mined
-            What :meth:`mined` found.
+            What :meth:`mined` returned.
 
         Raises
         ------
@@ -88,60 +89,71 @@ class Making:
         for stage in self.stages:
             facts = self.folder.finished(stage)
             if facts is None:
-                self._train(stage, mined)
+                self._make(stage, mined)
             elif self._fingerprint(stage) == facts["fingerprint"]:
-                self.order.say(f"{stage.variant}: there already, nothing was trained")
+                self.request.say(f"{stage.variant}: there already, nothing was trained")
             else:
                 raise OutputError(
                     f"{self.folder.place(stage)}: was changed after its training; --overwrite trains all variants anew"
                 )
 
-    def _train(self, stage: Stage, mined: Mined | None) -> None:
-        """Train one variant, and note what was found."""
-        self.folder.start(stage)
-        began = time.perf_counter()
-        with self.order.training(stage.variant) as advance:
-            trained = self._trained(stage, mined, advance)
-        for line in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
-            self.order.say(f"{stage.variant}: {line}")
-        record = read_record(self.folder.place(stage))
-        known = {**record.get("asked", {}), **record}
-        told = {name: known[name] for name in TOLD if name in known}
-        facts = {**_facts(stage, mined), **told, "fingerprint": self._fingerprint(stage)}
-        self.folder.finish(stage, {**facts, "notes": [*(_notes(stage, mined)), *trained.notes]})
-
-    def _trained(self, stage: Stage, mined: Mined | None, advance: Advance) -> Trained:
-        place, settings, m = self.folder.place(stage), stage.settings, self.material
-        start = self.order.base if stage.start == BASE else spec_of(self.order.out / stage.start)
+    def train(self, stage: Stage, mined: Mined | None, advance: Advance) -> Trained:
+        """Run the training of one variant."""
+        start = self.request.base if stage.start == BASE else spec_of(self.request.out / stage.start)
+        place = self.folder.place(stage)
         if stage.kind == "pretrain":
             from embassay.training.pretraining import pretrain
 
-            objective = stage.options["objective"]
-            return pretrain(start, m.sentences, place, objective=objective, settings=settings, advance=advance)
+            return pretrain(
+                start,
+                self.material.sentences,
+                place,
+                objective=stage.options.objective,
+                settings=stage.settings,
+                advance=advance,
+            )
         from embassay.training.finetuning import finetune
 
-        loss, triplets = stage.options["loss"], mined.triplets if mined else ()
-        return finetune(start, triplets, m.dev, m.union, place, loss=loss, settings=settings, advance=advance)
+        return finetune(
+            start,
+            mined.triplets if mined else (),
+            self.material.dev,
+            self.material.union,
+            place,
+            loss=stage.options.loss,
+            settings=stage.settings,
+            advance=advance,
+        )
+
+    def _make(self, stage: Stage, mined: Mined | None) -> None:
+        """Train one variant, and record the facts of its training."""
+        self.folder.start(stage)
+        began = time.perf_counter()
+        with self.request.training(stage.variant) as advance:
+            trained = self.train(stage, mined, advance)
+        for note in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
+            self.request.say(f"{stage.variant}: {note}")
+        facts: dict[str, Any] = {}
+        notes: list[str] = []
+        if stage.kind == "finetune" and mined is not None:
+            facts = {"triplets": len(mined.triplets), "negatives": mined.negatives}
+            notes += mined.notes
+            notes += (f"left out of the negatives: {n:,} × {why}" for why, n in mined.left_out.most_common())
+        record = read_record(self.folder.place(stage))
+        # The fingerprint of the data stands among what was requested.
+        record = {**record.get("asked", {}), **record}
+        facts |= {name: record[name] for name in REPEATED if name in record}
+        facts |= {"fingerprint": self._fingerprint(stage), "notes": [*notes, *trained.notes]}
+        self.folder.finish(stage, facts)
 
     def _fingerprint(self, stage: Stage) -> str:
         return find_base(spec_of(self.folder.place(stage))).fingerprint
 
 
-def _facts(stage: Stage, mined: Mined | None) -> dict[str, Any]:
-    if stage.kind == "pretrain" or mined is None:
-        return {}
-    return {"triplets": len(mined.triplets), "negatives": mined.negatives}
-
-
-def _notes(stage: Stage, mined: Mined | None) -> tuple[str, ...]:
-    if stage.kind == "pretrain" or mined is None:
-        return ()
-    left_out = (f"left out of the negatives: {number:,} × {why}" for why, number in mined.left_out.most_common())
-    return (*mined.notes, *left_out)
-
-
 def duration(seconds: float) -> str:
-    """Write a time: ``40 s``, ``12 min``, ``2.5 h``."""
+    """Format a duration: ``40 s``, ``12 min``, ``2.5 h``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 from typing import Any
 
-from embassay.adaptation.splits import By, Split, WordForWord, check_apart, split
+from embassay.adaptation.options import By
+from embassay.adaptation.splits import Split, WordForWord, check_apart, split
 from embassay.corpora.io.passages import sentences
 from embassay.errors import InputError, SpecError
 from embassay.result import MIN_UNITS
@@ -15,29 +16,30 @@ from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 LEAST_TRAIN, LEAST_TEST = 50, 30
-"""Questions under which nothing is trained: too few to learn from, or for a test to show anything."""
+"""The least numbers of questions: with fewer there is too little to learn from, or no test can show anything."""
 LONGEST = 300
-"""Characters of a passage that is taken for one sentence where it holds no sentence end."""
+"""The most characters of a passage that is taken for one sentence if it holds no sentence end."""
+SENTENCE_ENDS = ".!?。"
 
 
 @dataclass(frozen=True)
 class Material:
-    """All that adaptation and its tests take.
+    """The data of trainings and tests.
 
     Attributes
     ----------
     union
-        The corpora as one; ids as ``label/id`` where there are several.
+        The corpora as one; ids as ``label/id`` if there are several.
     split
-        Which of its questions are for what.
+        Which of its questions are for training, for stopping and for the test.
     sentences
         Distinct sentences of the documents, for pre-training; no test or dev question stands in one.
     tests
         For each corpus its test questions, with all of its documents.
     withheld
-        How many sentences were left out because one does.
+        How many sentences were left out because a test or dev question stands in them.
     by
-        What training and test do not share.
+        What training and test questions do not share.
     """
 
     union: Corpus[Question]
@@ -54,7 +56,7 @@ class Material:
 
     @property
     def dev(self) -> tuple[Question, ...]:
-        """The questions that say when to stop."""
+        """The questions that decide when to stop."""
         return self._questions(self.split.dev)
 
     @property
@@ -66,48 +68,48 @@ class Material:
         return frozenset(name for question in questions for name in question.right)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what to know before training, a sentence each.
+        """Return what to know before training, one sentence each.
 
         Sentences that were left out; tests of too few independent units for an interval.
         """
-        withheld = (
-            f"{self.withheld:,} sentences of the documents are not pre-trained on: a test or dev question stands in "
-            "them word for word",
-        ) * bool(self.withheld)
-        units = {test.name: len(set(test.units.tolist())) for test in self.tests}
-        return withheld + tuple(
-            f"{name}: its test questions are {number} independent units; under {MIN_UNITS} there is no interval, so "
-            "that the verdict will say nothing on them: take more documents, or --by question"
-            for name, number in units.items()
-            if number < MIN_UNITS
-        )
+        warnings = []
+        if self.withheld:
+            warnings.append(
+                f"{self.withheld:,} sentences of the documents are not pre-trained on: a test or dev question stands "
+                "in them word for word"
+            )
+        for test in self.tests:
+            units = len(set(test.units.tolist()))
+            if units < MIN_UNITS:
+                warnings.append(
+                    f"{test.name}: its test questions are {units} independent units; under {MIN_UNITS} there is no "
+                    "interval, so that the verdict will say nothing on them: take more documents, or --by question"
+                )
+        return tuple(warnings)
 
     def ids(self) -> dict[str, dict[str, list[str]]]:
         """Return the split by corpus: {label: {train, dev, test: ids as that corpus has them}}."""
+        parts = asdict(self.split)
         if len(self.tests) == 1:
-            return {self.union.name: {part: list(names) for part, names in vars(self.split).items()}}
-        return {
-            test.name: {
-                part: [_own(name, test.name) for name in names if _of(name, test)]
-                for part, names in vars(self.split).items()
-            }
-            for test in self.tests
-        }
+            return {self.union.name: {part: list(names) for part, names in parts.items()}}
+        by_corpus = {}
+        for test in self.tests:
+            prefix = f"{test.name}/"
+            by_corpus[test.name] = {part: _without_prefix(names, prefix) for part, names in parts.items()}
+        return by_corpus
 
     def _questions(self, names: Sequence[str]) -> tuple[Question, ...]:
         wanted = set(names)
         return tuple(sample for sample in self.union.samples if sample.id in wanted)
 
 
-def gather(
-    corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float = 0.2, dev: float = 0.1, seed: int = 0
-) -> Material:
-    """Join corpora, divide their questions, and make sure that there are enough and that nothing is on both sides.
+def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
+    """Join corpora, divide their questions, and check that there are enough and that nothing is on both sides.
 
     Parameters
     ----------
-    by, test, dev, seed
-        As :func:`~embassay.adaptation.splits.split` takes them; the shares are of all corpora together.
+    by, test, seed
+        As :func:`~embassay.adaptation.splits.split` takes them; the share is of all corpora together.
 
     Raises
     ------
@@ -116,67 +118,69 @@ def gather(
     """
     if not corpora:
         raise SpecError("no corpus is given; name one or more of questions and documents with -c")
-    labels = [corpus.name for corpus in corpora]
-    _check_labels(labels)
+    _check_labels([corpus.name for corpus in corpora])
     for corpus in corpora:
         if corpus.shape != "retrieval":
             raise SpecError(
                 f"corpus {corpus.name!r} is of shape {corpus.shape}; adaptation learns from questions and their right "
                 "documents (shape retrieval)"
             )
-    union = joined(corpora)
-    found = split(union, test=test, dev=dev, seed=seed, by=by)
-    told, kept = _sentences(union, found)
-    check_apart(union, found, by=by, sentences=kept)
-    tests = tuple(_tested(corpus, found, len(corpora) > 1) for corpus in corpora)
-    _check_enough(union, found, tests, test)
-    return Material(union, found, kept, tests, told - len(kept), by)
+    union = corpora[0] if len(corpora) == 1 else joined(corpora)
+    parts = split(union, test=test, seed=seed, by=by)
+
+    # Documents may quote questions, as lists of frequent questions do.
+    not_learnt = {*parts.test, *parts.dev}
+    held_out = WordForWord(sample.question for sample in union.samples if sample.id in not_learnt)
+    all_sentences = dict.fromkeys(_sentences(union))
+    learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
+    check_apart(union, parts, by=by, sentences=learnt_sentences)
+
+    tests = []
+    for corpus in corpora:
+        names = parts.test if len(corpora) == 1 else _without_prefix(parts.test, f"{corpus.name}/")
+        tests.append(_test_corpus(corpus, set(names)))
+    _check_enough(union, parts, tests, test)
+    withheld = len(all_sentences) - len(learnt_sentences)
+    return Material(union, parts, learnt_sentences, tuple(tests), withheld, by)
 
 
 def joined(corpora: Sequence[Corpus[Any]]) -> Corpus[Question]:
-    """Return several corpora as one, ids and units as ``label/id``; a single one as it is."""
-    if len(corpora) == 1:
-        return corpora[0]
-    samples = tuple(
-        replace(
-            s,
-            id=f"{c.name}/{s.id}",
-            right=tuple(f"{c.name}/{name}" for name in s.right),
-            units=tuple(f"{c.name}/{unit}" for unit in s.units),
-        )
-        for c in corpora
-        for s in c.samples
-    )
-    documents = tuple(Document(f"{c.name}/{d.id}", d.passages) for c in corpora for d in c.documents)
+    """Return several corpora as one, ids and units as ``label/id``."""
+    samples: list[Question] = []
+    documents: list[Document] = []
+    for corpus in corpora:
+        prefix = f"{corpus.name}/"
+        for sample in corpus.samples:
+            right = tuple(prefix + name for name in sample.right)
+            units = tuple(prefix + unit for unit in sample.units)
+            samples.append(replace(sample, id=prefix + sample.id, right=right, units=units))
+        documents += (Document(prefix + document.id, document.passages) for document in corpus.documents)
     return Corpus(
-        " + ".join(c.name for c in corpora),
+        " + ".join(corpus.name for corpus in corpora),
         "retrieval",
-        samples,
-        licence=" / ".join(dict.fromkeys(c.licence for c in corpora)),
-        source=" / ".join(dict.fromkeys(c.source for c in corpora if c.source)),
-        documents=documents,
+        tuple(samples),
+        licence=" / ".join(dict.fromkeys(corpus.licence for corpus in corpora)),
+        source=" / ".join(dict.fromkeys(corpus.source for corpus in corpora if corpus.source)),
+        documents=tuple(documents),
     )
 
 
-def _tested(corpus: Corpus[Question], found: Split, several: bool) -> Corpus[Question]:
-    tested = {_own(n, corpus.name) for n in found.test if _of(n, corpus)} if several else set(found.test)
-    samples = tuple(sample for sample in corpus.samples if sample.id in tested)
+def _without_prefix(names: Sequence[str], prefix: str) -> list[str]:
+    """Return the names that begin with a prefix, without it."""
+    return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+
+
+def _test_corpus(corpus: Corpus[Question], names: set[str]) -> Corpus[Question]:
+    """Return a corpus with its test questions only, and all of its documents."""
+    samples = tuple(sample for sample in corpus.samples if sample.id in names)
     note = f"{len(samples)} of {len(corpus.samples)} questions, held out from adaptation"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
 
 
-def _of(name: str, corpus: Corpus[Question]) -> bool:
-    return name.startswith(f"{corpus.name}/")
-
-
-def _own(name: str, label: str) -> str:
-    return name.removeprefix(f"{label}/")
-
-
 def _check_labels(labels: Sequence[str]) -> None:
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
-        raise SpecError(f"two corpora have the label {twice!r}; name one of them: -c NAME=SOURCE")
     for label, other in permutations(labels, 2):
+        if label == other:
+            raise SpecError(f"two corpora have the label {label!r}; name one of them: -c NAME=SOURCE")
         if other.startswith(f"{label}/"):
             raise SpecError(
                 f"the corpora {label!r} and {other!r}: their ids, label/id, could be the same; name one of them "
@@ -184,10 +188,10 @@ def _check_labels(labels: Sequence[str]) -> None:
             )
 
 
-def _check_enough(union: Corpus[Question], found: Split, tests: Sequence[Corpus[Question]], share: float) -> None:
-    if len(found.train) < LEAST_TRAIN:
+def _check_enough(union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float) -> None:
+    if len(parts.train) < LEAST_TRAIN:
         raise InputError(
-            f"corpus {union.name!r}: {len(found.train)} questions are left to learn from; at least {LEAST_TRAIN} are "
+            f"corpus {union.name!r}: {len(parts.train)} questions are left to learn from; at least {LEAST_TRAIN} are "
             "needed: take more questions, or a smaller --test"
         )
     for test in tests:
@@ -199,18 +203,11 @@ def _check_enough(union: Corpus[Question], found: Split, tests: Sequence[Corpus[
             )
 
 
-def _sentences(corpus: Corpus[Question], found: Split) -> tuple[int, tuple[str, ...]]:
-    """Return how many distinct sentences the documents have, and those in which no test or dev question stands."""
-    names = {*found.test, *found.dev}
-    held_out = WordForWord(sample.question for sample in corpus.samples if sample.id in names)
-    told = dict.fromkeys(_told(corpus))
-    return len(told), tuple(sentence for sentence in told if not held_out.within(sentence))
-
-
-def _told(corpus: Corpus[Question]) -> Iterator[str]:
+def _sentences(corpus: Corpus[Question]) -> Iterator[str]:
     """Yield the sentences of the documents; a short passage without a sentence end is one."""
     for text in corpus.learnt():
-        if len(text) <= LONGEST and not any(mark in text for mark in ".!?。"):
+        if len(text) <= LONGEST and not any(mark in text for mark in SENTENCE_ENDS):
             yield " ".join(text.split())
         else:
-            yield from (sentence for _, sentence in sentences(text))
+            for _, sentence in sentences(text):
+                yield sentence

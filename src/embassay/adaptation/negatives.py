@@ -1,8 +1,8 @@
-"""Hard negatives: documents that the base model takes for right and that are not.
+"""Hard negatives: wrong documents that the base model ranks high.
 
-Triplets ⟨question, right, [wrong …]⟩ are what Roychowdhury et al. (2024, section 2.4) fine-tune on. That wrong ones
-have to stand clear of the right one, so that an unmarked right answer is not taught to be wrong, is as in Moreira et
-al. (2024, "NV-Retriever").
+Triplets ⟨question, right, [wrong …]⟩ are what Roychowdhury et al. (2024, section 2.4) fine-tune on. A wrong document
+must be less similar than the right one by a margin, so that an unmarked right answer is not taught to be wrong: Moreira
+et al. (2024, "NV-Retriever").
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from embassay.adaptation.space import Space
-from embassay.errors import InputError, SpecError
+from embassay.errors import InputError
 from embassay.randomness import generator
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import Triplet
 from embassay.types import Corpus, Encoder
 
+NEAR_DUPLICATE = 0.95
+"""A document whose cosine to a right one is above this is taken for the same."""
 AGAIN = "questions asked again with the same right text"
 UNANSWERED = "questions without a right document"
 BARE = "questions without a wrong document"
@@ -32,12 +34,12 @@ CURES = {
     CLOSE: "look further down with a larger --window, or take a smaller --margin",
     HELD: "look further down with a larger --window, or take --by question, which holds no documents out",
 }
-"""What helps where a reason leaves nothing."""
+"""What to do where a reason leaves no negatives."""
 
 
 @dataclass(frozen=True)
 class Mined:
-    """What was found.
+    """The triplets to fine-tune on.
 
     Attributes
     ----------
@@ -65,120 +67,120 @@ def mine(
     encoder: Encoder,
     *,
     per_question: int = 4,
-    ranks: tuple[int, int] = (1, 50),
+    window: int = 50,
     margin: float = 0.05,
-    near: float = 0.95,
     seed: int = 0,
     held_out: Collection[str] = (),
 ) -> Mined:
-    """Draw wrong documents for each question from those that the encoder ranks high.
+    """Draw wrong documents for each question from its nearest documents.
 
-    A candidate stands in the window of ranks and is none of the question's right documents, which are those of all
-    questions of its text; its text is not a right one's, a part of it or more than it, and no near-duplicate of it; the
-    question is nearer to the right document by the margin. Of these ``per_question`` are drawn. Of a document of
-    several passages the one nearest to the question stands for it. A question without a candidate is kept as a pair.
+    A candidate is among the nearest documents. It is not a right document of any question with the same text. Its text
+    does not equal, contain or occur in a right one's, and its cosine to a right one is at most 0.95. The question is
+    nearer to the right document by the margin. Of the candidates, at most ``per_question`` are drawn at random. A
+    document of several passages is represented by the passage nearest to the question. A question without a candidate
+    is kept as a pair.
 
     Parameters
     ----------
     corpus
-        Where the documents are.
+        The corpus whose documents are searched.
     questions
-        Those to learn from; one without a right document is left out.
+        The questions to learn from; those without a right document are left out.
     per_question
-        How many wrong documents each right one gets, at most.
-    ranks
-        First and last rank, from 1, among all documents, the right ones included.
+        The largest number of wrong documents for each right one.
+    window
+        The number of nearest documents that are candidates, right ones included.
     margin
         How much less similar to the question than the right document a wrong one has to be: a difference of cosines,
         or, where the encoder compares by dot product, a share of the right document's.
-    near
-        A document whose cosine to a right one is above this is a near-duplicate.
     seed
-        Of the draw; a question's does not depend on the other questions.
+        Of the draw. The draw of one question does not depend on the others.
     held_out
-        Ids of documents that are never drawn, nor others of their text.
+        Ids of documents that are never drawn, nor are others of their text.
 
     Raises
     ------
-    SpecError
-        For an option out of its range.
     InputError
         If no question has a right document, or none a wrong one.
     """
-    _check(per_question, ranks, margin, near)
-    left_out: Counter[str] = Counter()
     answered = [question for question in questions if question.right]
-    left_out[UNANSWERED] += len(questions) - len(answered)
     if not answered:
         raise InputError(f"corpus {corpus.name!r}: none of the {len(questions):,} questions has a right document")
-    space = Space(corpus, answered, encoder, ranks[1], held_out)
+    left_out: Counter[str] = Counter({UNANSWERED: len(questions) - len(answered)})
+    space = Space(corpus, answered, encoder, window, held_out)
     triplets: dict[tuple[str, str], Triplet] = {}
     for row, question in enumerate(answered):
+        # A stream for each question, so that its draw does not depend on the others.
         rng = generator(seed, "hard negatives", question.id)
-        for place in dict.fromkeys(question.right):
-            right = space.text(row, space.documents[place])
+        for name in dict.fromkeys(question.right):
+            document = space.documents[name]
+            right = space.text(row, document)
             if (question.question, right) in triplets:
                 left_out[AGAIN] += 1
                 continue
-            clear = _clear(space, row, space.documents[place], ranks[0], margin, near, left_out)
-            drawn = rng.permutation(len(clear))[:per_question]
-            wrong = tuple(dict.fromkeys(clear[n] for n in sorted(drawn.tolist())))
-            left_out[BARE] += not wrong
+            candidates, refused = _candidates(space, row, document, margin)
+            left_out += refused
+            drawn = sorted(rng.permutation(len(candidates))[:per_question].tolist())
+            wrong = tuple(dict.fromkeys(candidates[place] for place in drawn))
+            if not wrong:
+                left_out[BARE] += 1
             triplets[question.question, right] = Triplet(question.question, right, wrong, space.rights(row).texts)
-    return _mined(corpus, tuple(triplets.values()), left_out, ranks, margin)
+
+    without = left_out[BARE]
+    if without == len(triplets):
+        raise _no_negatives(corpus, without, left_out, window, margin)
+    notes = []
+    if without:
+        notes.append(f"{without:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs")
+    return Mined(tuple(triplets.values()), +left_out, tuple(notes))
 
 
-def _clear(
-    space: Space, row: int, document: int, first: int, margin: float, near: float, left_out: Counter[str]
-) -> list[str]:
-    """Return the texts of a question's candidates for one right document, the nearest first; count the others."""
-    found, rights = space.found, space.rights(row)
-    ranked = enumerate(found.documents[row].tolist())
-    places = [n for n, d in ranked if n >= first - 1 and d >= 0 and d not in rights.documents]
+def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[list[str], Counter[str]]:
+    """Return the candidate texts of a question for one right document, the nearest first; the others by reason."""
+    nearest, rights = space.nearest, space.rights(row)
+    places = [
+        place
+        for place, other in enumerate(nearest.documents[row].tolist())
+        if other >= 0 and other not in rights.documents
+    ]
+    refused: Counter[str] = Counter()
     if not places:
-        return []
-    own, passages = space.own[row, document], found.passages[row, places]
-    nearness = space.cosines(passages, rights.passages).max(axis=1)
-    bar = own - margin * (abs(own) if space.relative else 1)
-    kept = []
-    for place, passage, cosine in zip(places, passages.tolist(), nearness, strict=True):
+        return [], refused
+    passages = nearest.passages[row, places]
+    similarities = nearest.similarity[row, places]
+    to_rights = space.cosines(passages, rights.passages).max(axis=1)
+    right_similarity = space.right_similarity[row, document]
+    # Dot products have no common scale, so that their margin is a share of the right document's.
+    scale = abs(right_similarity) if space.by_dot_product else 1
+    largest = right_similarity - margin * scale
+    texts = []
+    for passage, similarity, cosine in zip(passages.tolist(), similarities, to_rights, strict=True):
         if rights.repeated(space.form(passage)):
-            left_out[SAME] += 1
+            refused[SAME] += 1
         elif space.held_out(passage):
-            left_out[HELD] += 1
-        elif cosine > near:
-            left_out[NEAR] += 1
-        elif not found.similarity[row, place] <= bar:
-            left_out[CLOSE] += 1
+            refused[HELD] += 1
+        elif cosine > NEAR_DUPLICATE:
+            refused[NEAR] += 1
+        elif similarity <= largest:
+            texts.append(space.passages[passage])
         else:
-            kept.append(space.passages[passage])
-    return kept
+            refused[CLOSE] += 1
+    return texts, refused
 
 
-def _mined(
-    corpus: Corpus[Any], triplets: tuple[Triplet, ...], left_out: Counter[str], ranks: tuple[int, int], margin: float
-) -> Mined:
-    bare = left_out[BARE]
-    if bare == len(triplets):
-        reasons = sorted((why for why in CURES if left_out[why]), key=lambda why: -left_out[why])
-        told = ", ".join(f"{left_out[why]:,} {why}" for why in reasons) or "all are right"
-        cure = CURES[reasons[0]] if reasons else "give more documents, or look further down with a larger --window"
-        raise InputError(
-            f"corpus {corpus.name!r}: none of its {len(triplets):,} questions has a document of ranks {ranks[0]} to "
-            f"{ranks[1]} that is wrong and {margin:g} less similar than the right one ({told}); {cure}"
-        )
-    notes = (f"{bare:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs",) * bool(
-        bare
+def _no_negatives(
+    corpus: Corpus[Any], questions: int, left_out: Counter[str], window: int, margin: float
+) -> InputError:
+    """Return the error that says why there is no negative, and what to do."""
+    reasons = [reason for reason in CURES if left_out[reason]]
+    reasons.sort(key=lambda reason: left_out[reason], reverse=True)
+    if reasons:
+        why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
+        cure = CURES[reasons[0]]
+    else:
+        why = "all are right"
+        cure = "give more documents, or look further down with a larger --window"
+    return InputError(
+        f"corpus {corpus.name!r}: none of its {questions:,} questions has a document of ranks 1 to {window} that is "
+        f"wrong and {margin:g} less similar than the right one ({why}); {cure}"
     )
-    return Mined(triplets, +left_out, notes)
-
-
-def _check(per_question: int, ranks: tuple[int, int], margin: float, near: float) -> None:
-    if per_question < 1:
-        raise SpecError(f"option 'per_question': must be 1 or more, is {per_question}")
-    if not 1 <= ranks[0] <= ranks[1]:
-        raise SpecError(f"option 'ranks': the first and the last rank, from 1; they are {ranks[0]} and {ranks[1]}")
-    if not 0 <= margin < 2:
-        raise SpecError(f"option 'margin': from 0 to below 2, is {margin}")
-    if not 0 < near <= 1:
-        raise SpecError(f"option 'near': a cosine above 0 and up to 1, is {near}")

@@ -1,45 +1,36 @@
 """Domain adaptation from request to verdict: split, trainings, the assay of all variants, the cards.
 
-Roychowdhury et al. (2024), section 2.4, with the same test questions for all variants, and with what adaptation cost
-elsewhere: retrieval of general questions, negations, composition, similarity.
+Roychowdhury et al. (2024), section 2.4, with the same test questions for all variants. The assay also measures what
+adaptation cost elsewhere: retrieval of general questions, negations, composition, similarity.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from embassay.adaptation import card, figures, gain, lineage
-from embassay.adaptation.domain import check_outside, general, loaded, watched
+from embassay.adaptation import card, figures, lineage, wording
+from embassay.adaptation.assay import VariantAssay
+from embassay.adaptation.domain import check_outside, general_corpora, load_corpora
+from embassay.adaptation.folder import AdaptationFolder
 from embassay.adaptation.making import Making
 from embassay.adaptation.material import Material, gather
-from embassay.adaptation.order import Order
-from embassay.adaptation.variants import AdaptationFolder, Stage
-from embassay.errors import OutputError, SpecError
-from embassay.plugins import DIAGNOSTICS
+from embassay.adaptation.request import AdaptRequest
+from embassay.adaptation.variants import BASE, Stage, planned_stages
+from embassay.encoders.neural.st import SentenceTransformersEncoder
+from embassay.errors import SpecError
 from embassay.result import Result
-from embassay.run.execute import execute
-from embassay.run.pages import layouts
-from embassay.run.plan import Plan, Task, limited, prepare
-from embassay.run.record import environment, settings_of
-from embassay.run.request import RunRequest
-from embassay.run.session import write_outcome, write_report
+from embassay.run.plan import limited
+from embassay.run.record import environment
 from embassay.run.specs import Spec
 from embassay.store.canonical import canonical, write
-from embassay.store.runs import RunFolder
+from embassay.training.base_model import find_base
+from embassay.training.fitness import check_device, check_objective
 from embassay.training.stage import spec_of
-from embassay.types import Corpus
-
-NO_SHIFT = (
-    "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
-    "general corpus of questions and documents; name one with --general"
-)
-
-DIMENSIONS = 384
-"""Of the vectors that stand in for a variant's when it is measured how long their assay takes."""
+from embassay.types import Corpus, Draws
 
 
 @dataclass(frozen=True)
@@ -64,144 +55,115 @@ class Adapted:
 
 @dataclass(frozen=True)
 class Adaptation:
-    """An adaptation whose input has been checked; nothing is written before :meth:`carry_out`."""
+    """An adaptation whose input has been checked. Nothing is written before :meth:`carry_out`.
 
-    order: Order
-    base: Any
+    Attributes
+    ----------
+    identity
+        What makes the adaptation this one, as JSON values: base, data, split, seed.
+    """
+
+    request: AdaptRequest
+    base: SentenceTransformersEncoder
     material: Material
     general: tuple[Corpus[Any], ...]
     stages: tuple[Stage, ...]
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    identity: Mapping[str, Any]
 
     @classmethod
-    def of(cls, order: Order) -> Adaptation:
-        """Resolve and check everything.
+    def prepare(cls, request: AdaptRequest) -> Adaptation:
+        """Load the corpora, find the base, and check everything that can be checked before training.
 
         Raises
         ------
         InputError
             For the first thing that cannot be used.
         """
-        from embassay.training.base_model import find_base
-        from embassay.training.fitness import check_device, check_objective
-
-        if "," in str(order.out):
-            raise SpecError(f"{order.out}: a comma ends a spec; choose a folder without one with -o")
-        trainings = order.stages()
-        base = replace(find_base(order.base), device=order.device)
-        check_device(order.device)
-        check_outside(order, base.found.folder)
-        corpora = whole = loaded(order.corpora)
-        if order.limit is not None:
-            corpora = [limited(corpus, order.limit, order.seed) for corpus in whole]
-        material = gather(corpora, by=order.by, test=order.test, seed=order.seed)
-        asked = {
+        options = request.options
+        # First what needs no file, then the base, then the corpora: a mistake is found as early as possible.
+        if "," in str(request.out):
+            raise SpecError(f"{request.out}: a comma ends a spec; choose a folder without one with -o")
+        Draws(options.seed, options.resamples)
+        stages = planned_stages(options)
+        base = replace(find_base(request.base), device=options.device)
+        check_device(options.device)
+        check_outside(request, base.found.folder)
+        whole = load_corpora(request.corpora)
+        corpora = whole
+        if options.limit is not None:
+            corpora = [limited(corpus, options.limit, options.seed) for corpus in whole]
+        material = gather(corpora, by=options.by, test=options.test, seed=options.seed)
+        # A corpus of the domain is not general either where --limit has left out some of its questions.
+        general = general_corpora(request.general, whole, material)
+        identity = {
             "base": base.fingerprint,
             "corpora": [[corpus.name, corpus.fingerprint] for corpus in corpora],
-            "split": {"by": order.by, "test": order.test},
-            "seed": order.seed,
-            **({"options": dict(base.given)} if base.given else {}),
+            "split": {"by": options.by, "test": options.test},
+            "seed": options.seed,
         }
-        found = cls(order, base, material, general(order.general, whole, material), trainings, asked)
-        found.folder.check(asked, trainings, order.overwrite)
+        if base.given:
+            identity["options"] = dict(base.given)
+        adaptation = cls(request, base, material, general, stages, identity)
+        adaptation.folder.check(identity, stages, request.overwrite)
         lineage.check_unlearnt(base.found.folder, material)
-        for stage in trainings:
+        for stage in stages:
             if stage.kind == "pretrain":
-                check_objective(base, stage.options["objective"])
-        found.base_plan()
-        return found
+                check_objective(base, options.objective)
+        _ = adaptation.assay.base_plan  # whatever the assay would refuse is refused before training
+        return adaptation
 
     @property
     def making(self) -> Making:
         """The trainings."""
-        return Making(self.order, self.base, self.material, self.stages)
+        return Making(self.request, self.base, self.material, self.stages)
+
+    @cached_property
+    def assay(self) -> VariantAssay:
+        """The assay of the variants."""
+        base = Spec(f"st:{self.base.target}", BASE, self.base.given)
+        return VariantAssay(self.request, base, self.material.tests, self.general)
 
     @property
     def folder(self) -> AdaptationFolder:
         """Where the variants are kept."""
-        return AdaptationFolder(self.order.out)
+        return AdaptationFolder(self.request.out)
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def domain(self) -> tuple[str, ...]:
         """The labels of the corpora of the domain."""
         return tuple(test.name for test in self.material.tests)
 
-    @property
-    def request(self) -> RunRequest:
-        """What the assay of the variants is asked to be."""
-        o = self.order
-        return RunRequest(
-            out=o.out / "run",
-            seed=o.seed,
-            resamples=o.resamples,
-            device=o.device,
-            texts=o.texts,
-            cache=(o.cache or "default") if o.use_cache else None,
-            quiet=o.quiet,
-            baselines=False,
-            robustness=True,
-        )
-
-    def plan(self, encoders: Sequence[Spec]) -> Plan:
-        """Return the plan of the assay: test questions, general corpora, and the shift between them."""
-        corpora = (*self.material.tests, *self.general)
-        # All pairs: what both stages gain is also set against fine-tuning alone.
-        by_shape = watched()
-        names = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
-        plan = prepare(replace(self.request, encoders=encoders, corpora=corpora, diagnostics=tuple(names)))
-        return replace(plan, tasks=(*plan.tasks, *self._shifts()))
-
-    def base_plan(self) -> Plan:
-        """Return the plan for the base alone: what can be known before anything is trained."""
-        return self.plan([self._base_spec])
-
-    @property
-    def _base_spec(self) -> Spec:
-        """The base with its options, as the assay takes it."""
-        return Spec(f"st:{self.base.target}", gain.BASE, self.base.given)
-
     def notes(self) -> tuple[str, ...]:
-        """Return what to know before training, a sentence each: of the split, the corpora and the base."""
-        return tuple(dict.fromkeys((*self.material.warnings(), *self.base_plan().notes)))
+        """Return what to know before training, one sentence each: about the split, the corpora and the base."""
+        return tuple(dict.fromkeys((*self.material.warnings(), *self.assay.base_plan.notes)))
 
-    def _shifts(self) -> Iterator[Task]:
-        """Yield the tasks that set each corpus of the domain beside the first general one of questions."""
-        shift = DIAGNOSTICS.module("shift")
-        beside = self._beside
-        for test in self.material.tests if beside else ():
-            options = {"domain": test.name, "general": beside.name}  # type: ignore[union-attr]
-            diagnostic = shift.create(**options)
-            yield Task("shift", diagnostic, diagnostic.join(test, beside), options)
-
-    @property
-    def _beside(self) -> Corpus[Any] | None:
-        """The first general corpus of questions and documents."""
-        return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
-
-    def scoring(self) -> float:
-        """Return how many seconds the assay of one variant takes beside its encoding: measured on counted words."""
-        plan = self.plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
-        start = time.perf_counter()
-        execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
-        return time.perf_counter() - start
-
-    def unseen(self) -> tuple[str, ...]:
-        """Say what the assay does not look at, a sentence each."""
-        return () if self._beside else (NO_SHIFT,)
-
-    @property
-    def split_in_words(self) -> str:
-        """How many questions are for what."""
-        s, o = self.material.split, self.order
-        bare = sum(not sample.right for test in self.material.tests for sample in test.samples)
-        unanswered = f" ({bare:,} of them without an answer)" if bare else ""
+    def split_summary(self) -> str:
+        """Return the numbers of training, dev and test questions, and how they were divided."""
+        split, options = self.material.split, self.request.options
+        unanswered = 0
+        for test in self.material.tests:
+            unanswered += sum(not question.right for question in test.samples)
+        tested = f"{len(split.test):,} to test"
+        if unanswered:
+            tested += f" ({unanswered:,} of them without an answer)"
         return (
-            f"{len(s.train):,} to learn from, {len(s.dev):,} to stop by, {len(s.test):,} to test{unanswered}; "
-            f"divided by {o.by}, seed {o.seed}"
+            f"{len(split.train):,} to learn from, {len(split.dev):,} to stop by, {tested}; "
+            f"divided by {options.by}, seed {options.seed}"
         )
+
+    def split_record(self) -> dict[str, Any]:
+        """Return the content of ``split.json``."""
+        options = self.request.options
+        return {
+            "by": options.by,
+            "test": options.test,
+            "seed": options.seed,
+            "corpora": self.material.ids(),
+            "learnt": lineage.record(self.base.found.folder, self.material),
+        }
 
     def carry_out(self) -> Adapted:
-        """Train what is not there yet, assay all variants, write verdict and cards.
+        """Train what is not trained yet, assay all variants, write verdict and cards.
 
         Raises
         ------
@@ -210,109 +172,48 @@ class Adaptation:
         OutputError
             If the folder cannot be written to.
         """
-        say = self.order.say
-        say(f"questions: {self.split_in_words}")
+        request = self.request
+        request.say(f"questions: {self.split_summary()}")
         for note in self.notes():
-            say(note)
-        mined = self.making.mined()  # before anything is written: there may be nothing to learn from
-        self.folder.open(self.asked, self.stages, self.order.overwrite)
-        write(self.order.out / lineage.SPLIT, canonical(self._split()))
+            request.say(note)
+        # The negatives come before anything is written: there may be nothing to learn from.
+        mined = self.making.mined()
+        self.folder.open(self.identity, self.stages, request.overwrite)
+        write(request.out / lineage.SPLIT, canonical(self.split_record()))
         self.making.carry_out(mined)
-        result, headlines = self._assay()
-        said = gain.verdict(result, headlines, self.own, card.evaluations(self._facts()))
-        lines = (*said, *self.unseen())
-        self._write(result, said, lines)
-        return Adapted(self.order.out, result, self._models(), lines)
+        specs = {stage.variant: spec_of(self.folder.place(stage)) for stage in self.stages}
+        result, headlines = self.assay.run([Spec(spec, variant) for variant, spec in specs.items()])
+        facts = {stage.variant: self.folder.finished(stage) or {} for stage in self.stages}
+        sentences = wording.verdict(result, headlines, self.domain, card.evaluations(facts))
+        verdict = (*sentences, *self.assay.limitations())
+        self._write_verdict(result, verdict)
+        self._write_cards(result, facts, sentences)
+        return Adapted(request.out, result, {BASE: request.base, **specs}, verdict)
 
-    def _split(self) -> dict[str, Any]:
-        """Return what ``split.json`` says."""
-        o, learnt = self.order, lineage.record(self.base.found.folder, self.material)
-        return {"by": o.by, "test": o.test, "seed": o.seed, "corpora": self.material.ids(), "learnt": learnt}
+    def _write_verdict(self, result: Result, verdict: Sequence[str]) -> None:
+        """Write ``verdict.md``: the sentences, and a table of all variants."""
+        rows = figures.quoted(result, self.domain, [encoder.name for encoder in result.encoders])
+        lines = ["# Verdict", ""]
+        lines += (f"- {sentence}" for sentence in verdict)
+        lines += ["", *figures.of_variants(result, self.domain)]
+        lines += ["", f"Signature of the figures: {figures.signature(rows)}", ""]
+        write(self.request.out / "verdict.md", "\n".join(lines).encode())
 
-    def _assay(self) -> tuple[Result, gain.Headlines]:
-        """Assay all variants into the run's folder; return the result, and the item values of its headlines."""
-        start = time.perf_counter()
-        run = RunFolder(self.order.out / "run")
-        variants = [Spec(spec_of(self.folder.place(s)), s.variant) for s in self.stages]
-        plan = self.plan([self._base_spec, *variants])
-        settings = settings_of(plan)
-        try:
-            run.open(settings)
-        except OutputError:
-            run.open(settings, overwrite=True)  # of other variants or general corpora: ours, and made anew
-        outcome = execute(plan, run)
-        record = write_outcome(run, plan, outcome, time.perf_counter() - start)
-        outcome.check()
-        write_report(run, outcome.result, layouts(outcome.result), record)
-        return outcome.result, _headlines(plan, run)
-
-    def _write(self, result: Result, said: Sequence[str], lines: Sequence[str]) -> None:
-        """Write the verdict with the figures of all variants, and a card into each variant's folder.
-
-        Parameters
-        ----------
-        said
-            What may be said of the variants.
-        lines
-            The same, and what was not looked at.
-        """
-        body = "\n".join(f"- {line}" for line in lines)
-        table = "\n".join(figures.of_variants(result, self.own))
-        rows = figures.quoted(result, self.own, [e.name for e in result.encoders])
-        text = f"# Verdict\n\n{body}\n\n{table}\n\nSignature of the figures: {figures.signature(rows)}\n"
-        write(self.order.out / "verdict.md", text.encode())
-        origin, facts = self._origin(), self._facts()
-        for stage in self.stages:
-            first = [s for s in self.stages if s.variant == stage.start]
-            text = card.card_of(stage, (*first, stage), facts, origin, result, self.own, said)
-            write(self.folder.place(stage) / "README.md", text.encode())
-
-    def _origin(self) -> card.Origin:
-        """Return what all variants have in common, for their cards."""
-        learnt = [
-            (test.name, fingerprint, test.licence)
-            for test, (_, fingerprint) in zip(self.material.tests, self.asked["corpora"], strict=True)
-        ]
-        return card.Origin(
-            self.order.base,
-            self.base.fingerprint,
-            self.split_in_words,
-            {name: str(version) for name, version in environment()["packages"].items()},
-            learnt,
-            card.hub_name(self.base.target, self.base.found.folder),
+    def _write_cards(self, result: Result, facts: Mapping[str, Mapping[str, Any]], verdict: Sequence[str]) -> None:
+        """Write a model card into the folder of each variant."""
+        fingerprints = [fingerprint for _, fingerprint in self.identity["corpora"]]
+        origin = card.Origin(
+            base=self.request.base,
+            fingerprint=self.base.fingerprint,
+            split=self.split_summary(),
+            versions={name: str(version) for name, version in environment()["packages"].items()},
+            learnt=[
+                (test.name, fingerprint, test.licence)
+                for test, fingerprint in zip(self.material.tests, fingerprints, strict=True)
+            ],
+            hub=card.hub_name(self.base.target, self.base.found.folder),
         )
-
-    def _facts(self) -> dict[str, Any]:
-        """Return what was found when each variant was trained."""
-        return {stage.variant: self.folder.finished(stage) or {} for stage in self.stages}
-
-    def _models(self) -> dict[str, str]:
-        own = {stage.variant: spec_of(self.folder.place(stage)) for stage in self.stages}
-        return {gain.BASE: self.order.base, **own}
-
-
-def _headlines(plan: Plan, run: RunFolder) -> gain.Headlines:
-    """Return the item values of each diagnostic's headline, from the scores that a run's folder keeps.
-
-    Raises
-    ------
-    OutputError
-        If a score cannot be read again.
-    """
-    found = {}
-    for task in plan.tasks:
-        headline_of = getattr(task.diagnostic, "headline", None)
-        if headline_of is None:
-            continue
-        # These encoders learn nothing from a corpus: the scores are those of the encoders as they are.
-        kept = {entry.label: run.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
-        scores = [score for score in kept.values() if score is not None]
-        if len(scores) < len(kept):
-            lost = ", ".join(label for label, score in kept.items() if score is None)
-            raise OutputError(
-                f"{run.path}: the scores of {lost} ({task.name} on {task.corpus.name}) cannot be read again"
-            )
-        headline = headline_of(scores)
-        if headline is not None:
-            found[task.name, task.corpus.name] = headline
-    return found
+        for stage in self.stages:
+            before = [other for other in self.stages if other.variant == stage.start]
+            text = card.card_of([*before, stage], facts, origin, result, self.domain, verdict)
+            write(self.folder.place(stage) / "README.md", text.encode())

@@ -14,7 +14,6 @@ from embassay.engine.topk import search
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import normalised
 from embassay.types import Corpus, Encoder
-from embassay.vectors import Found
 
 Ints = NDArray[np.int64]
 
@@ -28,11 +27,11 @@ class Rights:
     documents
         Places of the right documents.
     passages
-        All of their passages.
+        Places of all of their passages.
     texts
-        Those passages' texts; none where there is one only.
+        The texts of those passages; empty if there is only one.
     forms
-        Those texts in normalised form, a blank on either side.
+        Those texts in the form of :meth:`Space.form`.
     """
 
     documents: frozenset[int]
@@ -41,80 +40,115 @@ class Rights:
     forms: frozenset[str]
 
     def repeated(self, form: str) -> bool:
-        """Say whether a text, in that form, is a right one, a part of one, or more than one."""
+        """Return whether a text, in that form, equals a right one, occurs in one or contains one."""
         return form in self.forms or any(form in right or right in form for right in self.forms)
 
 
 class Space:
-    """The questions and passages as vectors, and the documents nearest to each question."""
+    """The questions and passages as vectors, and the documents nearest to each question.
+
+    Attributes
+    ----------
+    documents
+        The place of each document by its id.
+    starts
+        (documents + 1,) the place of each document's first passage; the last is the number of passages.
+    nearest
+        For each question its nearest documents.
+    right_similarity
+        The similarity of a question and a right document by (row of the question, place of the document).
+    """
 
     def __init__(
-        self, corpus: Corpus[Any], questions: Sequence[Question], encoder: Encoder, last: int, held_out: Collection[str]
+        self,
+        corpus: Corpus[Any],
+        questions: Sequence[Question],
+        encoder: Encoder,
+        window: int,
+        held_out: Collection[str],
     ):
         self.questions = questions
         self.documents = {document.id: place for place, document in enumerate(corpus.documents)}
-        self.starts = np.cumsum([0, *(len(d.passages) for d in corpus.documents)])
+        self.starts = np.cumsum([0, *(len(document.passages) for document in corpus.documents)])
         self.passages: list[str] = [text for document in corpus.documents for text in document.passages]
-        self.relative = encoder.card.similarity == "dot"
-        asked = encoder.encode([q.question for q in questions], "query")
-        rows = encoder.encode(self.passages, "document")
-        pairs = [(row, self.documents[d]) for row, q in enumerate(questions) for d in dict.fromkeys(q.right)]
-        self.found: Found = search(
-            asked,
-            rows,
-            k=last,
+        self.by_dot_product = encoder.card.similarity == "dot"
+
+        self._question_vectors = encoder.encode([question.question for question in questions], "query")
+        vectors = encoder.encode(self.passages, "document")
+        self._unit_vectors = _normalise(vectors)
+        self._compared_vectors = vectors if self.by_dot_product else self._unit_vectors
+        pairs = [(row, self.documents[name]) for row, q in enumerate(questions) for name in dict.fromkeys(q.right)]
+        self.nearest = search(
+            self._question_vectors,
+            vectors,
+            k=window,
             measure=encoder.card.similarity,
             starts=self.starts[:-1],
             pairs=np.array(pairs, dtype=np.int64),
         )
-        self.own = dict(zip(pairs, self.found.own.tolist(), strict=True))
-        self._asked, self._unit = asked, _unit(rows)
-        self._compared = rows if self.relative else self._unit
+        self.right_similarity = dict(zip(pairs, self.nearest.own.tolist(), strict=True))
+
         self._forms: dict[int, str] = {}
-        places = [self.documents[name] for name in held_out]
-        self._held_out = {self.form(p) for d in places for p in range(self.starts[d], self.starts[d + 1])}
-        self._asked_alike: defaultdict[str, set[int]] = defaultdict(set)
+        self._held_out_forms = {
+            self.form(passage) for name in held_out for passage in self._passages_of(self.documents[name]).tolist()
+        }
+        # Questions of one text share their right documents.
+        self._right_documents: defaultdict[str, set[int]] = defaultdict(set)
         for question in questions:
-            self._asked_alike[normalised(question.question)].update(self.documents[name] for name in question.right)
+            places = {self.documents[name] for name in question.right}
+            self._right_documents[normalised(question.question)] |= places
         self._rights: dict[frozenset[int], Rights] = {}
 
     def rights(self, row: int) -> Rights:
         """Return what answers a question, or another one of its text."""
-        documents = frozenset(self._asked_alike[normalised(self.questions[row].question)])
+        documents = frozenset(self._right_documents[normalised(self.questions[row].question)])
         if documents not in self._rights:
-            passages = np.concatenate([np.arange(self.starts[p], self.starts[p + 1]) for p in sorted(documents)])
-            texts = tuple(dict.fromkeys(self.passages[p] for p in passages))
-            forms = frozenset(map(self.form, passages.tolist()))
-            self._rights[documents] = Rights(documents, passages, texts if len(texts) > 1 else (), forms)
+            self._rights[documents] = self._rights_of(documents)
         return self._rights[documents]
 
+    def _rights_of(self, documents: frozenset[int]) -> Rights:
+        passages = np.concatenate([self._passages_of(document) for document in sorted(documents)])
+        texts = tuple(dict.fromkeys(self.passages[passage] for passage in passages))
+        forms = frozenset(map(self.form, passages.tolist()))
+        if len(texts) == 1:
+            texts = ()
+        return Rights(documents, passages, texts, forms)
+
     def form(self, passage: int) -> str:
-        """Return a passage's text in normalised form, a blank on either side, so that parts of it are whole words."""
+        """Return a passage's normalised text between two blanks, so that only whole words of it are found in it."""
         if passage not in self._forms:
             self._forms[passage] = f" {normalised(self.passages[passage])} "
         return self._forms[passage]
 
     def held_out(self, passage: int) -> bool:
-        """Say whether a passage is one of a document that is held out, or has its text."""
-        return self.form(passage) in self._held_out
+        """Return whether a passage is one of a held-out document, or has the text of one."""
+        return self.form(passage) in self._held_out_forms
 
     def text(self, row: int, document: int) -> str:
         """Return the passage of a right document that is nearest to the question."""
-        first, last = (int(place) for place in self.starts[document : document + 2])
-        if last - first == 1:
-            return self.passages[first]
-        scores = self._compared[first:last] @ self._asked[row : row + 1].T
-        scores = scores.toarray() if hasattr(scores, "toarray") else scores
-        return self.passages[first + int(np.asarray(scores).ravel().argmax())]
+        passages = self._passages_of(document)
+        nearest = 0
+        if len(passages) > 1:
+            scores = self._compared_vectors[passages] @ self._question_vectors[row : row + 1].T
+            nearest = int(_dense(scores).argmax())
+        return self.passages[int(passages[nearest])]
 
     def cosines(self, passages: Ints, others: Ints) -> NDArray[np.float64]:
-        """Return the (p, o) cosines of passages with others."""
-        found = self._unit[passages] @ self._unit[others].T
-        return np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
+        """Return the (p, o) cosines of passages with other passages."""
+        cosines = self._unit_vectors[passages] @ self._unit_vectors[others].T
+        return _dense(cosines).astype(np.float64)
+
+    def _passages_of(self, document: int) -> Ints:
+        return np.arange(self.starts[document], self.starts[document + 1])
 
 
-def _unit(rows: Any) -> Any:
+def _dense(matrix: Any) -> NDArray[Any]:
+    """Return a product of dense or of sparse matrices as an array."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+def _normalise(vectors: Any) -> Any:
     """Return rows at unit length; zero rows stay."""
     from sklearn.preprocessing import normalize
 
-    return normalize(rows)
+    return normalize(vectors)

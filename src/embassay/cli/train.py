@@ -1,21 +1,21 @@
-"""``embassay train``: the commands that train an encoder on a text, and what they say."""
+"""``embassay train``: the commands that train an encoder on a text, and what they print."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
 from embassay.errors import InputError
+from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:
     from embassay.training.shared import Trained
 
 FINE = 0
-
 train = App(
     name="train",
     help="Train an encoder on a text of one sentence a line; a training that was stopped goes on.",
@@ -23,22 +23,14 @@ train = App(
 )
 Out = Annotated[Path, Parameter(name=("-o", "--out"))]
 Overwrite = Annotated[bool, Parameter(negative="")]
+Options = WordsOptions | ParagraphsOptions | UraeOptions
+Flattened = Parameter(name="*", negative="")
+WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
 
 
 @train.command(name="words")
 def train_words(
-    *,
-    text: Path,
-    out: Out,
-    model: Literal["skipgram", "cbow"] = "skipgram",
-    dim: int = 300,
-    window: int = 5,
-    min_count: int | None = None,
-    epochs: int = 5,
-    negative: int = 5,
-    tokens: Literal["words", "treebank"] = "words",
-    seed: int = 0,
-    overwrite: Overwrite = False,
+    *, text: Path, out: Out, options: Annotated[WordsOptions, Flattened] = WORDS, overwrite: Overwrite = False
 ) -> int:
     """Learn a vector for each word (word2vec).
 
@@ -48,44 +40,17 @@ def train_words(
         File with one sentence a line.
     out
         Folder to write.
-    model
-        skipgram: a word tells the words around it; cbow: they tell the word.
-    dim
-        Number of dimensions.
-    window
-        How many words to each side a word is learnt with.
-    min_count
-        How often a word has to occur; 5, or less for a small text.
-    epochs
-        How often the text is read.
-    negative
-        Random words that each word is told apart from.
-    tokens
-        How lower-cased sentences are cut: words, or treebank (nltk).
-    seed
-        Of every random draw.
     overwrite
         Replace another model that the folder holds.
     """
-    from embassay.training.words import train
+    from embassay.training import words
 
-    options = {"model": model, "dim": dim, "window": window, "min_count": min_count, "epochs": epochs}
-    return _train(train, text, out, overwrite, seed=seed, negative=negative, tokens=tokens, **options)
+    return _train(words.train, text, out, options, overwrite)
 
 
 @train.command(name="paragraphs")
 def train_paragraphs(
-    *,
-    text: Path,
-    out: Out,
-    model: Literal["dm", "dbow"] = "dm",
-    dim: int = 300,
-    window: int = 8,
-    min_count: int | None = None,
-    epochs: int = 20,
-    tokens: Literal["words", "treebank"] = "words",
-    seed: int = 0,
-    overwrite: Overwrite = False,
+    *, text: Path, out: Out, options: Annotated[ParagraphsOptions, Flattened] = PARAGRAPHS, overwrite: Overwrite = False
 ) -> int:
     """Learn paragraph vectors (PV-DM, PV-DBOW).
 
@@ -95,43 +60,17 @@ def train_paragraphs(
         File with one sentence a line.
     out
         Folder to write.
-    model
-        dm: a word is told from its sentence and the words around it; dbow: from its sentence alone.
-    dim
-        Number of dimensions.
-    window
-        How many words to each side are the context, for dm.
-    min_count
-        How often a word has to occur; 5, or less for a small text.
-    epochs
-        How often the text is read.
-    tokens
-        How lower-cased sentences are cut: words, or treebank (nltk).
-    seed
-        Of every random draw.
     overwrite
         Replace another model that the folder holds.
     """
-    from embassay.training.paragraphs import train
+    from embassay.training import paragraphs
 
-    options = {"model": model, "dim": dim, "window": window, "min_count": min_count, "epochs": epochs}
-    return _train(train, text, out, overwrite, seed=seed, tokens=tokens, **options)
+    return _train(paragraphs.train, text, out, options, overwrite)
 
 
 @train.command(name="urae")
 def train_urae(
-    *,
-    text: Path,
-    out: Out,
-    dim: int | None = None,
-    epochs: int = 10,
-    trees: Literal["right", "balanced", "link-parser", "brackets"] = "right",
-    words: str = "",
-    normalize: Annotated[bool, Parameter(negative="")] = False,
-    decay: float = 1e-5,
-    rate: float = 0.01,
-    seed: int = 0,
-    overwrite: Overwrite = False,
+    *, text: Path, out: Out, options: Annotated[UraeOptions, Flattened] = URAE, overwrite: Overwrite = False
 ) -> int:
     """Learn to fold and unfold sentences (unfolding recursive autoencoder).
 
@@ -141,38 +80,21 @@ def train_urae(
         File with one sentence a line; with --trees brackets one bracketed parse a line.
     out
         Folder to write.
-    dim
-        Number of dimensions; 200, or that of the vectors in --words.
-    epochs
-        How often the text is read.
-    trees
-        Where a sentence's tree comes from: right (right-branching), balanced, link-parser (the program), brackets.
-    words
-        File of word vectors, or a folder that 'embassay train words' wrote; they stay as they are. Learnt otherwise.
-    normalize
-        Scale each inner node to unit length.
-    decay
-        Weight of the squared weights in the loss.
-    rate
-        Learning rate of AdaGrad.
-    seed
-        Of every random draw.
     overwrite
         Replace another model that the folder holds.
     """
-    from embassay.training.urae import train
+    from embassay.training import urae
 
-    options = {"dim": dim, "epochs": epochs, "trees": trees, "words": words, "normalize": normalize}
-    return _train(train, text, out, overwrite, seed=seed, decay=decay, rate=rate, **options)
+    return _train(urae.train, text, out, options, overwrite)
 
 
-def _train(trainer: Callable[..., Trained], text: Path, out: Path, overwrite: bool, **options: Any) -> int:
-    """Train, and say where the model is and how it is used."""
+def _train(trainer: Callable[..., Trained], text: Path, out: Path, options: Options, overwrite: bool) -> int:
+    """Train, and print where the model is and how it is used."""
     from embassay.run.progress import Bar
 
     try:
         with Bar().training(f"train {out}") as advance:
-            trained = trainer(text, out, overwrite=overwrite, advance=advance, **options)
+            trained = trainer(text, out, options, overwrite=overwrite, advance=advance)
     except MemoryError:
         raise InputError("not enough memory; fewer words, a smaller --dim or a smaller --window take less") from None
     for line in (*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}"):

@@ -63,8 +63,10 @@ class BeirModel:
             If a document has no text, or one that is no str.
         """
         if isinstance(corpus, Mapping):
-            corpus = [dict(zip(corpus, values, strict=True)) for values in zip(*corpus.values(), strict=True)]
-        return dense(self.encoder, [self._text(place, document) for place, document in enumerate(corpus)], "document")
+            fields = corpus.keys()
+            corpus = [dict(zip(fields, values, strict=True)) for values in zip(*corpus.values(), strict=True)]
+        texts = [self._text(place, document) for place, document in enumerate(corpus)]
+        return dense(self.encoder, texts, "document")
 
     def _text(self, place: int, document: Mapping[str, str | None] | str) -> str:
         if isinstance(document, str):
@@ -74,7 +76,11 @@ class BeirModel:
         if "text" not in document:
             raise SpecError(f"document {place} has no text; its fields: {', '.join(document) or 'none'}")
         title, text = document.get("title"), document["text"]
-        for name, value in (("title", "" if title is None else title), ("text", text)):
+        if title is None:
+            title = ""
+        for name, value in (("title", title), ("text", text)):
             if not isinstance(value, str):
                 raise SpecError(f"document {place}, field {name!r}: must be a str, is {type(value).__name__}")
-        return f"{title}{self.sep}{text}".strip() if title else str(text).strip()
+        if not title:
+            return str(text).strip()
+        return f"{title}{self.sep}{text}".strip()

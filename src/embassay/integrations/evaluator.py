@@ -6,34 +6,28 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from embassay.diagnostics.base import meaning_of
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
-from embassay.result import Result, Row
-from embassay.run.execute import execute
+from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
+from embassay.integrations.live import LiveEncoder
+from embassay.result import Row
 from embassay.run.pages import layouts
-from embassay.run.plan import prepare
-from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
-from embassay.types import Card, Corpus, Encoder
-from embassay.vectors import Similarity
+from embassay.types import Corpus, Draws, Encoder
 
-LABEL = "model"
 PAIRED = "shift"
-"""The diagnostic that sets two corpora side by side."""
+"""The diagnostic of two corpora side by side."""
 Source = str | Corpus[Any]
 RESAMPLES = 100
-"""Of every bootstrap: the intervals are not shown."""
+"""Resamples of every bootstrap. Few are enough: the intervals are not shown."""
 
 
 def evaluator(
@@ -75,131 +69,100 @@ def evaluator(
     """
     if batch < 1:
         raise SpecError(f"batch must be 1 or more, is {batch}")
-    watch = _Watch(*_understood(corpus, diagnostic), seed, batch)
+    corpora, spec = _corpora_and_diagnostic(corpus, diagnostic)
+    watched = _Watched(corpora, spec, Draws(seed, RESAMPLES))
     # A stand-in for the model: what is wrong is said now, and not after an hour of training.
-    figures, headline = watch.figures(load_encoder("random,dim=8"))
-    if quantity and quantity not in figures:
-        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures)
-    neither = meaning_of(watch.diagnostic.head).neither
+    figures = watched.figures(load_encoder(STAND_IN))
+    if quantity and quantity not in figures.values:
+        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
+    neither = meaning_of(spec.head).neither
     if quantity.startswith(neither):
         raise SpecError(f"quantity {quantity!r}: neither more nor less of it is better, so it chooses no checkpoint")
-    kind: Any = _evaluator()
-    return kind(watch, name or watch.corpora[0].name, quantity or ("" if headline.startswith(neither) else headline))
+    if not quantity and not figures.headline.startswith(neither):
+        quantity = figures.headline
+    kind: Any = _evaluator_class()
+    return kind(watched, name or corpora[0].name, quantity, batch)
 
 
-def _understood(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[tuple[Corpus[Any], ...], Spec]:
-    """Return the corpora, loaded, and the diagnostic with the labels of a pair."""
-    sources, spec = corpus if isinstance(corpus, tuple) else (corpus,), parse(diagnostic, "diagnostic")
-    if len(sources) != (2 if spec.head == PAIRED else 1):
+def live_model(model: Any, batch: int = 32) -> LiveEncoder:
+    """Return a ``SentenceTransformer`` in training as an encoder, with its own prompt for each role.
+
+    Parameters
+    ----------
+    batch
+        Texts that go through the model together.
+    """
+    methods = {"query": "encode_query", "document": "encode_document", "text": "encode"}
+    prompts = by_role(getattr(model, "prompts", None) or {}, getattr(model, "default_prompt_name", None))
+
+    def vectors(texts: Sequence[str], role: Role) -> Any:
+        encode = getattr(model, methods[role])
+        return encode(
+            list(texts), prompt=prompts[role], batch_size=batch, show_progress_bar=False, convert_to_numpy=True
+        )
+
+    by_dot_product = str(getattr(model, "similarity_fn_name", None)) == "dot"
+    return LiveEncoder(vectors, "dot" if by_dot_product else "cosine")
+
+
+def _corpora_and_diagnostic(
+    corpus: Source | tuple[Source, Source], diagnostic: str
+) -> tuple[tuple[Corpus[Any], ...], Spec]:
+    """Load the corpora; return them and the diagnostic, which gets the labels of a pair as options."""
+    sources = corpus if isinstance(corpus, tuple) else (corpus,)
+    spec = parse(diagnostic, "diagnostic")
+    if spec.head == PAIRED and len(sources) != 2:
         raise SpecError(
             f"diagnostic {PAIRED!r} needs two corpora, the domain's and a general one: give a pair (domain, general)"
-            if spec.head == PAIRED
-            else f"diagnostic {spec.head!r} looks at one corpus; a pair (domain, general) is for {PAIRED!r}"
         )
+    if spec.head != PAIRED and len(sources) != 1:
+        raise SpecError(f"diagnostic {spec.head!r} looks at one corpus; a pair (domain, general) is for {PAIRED!r}")
     loaded = tuple(source if isinstance(source, Corpus) else load_corpus(source) for source in sources)
-    labels = dict(zip(("domain", "general"), (c.name for c in loaded), strict=True)) if len(loaded) == 2 else {}
-    return loaded, replace(spec, options={**spec.options, **labels})
+    if spec.head == PAIRED:
+        domain, general = loaded
+        spec = replace(spec, options={**spec.options, "domain": domain.name, "general": general.name})
+    return loaded, spec
 
 
 @dataclass(frozen=True)
-class LiveModel:
-    """A model in training as an encoder: no cache, its own prompts for each role.
-
-    Attributes
-    ----------
-    model
-        A ``SentenceTransformer``.
-    batch
-        Texts that go through it together.
-    """
-
-    model: Any
-    batch: int = 32
-    name: str = LABEL
-    fingerprint: str = "live"
-
-    @property
-    def card(self) -> Card:
-        """What the model compares by; its vectors are never kept."""
-        own = str(getattr(self.model, "similarity_fn_name", None) or "cosine")
-        similarity: Similarity = "dot" if own == "dot" else "cosine"
-        return Card("live", cached=False, similarity=similarity)
-
-    def fit(self, texts: Sequence[str]) -> Encoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
-        """Return (n, d) float32, each text with its role's prompt."""
-        way = {"query": "encode_query", "document": "encode_document", "text": "encode"}[role]
-        own, default = (getattr(self.model, name, None) for name in ("prompts", "default_prompt_name"))
-        rows = getattr(self.model, way)(
-            list(texts),
-            prompt=by_role(own or {}, default)[role],
-            batch_size=self.batch,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
-        return np.asarray(rows, dtype=np.float32)
-
-
-@dataclass(frozen=True)
-class _Watch:
+class _Watched:
     """One diagnostic on one corpus, or on a pair."""
 
     corpora: tuple[Corpus[Any], ...]
     diagnostic: Spec
-    seed: int
-    batch: int
+    draws: Draws
 
-    def figures(self, encoder: Encoder) -> tuple[Mapping[str, float], str]:
-        """Return the figures of the diagnostic's first table by name, and the name of its headline."""
-        request = RunRequest(
-            [encoder],
-            self.corpora,
-            [self.diagnostic],
-            seed=self.seed,
-            resamples=RESAMPLES,
-            baselines=False,
-            quiet=True,
-        )
-        outcome = execute(prepare(request), workers=1)
-        outcome.check()
-        return _figures(outcome.result)
+    def figures(self, encoder: Encoder) -> Figures[float]:
+        """Return the figures of the diagnostic's first table; NaN where undefined.
 
-
-def _figures(result: Result) -> tuple[dict[str, float], str]:
-    """Return (figures by name, the headline's name) of a result of one encoder and one diagnostic."""
-    (diagnostic,) = layouts(result)
-    columns = layouts(result)[diagnostic].headline.columns
-    found: dict[str, float] = {}
-    for column in columns:
-        wanted = (column.quantity, column.subset, column.condition)
-        row = next((r for r in result.rows if (r.quantity, r.subset, r.condition) == wanted and r.encoder), None)
-        if row is not None:
-            found[_name(row)] = float("nan") if row.value is None else row.value
-    if not found:
-        raise SpecError(f"diagnostic {diagnostic!r} has no figure of its first table on this corpus")
-    verdict = result.verdicts[0]
-    headline = next(
-        (
-            _name(row)
-            for row in result.rows
-            if (row.quantity, row.subset, row.condition) == (verdict.quantity, verdict.subset, verdict.condition)
-        ),
-        "",
-    )
-    return found, headline if headline in found else next(iter(found))
+        Raises
+        ------
+        SpecError
+            If there is none.
+        """
+        result = assay_one(encoder, self.corpora, self.diagnostic, self.draws)
+        ((diagnostic, layout),) = layouts(result).items()
+        rows = {(row.quantity, row.subset, row.condition): row for row in reversed(result.rows) if row.encoder}
+        values = {}
+        for column in layout.headline.columns:
+            row = rows.get((column.quantity, column.subset, column.condition))
+            if row is not None:
+                values[_name(row)] = float("nan") if row.value is None else row.value
+        if not values:
+            raise SpecError(f"diagnostic {diagnostic!r} has no figure of its first table on this corpus")
+        headline = headline_row(result)
+        if headline is None or _name(headline) not in values:
+            return Figures(values, next(iter(values)))
+        return Figures(values, _name(headline))
 
 
 def _name(row: Row) -> str:
-    """Return quantity, subset and condition as one word; what goes without saying is left out."""
-    parts = (row.quantity, "" if row.subset == "all" else row.subset, row.condition)
-    return "_".join(part.replace(":", "_").replace(" ", "_") for part in parts if part)
+    """Return quantity, subset and condition as one word."""
+    return joined_name(row).replace(" ", "_")
 
 
 @cache
-def _evaluator() -> type:
+def _evaluator_class() -> type:
     """Return the class of the evaluator; sentence-transformers is imported for it.
 
     Raises
@@ -215,25 +178,26 @@ def _evaluator() -> type:
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
 
-        def __init__(self, watch: _Watch, name: str, quantity: str):
+        def __init__(self, watched: _Watched, name: str, quantity: str, batch: int):
             super().__init__()
-            self.watch, self.name = watch, name
-            self.prefix = f"{name}_{watch.diagnostic.head}"
+            self.watched, self.name, self.batch = watched, name, batch
+            diagnostic = watched.diagnostic.head
+            self.prefix = f"{name}_{diagnostic}"
             self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
-            self.greater_is_better = not quantity.startswith(meaning_of(watch.diagnostic.head).lower)
+            self.greater_is_better = not quantity.startswith(meaning_of(diagnostic).lower)
 
         def __call__(
             self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
             """Return the figures of the model as it is."""
-            found, _ = self.watch.figures(LiveModel(model, self.watch.batch))
-            metrics = {f"{self.prefix}_{name}": value for name, value in found.items()}
+            figures = self.watched.figures(live_model(model, self.batch))
+            metrics = {f"{self.prefix}_{name}": value for name, value in figures.values.items()}
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
 
         @property
         def description(self) -> str:
-            """What stands in the trainer's own model card."""
-            return f"Embassay: {self.watch.diagnostic.head}"
+            """The name in the trainer's own model card."""
+            return f"Embassay: {self.watched.diagnostic.head}"
 
     return DiagnosticEvaluator

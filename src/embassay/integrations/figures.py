@@ -1,32 +1,99 @@
-"""One diagnostic on one corpus as figures with names, which other evaluations keep."""
+"""One diagnostic on one corpus, or on a pair, as named numbers, which other libraries keep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import Result, Row, Verdict
+from embassay.result import Result, Row
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
+from embassay.run.specs import Spec
 from embassay.types import Corpus, Draws, Encoder, content_hash
+
+STAND_IN = "random,dim=8"
+"""The encoder by which the names of figures are found before there is a model."""
+
+
+def assay_one(encoder: Encoder, corpora: Sequence[Corpus[Any]], diagnostic: str | Spec, draws: Draws) -> Result:
+    """Return the result of one encoder and one diagnostic, without baselines.
+
+    Raises
+    ------
+    InputError
+        If corpora and diagnostic do not fit.
+    EncoderError
+        If the encoder fails.
+    """
+    request = RunRequest(
+        [encoder],
+        corpora,
+        [diagnostic],
+        seed=draws.seed,
+        resamples=draws.resamples,
+        baselines=False,
+        quiet=True,
+    )
+    outcome = execute(prepare(request), workers=1)
+    outcome.check()
+    return outcome.result
+
+
+def headline_row(result: Result) -> Row | None:
+    """Return the first row of the headline quantity; None if there is none."""
+    if not result.verdicts:
+        return None
+    verdict = result.verdicts[0]
+    for row in result.rows:
+        if (row.quantity, row.subset, row.condition) != (verdict.quantity, verdict.subset, verdict.condition):
+            continue
+        if row.encoder and row.measure == verdict.measure:
+            return row
+    return None
+
+
+def joined_name(row: Row, measure: str = "") -> str:
+    """Return quantity, subset, condition and measure as one word; what goes without saying is left out."""
+    subset = "" if row.subset == "all" else row.subset
+    parts = (row.quantity, subset, row.condition, measure)
+    return "_".join(part.replace(":", "_") for part in parts if part)
+
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Figures:
-    """One diagnostic on one corpus, and how chance is drawn.
+class Figures(Generic[Value]):
+    """The figures of an encoder.
+
+    Attributes
+    ----------
+    values
+        By name.
+    headline
+        The name of the headline.
+    """
+
+    values: Mapping[str, Value]
+    headline: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One diagnostic on one corpus, with its random draws.
 
     Attributes
     ----------
     diagnostic
         Its name, with options.
     options
-        Those of the name, read.
+        The same options, parsed.
     """
 
     corpus: Corpus[Any]
@@ -35,7 +102,7 @@ class Figures:
     options: Mapping[str, Any]
 
     @classmethod
-    def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Figures:
+    def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Measurement:
         """Load the corpus and check that the diagnostic reads it.
 
         Raises
@@ -44,15 +111,13 @@ class Figures:
             If they do not fit.
         """
         try:
-            plan = prepare(
-                RunRequest(["random,dim=8"], [corpus], [diagnostic], baselines=False, quiet=True), looking=True
-            )
+            request = RunRequest([STAND_IN], [corpus], [diagnostic], baselines=False, quiet=True)
+            plan = prepare(request, looking=True)
         except InputError:
-            if _sets_side_by_side(diagnostic):
-                told = (
+            if _compares_corpora(diagnostic):
+                raise SpecError(
                     f"diagnostic {diagnostic!r} sets two corpora side by side, and there is one here: use embassay run"
-                )
-                raise SpecError(told) from None
+                ) from None
             raise
         return cls(plan.corpora[0], diagnostic, draws, plan.tasks[0].options)
 
@@ -64,68 +129,47 @@ class Figures:
         more
             What else stands beside the figures.
         """
-        name, draws = self.diagnostic.partition(",")[0], self.draws
-        told = [
+        name = self.diagnostic.partition(",")[0]
+        parts = [
             name,
             DIAGNOSTICS.version(name),
             dict(self.options),
             self.corpus.fingerprint,
-            draws.seed,
-            draws.resamples,
+            self.draws.seed,
+            self.draws.resamples,
             __version__,
             *more,
         ]
-        return content_hash(told)[:8]
+        return content_hash(parts)[:8]
 
-    def names(self) -> tuple[tuple[str, ...], str]:
-        """Return the names of all figures, and that of the headline, by an encoder of random vectors."""
-        found, headline = self.measured(load_encoder("random,dim=8"), Draws(self.draws.seed, 2))
-        return tuple(found), headline
+    def of_stand_in(self) -> Figures[float | None]:
+        """Return the figures of random vectors, for their names."""
+        return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
 
-    def measured(self, encoder: Encoder, draws: Draws | None = None) -> tuple[Mapping[str, float | None], str]:
-        """Return the figures of an encoder by name, None where undefined, and the name of the headline.
+    def of_encoder(self, encoder: Encoder) -> Figures[float | None]:
+        """Return the figures of an encoder; None where undefined.
 
         Raises
         ------
         EncoderError
             If the encoder fails.
         """
-        draws = draws or self.draws
-        request = RunRequest(
-            [encoder],
-            [self.corpus],
-            [self.diagnostic],
-            seed=draws.seed,
-            resamples=draws.resamples,
-            baselines=False,
-            quiet=True,
-        )
-        outcome = execute(prepare(request), workers=1)
-        outcome.check()
-        return _figures(outcome.result)
+        return self._named(encoder, self.draws)
+
+    def _named(self, encoder: Encoder, draws: Draws) -> Figures[float | None]:
+        result = assay_one(encoder, [self.corpus], self.diagnostic, draws)
+        rows = [row for row in result.rows if row.encoder]
+        if not rows:
+            raise SpecError("the diagnostic has no figure of an encoder on this corpus")
+        headline = headline_row(result) or rows[0]
+        values = {}
+        for row in rows:
+            measure = "" if row.measure == headline.measure else row.measure
+            values[joined_name(row, measure)] = row.value
+        return Figures(values, joined_name(headline))
 
 
-def _sets_side_by_side(diagnostic: str) -> bool:
+def _compares_corpora(diagnostic: str) -> bool:
+    """Return whether a diagnostic is one of two corpora side by side."""
     name = diagnostic.partition(",")[0]
     return name in DIAGNOSTICS.names() and hasattr(DIAGNOSTICS.module(name).create(), "join")
-
-
-def _figures(result: Result) -> tuple[dict[str, float | None], str]:
-    verdict = result.verdicts[0] if result.verdicts else None
-    rows = [row for row in result.rows if row.encoder]
-    if not rows:
-        raise SpecError("the diagnostic has no figure of an encoder on this corpus")
-    wanted = verdict and (verdict.quantity, verdict.subset, verdict.measure, verdict.condition)
-    headline = next((row for row in rows if _place(row) == wanted), rows[0])
-    return {_name(row, headline): row.value for row in rows}, _name(headline, headline)
-
-
-def _place(of: Row | Verdict) -> tuple[str, str, str, str]:
-    return of.quantity, of.subset, of.measure, of.condition
-
-
-def _name(row: Row, headline: Row) -> str:
-    """Return quantity, subset, condition and measure as one word; what goes without saying is left out."""
-    subset = "" if row.subset == "all" else row.subset
-    measure = "" if row.measure == headline.measure else row.measure
-    return "_".join(part.replace(":", "_") for part in (row.quantity, subset, row.condition, measure) if part)

@@ -10,8 +10,7 @@ a task's name ends in a hash of all that its scores depend on but the model, who
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, get_args
@@ -22,12 +21,16 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
-from embassay.integrations.figures import Figures
+from embassay.integrations.figures import Measurement
+from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
-from embassay.types import Card, Corpus, Draws, Encoder
+from embassay.types import Corpus, Draws, Encoder
 
+NOT_IN_NAMES = r"[^\w.+-]"
+"""Characters that mteb's file names cannot have."""
+NOT_ASCII_NAMES = r"[^A-Za-z0-9_.+-]"
 SPLIT = "test"
 BATCH = 32
 
@@ -73,14 +76,14 @@ def mteb_task(
         If there is no such figure.
     """
     kind = _task_class()
-    figures = Figures.of(corpus, diagnostic, Draws(seed, resamples))
-    names, headline = figures.names()
-    if quantity and quantity not in names:
-        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, names)
-    own = f"Embassay.{diagnostic.partition(',')[0]}.{figures.corpus.name}"
-    main = quantity or headline
-    called = re.sub(r"[^\w.+-]", "_", name or own) + f".{figures.pin(main, language)}"
-    return kind(figures, main, called, language)
+    measurement = Measurement.of(corpus, diagnostic, Draws(seed, resamples))
+    figures = measurement.of_stand_in()
+    if quantity and quantity not in figures.values:
+        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
+    main_score = quantity or figures.headline
+    name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
+    task_name = f"{re.sub(NOT_IN_NAMES, '_', name)}.{measurement.pin(main_score, language)}"
+    return kind(measurement, main_score, task_name, language)
 
 
 def mteb_model(encoder: Encoder | str) -> Any:
@@ -110,13 +113,13 @@ class MtebModel:
         from mteb.models import ModelMeta
         from mteb.models.model_meta import ScoringFunction
 
-        dot = encoder.card.similarity == "dot"
         self.encoder = encoder
+        self._by_dot_product = encoder.card.similarity == "dot"
         self.mteb_model_meta = ModelMeta.create_empty(
             overwrites={
-                "name": f"embassay/{re.sub(r'[^A-Za-z0-9_.+-]', '_', encoder.name)}",
+                "name": f"embassay/{re.sub(NOT_ASCII_NAMES, '_', encoder.name)}",
                 "revision": encoder.fingerprint,
-                "similarity_fn_name": ScoringFunction.DOT_PRODUCT if dot else ScoringFunction.COSINE,
+                "similarity_fn_name": ScoringFunction.DOT_PRODUCT if self._by_dot_product else ScoringFunction.COSINE,
             }
         )
 
@@ -130,58 +133,42 @@ class MtebModel:
         """Return the (n, m) cosines or dot products of two sets of vectors."""
         from mteb.similarity_functions import cos_sim, dot_score
 
-        return (dot_score if self.encoder.card.similarity == "dot" else cos_sim)(embeddings1, embeddings2)
+        compare = dot_score if self._by_dot_product else cos_sim
+        return compare(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the (n,) cosines or dot products of vectors in the same place."""
         from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
 
-        return (pairwise_dot_score if self.encoder.card.similarity == "dot" else pairwise_cos_sim)(
-            embeddings1, embeddings2
-        )
+        compare = pairwise_dot_score if self._by_dot_product else pairwise_cos_sim
+        return compare(embeddings1, embeddings2)
 
 
-@dataclass(frozen=True)
-class _Live:
-    """A model that mteb has loaded, as an encoder of one run.
+def _live(model: Any, task: Any, batch: int) -> LiveEncoder:
+    """Return a model that mteb has loaded as an encoder.
 
-    Attributes
+    Parameters
     ----------
     task
         The metadata of the task that is run, by which the model finds its prompts.
     """
-
-    model: Any
-    task: Any
-    batch: int
-    name: str = "model"
-    fingerprint: str = "live"
-
-    @property
-    def card(self) -> Card:
-        """What the model compares by; its vectors are never kept."""
-        own = similarity_of(self.model.mteb_model_meta)
-        return Card("live", cached=False, similarity="dot" if own == "dot" else "cosine")
-
-    def fit(self, texts: Sequence[str]) -> Encoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
-        """Return (n, d) float32, each text with its role's prompt."""
-        return encode(self.model, texts, role, self.batch, self.task)
+    by_dot_product = similarity_of(model.mteb_model_meta) == "dot"
+    return LiveEncoder(
+        lambda texts, role: encode(model, texts, role, batch, task), "dot" if by_dot_product else "cosine"
+    )
 
 
-def _known(corpus: Corpus[Any]) -> Mapping[str, Any]:
-    """Return what mteb keeps of a task's data, as far as a corpus tells it."""
+def _data_facts(corpus: Corpus[Any]) -> Mapping[str, Any]:
+    """Return what mteb records of a task's data, as far as a corpus tells it."""
     from mteb.types import Licenses
 
+    licences = {name.replace(" ", "-"): name for name in get_args(Licenses)}
     licence = corpus.licence.lower().replace(" ", "-").replace("unknown", "not-specified")
-    named = {name.replace(" ", "-"): name for name in get_args(Licenses)}
-    told = {"category": "t2t", "license": named.get(licence), "is_public": corpus.builtin}
-    if corpus.builtin:  # written for this package, in no dialect, and in no article
-        told |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
-    return told
+    facts = {"category": "t2t", "license": licences.get(licence), "is_public": corpus.builtin}
+    if corpus.builtin:
+        # Written for this package, in no dialect, and in no article.
+        facts |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
+    return facts
 
 
 def _require() -> None:
@@ -199,21 +186,21 @@ def _task_class() -> type:
     class DiagnosticTask(AbsTask):  # type: ignore[misc]
         """One diagnostic on one corpus; see :func:`mteb_task`."""
 
-        def __init__(self, figures: Figures, quantity: str, name: str, language: str):
-            corpus, draws = figures.corpus, figures.draws
-            asks = corpus.shape == "retrieval"
-            self.figures = figures
+        def __init__(self, measurement: Measurement, quantity: str, name: str, language: str):
+            corpus, draws = measurement.corpus, measurement.draws
+            is_retrieval = corpus.shape == "retrieval"
+            self.measurement = measurement
             self.metadata = TaskMetadata(
                 name=name,
-                description=f"Embassay {__version__}: {figures.diagnostic} on {corpus.name}, seed {draws.seed}, "
+                description=f"Embassay {__version__}: {measurement.diagnostic} on {corpus.name}, seed {draws.seed}, "
                 f"{draws.resamples} resamples; licence: {corpus.licence}.",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
-                type="Retrieval" if asks else "STS",
-                prompt=ANSWERS if asks else SAME,
+                type="Retrieval" if is_retrieval else "STS",
+                prompt=ANSWERS if is_retrieval else SAME,
                 eval_splits=[SPLIT],
                 eval_langs=[language],
                 main_score=quantity,
-                **_known(corpus),
+                **_data_facts(corpus),
             )
             super().__init__(seed=draws.seed)
 
@@ -221,7 +208,7 @@ def _task_class() -> type:
             """Take the corpus's texts: they are here already."""
             from datasets import Dataset, DatasetDict
 
-            texts = self.figures.corpus.texts()
+            texts = self.measurement.corpus.texts()
             columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
             self.dataset: dict[str, Any] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
             self.data_loaded = True
@@ -232,15 +219,15 @@ def _task_class() -> type:
             self.data_loaded = False
 
         def _evaluate_subset(self, model: Any, data_split: Any, *, encode_kwargs: Any, **more: Any) -> dict[str, float]:
-            live = _Live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
-            found, _ = self.figures.measured(live)
-            scores = {name: value for name, value in found.items() if value is not None}
+            encoder = _live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
+            figures = self.measurement.of_encoder(encoder)
+            scores = {name: value for name, value in figures.values.items() if value is not None}
             if self.metadata.main_score not in scores:
                 raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")
             return scores
 
         def _calculate_descriptive_statistics_from_split(self, split: str, **more: Any) -> dict[str, int]:
-            audit = self.figures.corpus.audit()
+            audit = self.measurement.corpus.audit()
             return {"num_samples": audit.items, "unique_texts": audit.distinct}
 
         def _push_dataset_to_hub(self, repo_name: str, **more: Any) -> None:

@@ -52,11 +52,12 @@ def _joined(place: int, sentence: Sentence) -> str:
     return " ".join(_text(place, token) for token in sentence)
 
 
-def _text(place: int, given: str | bytes) -> str:
+def _text(place: int, token: str | bytes) -> str:
+    if isinstance(token, str):
+        return token
+    if not isinstance(token, bytes):
+        raise SpecError(f"sentence {place}: a token must be str or bytes, is {type(token).__name__}")
     try:
-        text = given.decode("utf-8") if isinstance(given, bytes) else given
+        return token.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SpecError(f"sentence {place}: {given!r} is not UTF-8") from error
-    if not isinstance(text, str):
-        raise SpecError(f"sentence {place}: a token must be str or bytes, is {type(text).__name__}")
-    return text
+        raise SpecError(f"sentence {place}: {token!r} is not UTF-8") from error

@@ -13,8 +13,8 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Encoder
 
-SOME = "."
-"""A text whose vector tells how long vectors are, where there is no other."""
+PROBE = "."
+"""The text that is encoded to learn the number of dimensions where there are no texts."""
 
 
 def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
@@ -35,14 +35,16 @@ def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.floa
         if not isinstance(text, str):
             raise SpecError(f"text {place} must be a str, is {type(text).__name__}")
     if not texts:
-        return _none(encoder, role)
-    found: Any = encoder.encode(list(texts), role)
-    return np.asarray(found.toarray() if issparse(found) else found, dtype=np.float32)
+        return _of_no_texts(encoder, role)
+    vectors: Any = encoder.encode(list(texts), role)
+    if issparse(vectors):
+        vectors = vectors.toarray()
+    return np.asarray(vectors, dtype=np.float32)
 
 
-def _none(encoder: Encoder, role: Role) -> NDArray[np.float32]:
-    """Return (0, d)."""
+def _of_no_texts(encoder: Encoder, role: Role) -> NDArray[np.float32]:
+    """Return an array of shape (0, d)."""
     try:
-        return dense(encoder, [SOME], role)[:0]
+        return dense(encoder, [PROBE], role)[:0]
     except EncoderError as error:
         raise EncoderError(f"there are no texts, and how long vectors of {encoder.name!r} are is not known") from error

@@ -20,10 +20,11 @@ from embassay.encoders.neural import st
 from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
 from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
+from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
-from embassay.run.specs import bind, known_options, parse
+from embassay.run.specs import bind, parse
 from embassay.store.hashes import FileHashes
 from embassay.training.settings import Settings
 from embassay.types import Runtime
@@ -39,8 +40,9 @@ WHY = {
     "paragraphs": "embassay train paragraphs trains paragraph vectors",
     "urae": "embassay train urae trains autoencoders",
 }
+"""What to do instead, for encoders of other kinds."""
 TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
-"""Options that hold in training too and are written into what is made."""
+"""Options that hold in training too and are written into the trained model."""
 REFUSED = {
     "revision": "have that revision on this machine and name its folder",
     "dim": "all dimensions are trained; give it to what assays the model",
@@ -49,14 +51,16 @@ REFUSED = {
     "normalize": "vectors are trained as the model makes them; give it to what assays the model",
     "vectors": "vectors are trained whole; give it to what assays the model",
 }
+"""What to do instead, for options that do not hold in training."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
+"""The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
-SHARE = 99
-"""The percentile of the texts' lengths at which they are cut by default."""
+PERCENTILE = 99
+"""The percentile of the texts' lengths at which they are truncated in training."""
 
 
-def find_base(base: str) -> st.SentenceTransformersEncoder:
+def find_base(base: str) -> SentenceTransformersEncoder:
     """Find the model that is to be trained; nothing is loaded yet.
 
     Parameters
@@ -90,7 +94,7 @@ def find_base(base: str) -> st.SentenceTransformersEncoder:
     return encoder
 
 
-def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
+def load(encoder: SentenceTransformersEncoder, settings: Settings) -> Any:
     """Load a base's weights in float32 onto the device of the settings.
 
     Raises
@@ -102,7 +106,8 @@ def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
     from sentence_transformers import SentenceTransformer
 
     kind = settings.device
-    if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
+    missing = {"cuda": not torch.cuda.is_available(), "mps": not torch.backends.mps.is_available()}
+    if missing.get(kind):
         raise EncoderError(f"the device {kind!r} was asked for, but torch sees none; leave --device out")
     try:
         model = SentenceTransformer(
@@ -112,15 +117,22 @@ def load(encoder: st.SentenceTransformersEncoder, settings: Settings) -> Any:
             local_files_only=True,
         )
     except Exception as error:
-        reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
+        reason = first_line(error)
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
     if "max_length" in encoder.given:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
 
-def live(encoder: st.SentenceTransformersEncoder, model: Any) -> st.SentenceTransformersEncoder:
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message that holds anything, else its type."""
+    lines = (line.strip() for line in str(error).split("\n"))
+    return next(filter(None, lines), type(error).__name__)
+
+
+def live(encoder: SentenceTransformersEncoder, model: Any) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts that encodes with the weights that a model has now."""
+    # A copy without the cached runners: an encoder is frozen, and loads its own weights at the first use.
     other = replace(encoder)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
     vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
@@ -128,37 +140,39 @@ def live(encoder: st.SentenceTransformersEncoder, model: Any) -> st.SentenceTran
 
 
 def lengths(model: Any, texts: Sequence[str], prompt: str = "") -> list[int]:
-    """Return the number of tokens of each text with its prompt, not cut."""
-    found: list[int] = []
+    """Return the number of tokens of each text with its prompt, not truncated."""
+    numbers: list[int] = []
     for start in range(0, len(texts), 1024):
         part = [prompt + text for text in texts[start : start + 1024]]
-        found += map(len, model.tokenizer(part, truncation=False, padding=False)["input_ids"])
-    return found
+        token_ids = model.tokenizer(part, truncation=False, padding=False)["input_ids"]
+        numbers += map(len, token_ids)
+    return numbers
 
 
-def longest(model: Any, tokens: Sequence[int], settings: Settings) -> int:
-    """Return after how many tokens texts are cut in training."""
-    asked = settings.max_length or int(np.ceil(np.percentile(tokens, SHARE)))
-    return min(asked, model.max_seq_length or asked)
+def truncation(model: Any, tokens: Sequence[int]) -> int:
+    """Return after how many tokens texts are truncated in training: the 99th percentile, at most the model's limit."""
+    percentile = int(np.ceil(np.percentile(tokens, PERCENTILE)))
+    return min(percentile, model.max_seq_length or percentile)
 
 
-def write_model(encoder: st.SentenceTransformersEncoder, model: Any, folder: Path) -> None:
+def write_model(encoder: SentenceTransformersEncoder, model: Any, folder: Path) -> None:
     """Write a model with its base's own tokenizer, prompts and limit, and what the base's options say instead.
 
     The library's card is not written: it quotes sentences.
     """
     limit = model.max_seq_length
     model.save_pretrained(str(folder), create_model_card=False)
-    own, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
+    # The library writes a tokenizer that may cut texts in another way than the base's files.
+    source, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
     for name in TOKENIZER_FILES:
         (written / name).unlink(missing_ok=True)
-        source = next((at / name for at in (own, encoder.found.folder) if (at / name).is_file()), None)
-        if source is not None:
-            shutil.copyfile(source, written / name)
+        for place in (source / name, encoder.found.folder / name):
+            if place.is_file():
+                shutil.copyfile(place, written / name)
+                break
     # The library keeps the limit in the tokenizer alone, where that of the base may say another.
-    config = dict(read_json(written / LIMIT))
-    _write_json(written / LIMIT, {**config, "max_seq_length": limit})
-    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_told(encoder)})
+    _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
+    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_usage(encoder)})
 
 
 def versions() -> dict[str, str]:
@@ -186,19 +200,27 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def _told(encoder: st.SentenceTransformersEncoder) -> dict[str, Any]:
-    """Return what a configuration has to say so that a model is used as its base is: prompts, what it compares by."""
+def _usage(encoder: SentenceTransformersEncoder) -> dict[str, Any]:
+    """Return what a configuration has to say so that a model is used as its base is: prompts and similarity."""
     config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
-    replaced = DOCUMENT if "document_prompt" in given else ()
-    prompts = {name: prompt for name, prompt in (config.get("prompts") or {}).items() if name not in replaced}
+    roles = encoder.card.prompts
+    prompts = dict(config.get("prompts") or {})
+    if "document_prompt" in given:
+        for name in DOCUMENT:
+            prompts.pop(name, None)
     # Also where the base calls its document prompt otherwise: the library itself looks for "document" alone.
-    prompts |= {role: encoder.card.prompts.get(role, "") for role in ("query", "document")}
-    default, text = config.get("default_prompt_name"), encoder.card.prompts.get("text", "")
-    if prompts.get(default) != text:
-        default = "text" if text else None
-        prompts |= {"text": text} if text else {}
-    similarity = {"similarity_fn_name": given["similarity"]} if "similarity" in given else {}
-    return {"prompts": prompts, "default_prompt_name": default, **similarity}
+    prompts["query"] = roles.get("query", "")
+    prompts["document"] = roles.get("document", "")
+    default, text_prompt = config.get("default_prompt_name"), roles.get("text", "")
+    if prompts.get(default) != text_prompt:
+        default = None
+        if text_prompt:
+            default = "text"
+            prompts["text"] = text_prompt
+    usage = {"prompts": prompts, "default_prompt_name": default}
+    if "similarity" in given:
+        usage["similarity_fn_name"] = given["similarity"]
+    return usage
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -211,18 +233,22 @@ def _read(base: str) -> tuple[str, dict[str, Any]]:
     if spec.label is not None:
         raise SpecError(f"base {base!r}: it is called base and takes no other label; leave out {spec.label}=")
     for name in spec.options:
-        if name in known_options(st.create) - {*TAKEN}:
+        if name in REFUSED:
             raise SpecError(f"base {spec.head!r}, option {name!r} is not taken in training: {REFUSED[name]}")
-    if unknown := set(spec.options) - {*TAKEN}:
+    if unknown := set(spec.options).difference(TAKEN):
         raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
     return _target(spec.head), bind(st.create, spec.options, f"base {spec.head!r}")
 
 
 def _target(base: str) -> str:
-    """Return what stands behind ``st:``, or refuse another kind of encoder."""
+    """Return the name of a sentence-transformers model without ``st:``; refuse another kind of encoder."""
     scheme = re.match(r"([a-z][\w-]+):", base)
-    kind = scheme[1] if scheme else base if base in ENCODERS.names() else "st"
+    kind = "st"
+    if scheme:
+        kind = scheme[1]
+    elif base in ENCODERS.names():
+        kind = base
     if kind == "st":
         return base.removeprefix("st:")
-    why = WHY.get(kind, "it has no weights that an objective could train")
-    raise SpecError(f"base {base!r} is no sentence-transformers model: {why}")
+    reason = WHY.get(kind, "it has no weights that an objective could train")
+    raise SpecError(f"base {base!r} is no sentence-transformers model: {reason}")

@@ -1,9 +1,9 @@
 """Which rows go through a model together: drawn for all epochs beforehand, so that a resumed training finds them again.
 
-Rows of like length stand together, so that little is padded. Where a batch's rows serve as each other's negatives, no
-text stands twice in it, and no right text of one row's question among the candidates of another: such a row goes into
-another batch. One that no row of those to come fits into stays smaller; an epoch has at least as many batches as the
-commonest right document has rows.
+Rows of similar length share a batch, so that little is padded. Where a batch's rows serve as each other's negatives, no
+text occurs twice in it, and no right text of one row's question is among the candidates of another: such a row goes
+into another batch. A batch into which no later row fits stays smaller. An epoch has at least as many batches as the
+most common right document has rows.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Batch = tuple[Place, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """What one row brings into a batch; texts are the same where they are equal.
+    """What one row brings into a batch. Equal texts are the same text.
 
     Attributes
     ----------
     length
-        Its number of tokens, for sorting.
+        The number of tokens, for sorting.
     asked
-        Its question, where its batch's rows tell each other apart; empty otherwise.
+        The question, if the rows of a batch are each other's negatives; empty otherwise.
     candidates
-        The texts that questions of its batch are compared with: the right one, then the wrong ones.
+        The texts that the questions of a batch are compared with: the right one, then the wrong ones.
     rights
-        All right texts of its question.
+        All right texts of the question.
     """
 
     length: int
@@ -50,99 +50,117 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
     Parameters
     ----------
     size
-        Rows of a batch, at most.
+        The largest number of rows of a batch.
     epochs
-        How often the rows are read; of a last part of an epoch the first batches are taken.
+        How often the rows are read. Of a last part of an epoch the first batches are taken.
     seed
-        Of the draw; an epoch's does not depend on how many there are.
+        Of the draw. The draw of an epoch does not depend on how many there are.
     """
-    found: list[Batch] = []
+    drawn: list[Batch] = []
     for epoch in range(math.ceil(epochs)):
-        batches = [tuple((epoch, row) for row in batch) for batch in _epoch(rows, size, epoch, seed)]
-        part = min(1.0, epochs - epoch)
-        found += batches[: max(1, round(part * len(batches)))]
-    return found
+        batches = _epoch(rows, size, epoch, seed)
+        share = min(1.0, epochs - epoch)
+        number = max(1, round(share * len(batches)))
+        drawn += (tuple((epoch, row) for row in batch) for batch in batches[:number])
+    return drawn
 
 
 def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[list[int]]:
     """Return the batches of one epoch.
 
-    Rows of as many wrong texts as each other go together; what fills no batch goes with those of fewer.
+    Rows with equally many wrong texts go together, those with the most first. Rows that fill no batch join those with
+    fewer.
     """
     rng = generator(seed, "batches", str(epoch))
     shuffled = rng.permutation(len(rows)).tolist()
     filling = _Filling(rows, size)
     batches: list[list[int]] = []
     for width in sorted({len(row.candidates) for row in rows}, reverse=True):
-        own = [row for row in shuffled if len(rows[row].candidates) == width]
-        for start in range(0, len(own), POOL * size):
-            pool = [*filling.taken_back(), *own[start : start + POOL * size]]
+        equally_wide = [row for row in shuffled if len(rows[row].candidates) == width]
+        for start in range(0, len(equally_wide), POOL * size):
+            pool = filling.take_back() + equally_wide[start : start + POOL * size]
             pool.sort(key=lambda row: rows[row].length)
-            batches += filter(None, map(filling.put, pool))
-    batches += [b for b in filling.open.values() if len(b) > 1 or len(rows[b[0]].candidates) != 1]
+            for row in pool:
+                full = filling.put(row)
+                if full:
+                    batches.append(full)
+    for batch in filling.open.values():
+        # A question alone with its right text has nothing to be told apart from.
+        alone = len(batch) == 1 and len(rows[batch[0]].candidates) == 1
+        if not alone:
+            batches.append(batch)
     return [batches[place] for place in rng.permutation(len(batches)).tolist()]
 
 
 class _Filling:
-    """Batches that are being filled. Each has a bit of its own, older ones lower; each text the bits of those it is in.
+    """Batches that are being filled.
 
-    Bits of batches that are full mean nothing any more; now and then those that are open are numbered anew.
+    Each open batch has a bit, older batches a lower one. Each text has the bits of the batches that hold it, so that
+    one operation on integers finds the batches that a row clashes with, however many are open.
+
+    Bits of full batches stay in the texts without a meaning. When most bits are without one, the open batches are
+    numbered anew.
     """
 
     def __init__(self, rows: Sequence[Row], size: int):
         self.rows, self.size = rows, size
         self.open: dict[int, list[int]] = {}
-        self._bits, self._next = 0, 1
+        self._open_bits, self._next_bit = 0, 1
         self._texts: defaultdict[str, int] = defaultdict(int)
         self._candidates: defaultdict[str, int] = defaultdict(int)
         self._rights: defaultdict[str, int] = defaultdict(int)
 
     def put(self, place: int) -> list[int] | None:
-        """Put a row into the oldest batch that it clashes with nothing of, else a new one; return it if it is full."""
-        fits = self._bits & ~self._clashing(self.rows[place])
-        bit = fits & -fits or self._next
+        """Put a row into the oldest batch that it does not clash with, else into a new one; return it if it is full."""
+        fitting = self._open_bits & ~self._clashing(self.rows[place])
+        lowest = fitting & -fitting
+        bit = lowest or self._next_bit
         self._hold(bit, place)
         if len(self.open[bit]) < self.size:
             return None
         full = self.open.pop(bit)
-        self._bits ^= bit
-        if self._next.bit_length() > 2 * len(self.open) + POOL:
-            self._number(tuple(self.open.values()))
+        self._open_bits ^= bit
+        if self._next_bit.bit_length() > 2 * len(self.open) + POOL:
+            self._renumber(list(self.open.values()))
         return full
 
-    def taken_back(self) -> list[int]:
-        """Take out the rows of all open batches, to be sorted again with others; none where they are many."""
-        left = [place for batch in self.open.values() for place in batch]
-        if len(left) > POOL * self.size:
+    def take_back(self) -> list[int]:
+        """Take the rows out of all open batches, to be sorted again with others; none if they are many."""
+        places = [place for batch in self.open.values() for place in batch]
+        if len(places) > POOL * self.size:
             return []
-        self._number(())
-        return left
+        self._renumber([])
+        return places
 
     def _clashing(self, row: Row) -> int:
         """Return the bits of the batches that a row clashes with."""
-        found = self._texts.get(row.asked, 0)
+        bits = self._texts.get(row.asked, 0)
         for text in row.candidates:
-            found |= self._texts.get(text, 0) | self._rights.get(text, 0)
+            bits |= self._texts.get(text, 0) | self._rights.get(text, 0)
         for text in row.rights:
-            found |= self._candidates.get(text, 0)
-        return found
+            bits |= self._candidates.get(text, 0)
+        return bits
 
     def _hold(self, bit: int, place: int) -> None:
-        """Put a row into a batch."""
+        """Put a row into the batch of a bit."""
         row = self.rows[place]
-        own = (row.asked, *row.candidates) if row.asked else row.candidates
-        for held, texts in ((self._texts, own), (self._candidates, row.candidates), (self._rights, row.rights)):
-            for text in texts:
-                held[text] |= bit
+        if row.asked:
+            self._texts[row.asked] |= bit
+        for text in row.candidates:
+            self._texts[text] |= bit
+            self._candidates[text] |= bit
+        for text in row.rights:
+            self._rights[text] |= bit
         self.open.setdefault(bit, []).append(place)
-        self._bits |= bit
-        self._next = max(self._next, bit << 1)
+        self._open_bits |= bit
+        self._next_bit = max(self._next_bit, bit << 1)
 
-    def _number(self, batches: Sequence[Sequence[int]]) -> None:
-        """Begin anew with these batches."""
-        self._bits, self._next = 0, 1
-        for held in (self.open, self._texts, self._candidates, self._rights):
-            held.clear()
+    def _renumber(self, batches: Sequence[Sequence[int]]) -> None:
+        """Start again with these batches."""
+        self._open_bits, self._next_bit = 0, 1
+        for bits in (self._texts, self._candidates, self._rights):
+            bits.clear()
+        self.open.clear()
         for number, batch in enumerate(batches):
             for place in batch:
                 self._hold(1 << number, place)

@@ -1,13 +1,12 @@
-"""Where a stage of domain adaptation keeps what it has: checkpoints beside the model's folder, then the model.
+"""Where a stage of domain adaptation keeps its checkpoints and its model.
 
-While ``DIR/finetuned`` is in the making, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``,
-which names the file of its weights and is written last. The model's folder is written whole under another name and
+While ``DIR/finetuned`` is being made, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``, which
+names the file of its weights and is written last. The model's folder is written whole under another name and then
 renamed. Weights and the optimizer's state are safetensors; nothing is a pickle.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -20,6 +19,7 @@ from embassay._version import __version__
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
 from embassay.store.partial_files import partial_file
+from embassay.training.folders import as_stored, differences, names_in, read_json
 
 RECORD = "training.json"
 CHECKPOINT = "checkpoint.json"
@@ -30,47 +30,47 @@ DAMAGED = "the checkpoint could not be read: the training began anew"
 
 
 class StageFolder:
-    """The folder that one stage writes: ``open``, ``resume``, ``keep`` now and then, ``finish``."""
+    """The folder that one stage writes: ``open``, ``resume``, ``keep`` now and then, ``finish``.
+
+    Parameters
+    ----------
+    asked
+        All that decides what the model becomes, as JSON values by name: settings, base, data.
+    made_with
+        Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
+    """
 
     def __init__(self, path: Path, asked: Mapping[str, Any], made_with: Mapping[str, str]):
-        """Name the folder and what will be in it; nothing is made or read yet.
-
-        Parameters
-        ----------
-        asked
-            All that makes the model what it is, as JSON values by name: settings, base, data.
-        made_with
-            Versions of the libraries by name. A checkpoint made with others is not taken up; a model stays.
-        """
-        self.path, self.work = path, path.with_name(f"{path.name}.training")
-        self._asked = json.loads(canonical(asked))
+        self.path = path
+        self.work = path.with_name(f"{path.name}.training")
+        self._asked = as_stored(asked)
         self._made_with = {"embassay": __version__, **made_with}
 
     def open(self, overwrite: bool = False) -> bool:
-        """Make the working folder, or take it up; say whether the model is there already, finished.
+        """Make the working folder, or continue in it; return whether the model is there already, finished.
 
         Raises
         ------
         OutputError
-            If a folder cannot be written to, is not ours, or holds a training of other settings, base or data (and not
-            ``overwrite``).
+            If a folder cannot be written to, holds other files, or holds a training of other settings, base or data
+            (and not ``overwrite``).
         """
-        record, head = _read(self.path / RECORD), _read(self.work / CHECKPOINT)
-        if not record and _filled(self.path):
+        model, checkpoint = read_record(self.path), read_json(self.work / CHECKPOINT)
+        if not model and names_in(self.path):
             raise OutputError(f"{self.path}: not empty and no model of embassay adapt; choose another folder with -o")
-        if record and self._differs(record) == "" and not overwrite:
+        if model and not self._changes(model) and not overwrite:
             shutil.rmtree(self.work, ignore_errors=True)
-            self._clean()
+            self._remove_left_overs()
             return True
-        if (record or head) and not overwrite:
-            where, found = (self.path, record) if record else (self.work, head)
-            if other := self._differs(found):
-                raise OutputError(
-                    f"{where}: holds a training of other {other}; choose another folder with -o, or --overwrite"
-                )
-        if head and self._differs(head):
+        # A finished model is about to be replaced, so that it matters and not the checkpoint.
+        where, record = (self.path, model) if model else (self.work, checkpoint)
+        if record and not overwrite and (changes := self._changes(record)):
+            raise OutputError(
+                f"{where}: holds a training of other {changes}; choose another folder with -o, or --overwrite"
+            )
+        if checkpoint and self._changes(checkpoint):
             shutil.rmtree(self.work, ignore_errors=True)
-        self._clean()
+        self._remove_left_overs()
         try:
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -78,19 +78,20 @@ class StageFolder:
         return False
 
     def resume(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the last checkpoint says and its tensors.
+        """Return the state and the tensors of the last checkpoint.
 
-        Where the training has to begin there are no tensors, and it says nothing but a note where it was damaged: the
-        best weights that it tells of belong to it.
+        If the training has to begin, there are no tensors, and the state is empty but for a note if a checkpoint is
+        damaged. The best weights belong to the checkpoint and are removed with it.
         """
-        head = _read(self.work / CHECKPOINT)
-        going_on = bool(head) and not self._differs(head) and head.get("made_with") == self._made_with
-        if going_on:
-            state, tensors = head.get("state"), _load(self.work / Path(str(head.get("file"))).name)
+        head = read_json(self.work / CHECKPOINT)
+        usable = bool(head) and not self._changes(head) and head.get("made_with") == self._made_with
+        if usable:
+            state = head.get("state")
+            tensors = _load(self.work / Path(str(head.get("file"))).name)
             if tensors and isinstance(state, dict) and (not state.get("best") or _load(self.work / BEST)):
                 return state, tensors
         (self.work / BEST).unlink(missing_ok=True)
-        return {"notes": [DAMAGED]} if going_on else {}, {}
+        return ({"notes": [DAMAGED]} if usable else {}), {}
 
     def best(self) -> dict[str, Any]:
         """Return the weights of the best evaluation.
@@ -100,9 +101,10 @@ class StageFolder:
         OutputError
             If they cannot be read.
         """
-        if not (found := _load(self.work / BEST)):
+        weights = _load(self.work / BEST)
+        if not weights:
             raise OutputError(f"{self.work / BEST}: the best weights cannot be read; the same command trains anew")
-        return found
+        return weights
 
     def keep(self, state: Mapping[str, Any], tensors: Tensors) -> None:
         """Replace the checkpoint, whole or not at all.
@@ -115,6 +117,7 @@ class StageFolder:
         name = f"checkpoint-{state['step']}.safetensors"
         _save(self.work / name, tensors)
         head = {"asked": self._asked, "made_with": self._made_with, "file": name, "state": state}
+        # Only now the new tensors count; the old ones are removed after that.
         write(self.work / CHECKPOINT, canonical(head))
         for other in self.work.glob("checkpoint-*.safetensors"):
             if other.name != name:
@@ -124,8 +127,13 @@ class StageFolder:
         """Replace the best weights so far, whole or not at all."""
         _save(self.work / BEST, tensors)
 
-    def finish(self, writer: Callable[[Path], object], facts: Mapping[str, Any]) -> None:
-        """Write the model by ``writer``, with ``training.json``, put it in its place and remove the checkpoints.
+    def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, Any]) -> None:
+        """Write the model and ``training.json``, put the folder in its place and remove the checkpoints.
+
+        Parameters
+        ----------
+        write_model
+            Writes the model into the folder that it is given.
 
         Raises
         ------
@@ -133,12 +141,13 @@ class StageFolder:
             If the place cannot be written to.
         """
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+        old = new.with_name(f"{new.name}.old")
         record = {**facts, "asked": self._asked, "made_with": self._made_with, "format": 1}
         try:
             new.mkdir(parents=True)
-            writer(new)
+            write_model(new)
             write(new / RECORD, canonical(record))
-            old = new.with_name(f"{new.name}.old")
+            # A folder cannot be renamed over another that holds files.
             if self.path.exists():
                 self.path.rename(old)
             new.rename(self.path)
@@ -149,53 +158,35 @@ class StageFolder:
             shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(self.work, ignore_errors=True)
 
-    def _clean(self) -> None:
+    def _remove_left_overs(self) -> None:
         """Remove what a training that was killed while it wrote has left here and beside the folder."""
-        ours = re.compile(rf"\.{re.escape(self.path.name)}\.\d+\.[0-9a-f]{{8}}\.part(\.old)?")
-        for left in self.path.parent.glob(".*"):
-            if ours.fullmatch(left.name):
-                shutil.rmtree(left, ignore_errors=True)
-        for left in self.work.glob(".*.part"):
-            left.unlink(missing_ok=True)
+        name = re.compile(rf"\.{re.escape(self.path.name)}\.\d+\.[0-9a-f]{{8}}\.part(\.old)?")
+        for path in self.path.parent.glob(".*"):
+            if name.fullmatch(path.name):
+                shutil.rmtree(path, ignore_errors=True)
+        for path in self.work.glob(".*.part"):
+            path.unlink(missing_ok=True)
 
-    def _differs(self, found: Mapping[str, Any]) -> str:
-        """Name what another training was asked for otherwise; empty for the same."""
-        before = found.get("asked")
-        return changed(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
-
-
-def changed(before: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Name what differs between two records; empty for the same."""
-    return ", ".join(name for name in sorted({**before, **asked}) if before.get(name) != asked.get(name))
+    def _changes(self, record: Mapping[str, Any]) -> str:
+        """Return what differs between a model or checkpoint and this training; empty for the same."""
+        before = record.get("asked")
+        return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return ``training.json`` of a finished model; empty where there is none."""
-    return _read(folder / RECORD)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """Return ``training.json`` of a finished model; empty if there is none."""
+    return read_json(folder / RECORD)
 
 
 def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was asked for with the settings among it."""
-    return {name: value for name, value in asked.items() if name != "settings"} | dict(asked.get("settings") or {})
-
-
-def _filled(path: Path) -> bool:
-    try:
-        return path.exists() and any(path.iterdir())
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be used as a folder: {error.strerror}") from None
+    """Return a record with the settings among its other values."""
+    flat = {**asked, **(asked.get("settings") or {})}
+    flat.pop("settings", None)
+    return flat
 
 
 def _load(path: Path) -> dict[str, Any]:
-    """Return the tensors of a file; none where it is missing or damaged."""
+    """Return the tensors of a file; empty if it is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -1,15 +1,16 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr``, the right document told from the wrong ones and from the other documents of the batch (Henderson
-et al. 2017, section 4); ``triplet``, the right one nearer than each wrong one by a margin (Schroff et al. 2015), by
-cosine.
+Two losses: ``mnr`` ranks the right document before the wrong ones and the other documents of the batch (Henderson et
+al. 2017, section 4); ``triplet`` makes the right one nearer than each wrong one by a margin, by cosine (Schroff et al.
+2015).
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,22 @@ import numpy as np
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
-from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.errors import InputError, UnknownNameError
 from embassay.samples.retrieval import Question
-from embassay.training.base_model import find_base, lengths, live, longest
+from embassay.training.base_model import find_base, lengths, live, truncation
 from embassay.training.batches import Batch, Row, draw
-from embassay.training.contrast import telling_apart
+from embassay.training.contrast import ranking_loss
 from embassay.training.job import Job
 from embassay.training.settings import FINETUNE, LOSSES, Loss, Settings
 from embassay.training.shared import Advance, Trained
-from embassay.training.stage import Recipe, columns, conduct
+from embassay.training.stage import Column, Recipe, features, train_stage
 from embassay.training.triplets import Triplet, normalised
 from embassay.types import Corpus, content_hash
 
 K = 5
-"""A question is answered when a right document is among so many (Roychowdhury et al. 2024, section 2.1)."""
+"""A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
+MARGIN = 0.2
+"""Of the ``triplet`` loss: a difference of cosines (Schroff et al. 2015)."""
 
 
 def finetune(
@@ -42,7 +45,6 @@ def finetune(
     folder: Path,
     *,
     loss: Loss = "mnr",
-    margin: float = 0.2,
     settings: Settings = FINETUNE,
     overwrite: bool = False,
     advance: Advance,
@@ -65,50 +67,50 @@ def finetune(
         Where the model is written: a folder that ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     loss
         ``mnr`` or ``triplet``.
-    margin
-        Of the ``triplet`` loss, a difference of cosines.
     overwrite
         Replace a training of other settings, base or data.
     advance
-        Is told how many triplets of how many have been read.
+        Called with the number of triplets that have been read.
 
     Raises
     ------
     InputError
         For a base, triplets or a folder that cannot be used, before any training.
     EncoderError
-        If the base cannot be loaded, or the loss becomes no number.
+        If the base cannot be loaded, or the loss became NaN or infinite.
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed.
     """
     if loss not in LOSSES:
         raise UnknownNameError("loss", loss, LOSSES)
-    if not 0 < margin < 2:
-        raise SpecError(f"option 'margin': a difference of cosines above 0 and below 2, is {margin}")
     encoder = find_base(base)
-    learnt = _learnt(triplets, loss)
-    asked = [question for question in dev if question.right]
-    data = content_hash([_data(learnt), [[q.question, *q.right] for q in asked], corpus.fingerprint])
-    recipe = Recipe("finetuning", loss, settings, {"margin": margin} if loss == "triplet" else {}, data, len(learnt))
+    rows = _rows_of(triplets, loss)
+    # A question without a right document cannot be answered, and says nothing about the weights.
+    answered = [question for question in dev if question.right]
+    dev_data = [[question.question, *question.right] for question in answered]
+    data = content_hash([_data(rows), dev_data, corpus.fingerprint])
+    options = {"loss": loss, "margin": MARGIN} if loss == "triplet" else {"loss": loss}
+    recipe = Recipe("finetuning", settings, options, data, len(rows))
+    notes = []
+    if not answered:
+        notes.append("no held-out questions: the last weights are kept, and nothing stops the training early")
+    without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
+    if loss == "triplet" and without_wrong:
+        notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
 
-    def prepare(model: Any) -> tuple[Job, Sequence[str], int]:
-        evaluate = _success(encoder, model, asked, corpus) if asked else None
-        job, cut = (_mnr if loss == "mnr" else _triplets)(encoder, model, learnt, settings, margin, evaluate)
-        missing = "no held-out questions: the last weights are kept, and nothing stops the training early"
-        left = len(triplets) - len({(t.question, t.right) for t in learnt})
-        pairs = f"{left:,} questions without a wrong document are left out: the triplet loss needs one"
-        notes = (*[missing] * (not asked), *[pairs] * (loss == "triplet" and left > 0), *_crowded(job, len(learnt)))
-        return job, notes, cut
+    def prepare(model: Any) -> Job:
+        make = _ranking_job if loss == "mnr" else _triplet_job
+        evaluate = evaluation(encoder, model, answered, corpus) if answered else None
+        return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
 
-    return conduct(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
+    return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def success(
-    encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any], k: int = K
-) -> float:
-    """Return the share of questions, from 0 to 1, that have a right document among the k nearest.
+def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any]) -> float:
+    """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
-    A right document tied with others counts as its chance among them; of several right ones the best placed counts.
+    A right document that ties with others counts as its chance among them. Of several right ones the best placed
+    counts.
     """
     documents = {document.id: place for place, document in enumerate(corpus.documents)}
     passages = [text for document in corpus.documents for text in document.passages]
@@ -122,119 +124,145 @@ def success(
         starts=starts,
         pairs=pairs,
     )
-    chance = np.where(found.greater < 0, 0.0, np.clip((k - found.greater) / np.maximum(found.tied, 1), 0, 1))
-    hits = np.zeros(len(questions))
-    np.maximum.at(hits, pairs[:, 0], chance)
-    return float(hits.mean())
+    # Of the places that tied documents share, those up to K count.
+    places = np.clip(K - found.greater, 0, found.tied)
+    chance = places / np.maximum(found.tied, 1)
+    chance[found.greater < 0] = 0.0
+    best = np.zeros(len(questions))
+    np.maximum.at(best, pairs[:, 0], chance)
+    return float(best.mean())
 
 
-def _success(
-    encoder: SentenceTransformersEncoder, model: Any, dev: Sequence[Question], corpus: Corpus[Any]
+def evaluation(
+    encoder: SentenceTransformersEncoder, model: Any, questions: Sequence[Question], corpus: Corpus[Any]
 ) -> Callable[[], float]:
-    return lambda: success(live(encoder, model), dev, corpus)
+    """Return a function that computes Success@5 of a model in training."""
+    return lambda: success(live(encoder, model), questions, corpus)
 
 
-def _learnt(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
-    """Return what the loss learns from: for ``triplet`` a row for each wrong document."""
+def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
+    """Return the rows that the loss learns from: for ``triplet`` one for each wrong document."""
     if not triplets:
         raise InputError("fine-tuning needs triplets of question, right and wrong documents, and there are none")
     if loss == "mnr":
         return list(triplets)
-    found = [Triplet(t.question, t.right, (wrong,)) for t in triplets for wrong in t.wrong]
-    if not found:
+    rows = [Triplet(t.question, t.right, (wrong,)) for t in triplets for wrong in t.wrong]
+    if not rows:
         raise InputError("the triplet loss needs wrong documents, and no question has one; take the loss mnr")
-    return found
+    return rows
 
 
 def _data(triplets: Sequence[Triplet]) -> list[Any]:
     """Return what is learnt from as a JSON value, in which what many questions share stands once."""
-    numbers = {rights: number for number, rights in enumerate(dict.fromkeys(t.rights for t in triplets))}
-    return [[[t.question, t.right, *t.wrong, numbers[t.rights]] for t in triplets], list(numbers)]
+    rights = list(dict.fromkeys(triplet.rights for triplet in triplets))
+    numbers = {texts: number for number, texts in enumerate(rights)}
+    rows = [[t.question, t.right, *t.wrong, numbers[t.rights]] for t in triplets]
+    return [rows, rights]
 
 
-def _crowded(job: Job, rows: int) -> Iterator[str]:
-    """Say that batches are small, where more than half of them would not be needed if no row kept another out."""
-    size = job.settings.batch * job.settings.accumulate // job.accumulate
-    if len(job.batches) > 2 * math.ceil(job.settings.epochs * math.ceil(rows / size)):
-        mean = sum(map(len, job.batches)) / len(job.batches)
-        yield (
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a training as a model takes them.
+
+    Attributes
+    ----------
+    lengths
+        For each triplet the number of tokens of its longest text, truncated.
+    max_tokens
+        Texts are truncated after this many tokens.
+    """
+
+    model: Any
+    similarity: str
+    query_prompt: str
+    document_prompt: str
+    triplets: Sequence[Triplet]
+    lengths: Sequence[int]
+    max_tokens: int
+
+    @classmethod
+    def of(cls, encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet]) -> Rows:
+        """Count the tokens of all texts, each once."""
+        query_prompt = encoder.card.prompts.get("query", "")
+        document_prompt = encoder.card.prompts.get("document", "")
+        questions = list(dict.fromkeys(triplet.question for triplet in triplets))
+        documents = list(dict.fromkeys(text for t in triplets for text in (t.right, *t.wrong)))
+        question_tokens = dict(zip(questions, lengths(model, questions, query_prompt), strict=True))
+        document_tokens = dict(zip(documents, lengths(model, documents, document_prompt), strict=True))
+        max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
+        row_lengths = []
+        for triplet in triplets:
+            text_lengths = [question_tokens[triplet.question], document_tokens[triplet.right]]
+            text_lengths += (document_tokens[wrong] for wrong in triplet.wrong)
+            row_lengths.append(min(max(text_lengths), max_tokens))
+        return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
+
+    def collate(self, batch: Batch) -> dict[str, Any]:
+        """Return a batch: questions, right documents, and as many wrong ones as each row has."""
+        rows = [self.triplets[row] for _, row in batch]
+        columns = {
+            "question": Column([row.question for row in rows], self.query_prompt),
+            "right": Column([row.right for row in rows], self.document_prompt),
+        }
+        for number in range(min(len(row.wrong) for row in rows)):
+            columns[f"wrong{number}"] = Column([row.wrong[number] for row in rows], self.document_prompt)
+        return features(self.model, columns, self.max_tokens)
+
+
+def _ranking_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] | None, notes: Sequence[str]) -> Job:
+    """Tell the right document from the wrong ones and from those of the batch's other questions."""
+    size = settings.batch * settings.accumulate
+    batches = draw(candidate_rows(rows.triplets, rows.lengths), size, settings.epochs, settings.seed)
+    if not batches:
+        raise InputError("fine-tuning needs two questions, or one with a wrong document, at least")
+    notes = [*notes]
+    needed = math.ceil(settings.epochs * math.ceil(len(rows.triplets) / size))
+    if len(batches) > 2 * needed:
+        mean = sum(map(len, batches)) / len(batches)
+        notes.append(
             f"batches hold {mean:.1f} of {size} questions on average: no two with a right document in common go "
             "together, and too many have one"
         )
+    return Job(
+        rows.model,
+        ranking_loss(rows.model, settings, rows.similarity),
+        rows.collate,
+        batches,
+        settings,
+        rows.max_tokens,
+        evaluate=evaluate,
+        notes=tuple(notes),
+    )
 
 
-def _mnr(
-    encoder: SentenceTransformersEncoder,
-    model: Any,
-    triplets: Sequence[Triplet],
-    settings: Settings,
-    margin: float,
-    evaluate: Callable[[], float] | None,
-) -> tuple[Job, int]:
-    """Tell the right document from the wrong ones and from those of the batch's other questions."""
-    loss, size, accumulate = telling_apart(model, settings, encoder.card.similarity)
-    tokens, cut = _tokens(encoder, model, triplets, settings)
-    batches = draw(_rows(triplets, tokens), size, settings.epochs, settings.seed)
-    if not batches:
-        raise InputError("fine-tuning needs two questions, or one with a wrong document, at least")
-    return Job(model, loss, _collate(encoder, model, triplets, cut), batches, settings, accumulate, evaluate), cut
-
-
-def _rows(triplets: Sequence[Triplet], tokens: Sequence[int]) -> list[Row]:
-    """Return what each triplet brings into a batch, its texts in normalised form."""
-    form = cache(normalised)
-    rights: defaultdict[str, set[str]] = defaultdict(set)
-    for t in triplets:
-        rights[form(t.question)].update(map(form, (t.right, *t.rights)))
-    whole = {question: frozenset(texts) for question, texts in rights.items()}
-    return [
-        Row(length, form(t.question), (form(t.right), *map(form, t.wrong)), whole[form(t.question)])
-        for t, length in zip(triplets, tokens, strict=True)
-    ]
-
-
-def _triplets(
-    encoder: SentenceTransformersEncoder,
-    model: Any,
-    triplets: Sequence[Triplet],
-    settings: Settings,
-    margin: float,
-    evaluate: Callable[[], float] | None,
-) -> tuple[Job, int]:
-    """Have the right document nearer than each wrong one."""
+def _triplet_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] | None, notes: Sequence[str]) -> Job:
+    """Make the right document nearer than each wrong one."""
     from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 
-    loss = TripletLoss(model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=margin)
-    tokens, cut = _tokens(encoder, model, triplets, settings)
-    batches = draw([Row(length) for length in tokens], settings.batch, settings.epochs, settings.seed)
-    collate = _collate(encoder, model, triplets, cut)
-    return Job(model, loss, collate, batches, settings, settings.accumulate, evaluate), cut
+    return Job(
+        rows.model,
+        TripletLoss(rows.model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=MARGIN),
+        rows.collate,
+        draw([Row(length) for length in rows.lengths], settings.batch, settings.epochs, settings.seed),
+        settings,
+        rows.max_tokens,
+        settings.accumulate,
+        evaluate,
+        tuple(notes),
+    )
 
 
-def _collate(
-    encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet], cut: int
-) -> Callable[[Batch], dict[str, Any]]:
-    """Return what makes a batch: questions, right documents, and as many wrong ones as each row has."""
-    query, document = (encoder.card.prompts.get(role, "") for role in ("query", "document"))
-
-    def collate(batch: Batch) -> dict[str, Any]:
-        rows = [triplets[row] for _, row in batch]
-        texts = {"question": [t.question for t in rows], "right": [t.right for t in rows]}
-        texts |= {f"wrong{n}": [t.wrong[n] for t in rows] for n in range(min(len(t.wrong) for t in rows))}
-        return columns(model, texts, dict.fromkeys(texts, document) | {"question": query}, cut)
-
-    return collate
-
-
-def _tokens(
-    encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet], settings: Settings
-) -> tuple[list[int], int]:
-    """Return the length of each row, that of its longest text, in tokens as they are cut; and where they are cut."""
-    prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document")]
-    questions = list(dict.fromkeys(t.question for t in triplets))
-    documents = list(dict.fromkeys(text for t in triplets for text in (t.right, *t.wrong)))
-    asked = dict(zip(questions, lengths(model, questions, prompts[0]), strict=True))
-    told = dict(zip(documents, lengths(model, documents, prompts[1]), strict=True))
-    cut = longest(model, [*asked.values(), *told.values()], settings)
-    rows = [max(asked[t.question], *(told[text] for text in (t.right, *t.wrong))) for t in triplets]
-    return [min(length, cut) for length in rows], cut
+def candidate_rows(triplets: Sequence[Triplet], lengths: Sequence[int]) -> list[Row]:
+    """Return what each triplet brings into a batch, its texts in normalised form."""
+    form = cache(normalised)
+    # Questions of one text share their right documents.
+    rights: defaultdict[str, set[str]] = defaultdict(set)
+    for triplet in triplets:
+        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
+    frozen = {question: frozenset(texts) for question, texts in rights.items()}
+    rows = []
+    for triplet, length in zip(triplets, lengths, strict=True):
+        question = form(triplet.question)
+        candidates = (form(triplet.right), *map(form, triplet.wrong))
+        rows.append(Row(length, question, candidates, frozen[question]))
+    return rows

@@ -1,6 +1,6 @@
-"""What can be known before any work: which objectives a base can be pre-trained by, and whether a device is there.
+"""Checks before any work: by which objectives a base can be pre-trained, and whether a device exists.
 
-Told by the base's configuration and its tokenizer's files; no weights are loaded.
+They read the base's configuration and its tokenizer's files; no weights are loaded.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.shared import there
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.training.base_model import quiet
+from embassay.training.base_model import first_line, quiet
 from embassay.training.settings import OBJECTIVES
 
 HEADS = ("classifier", "summary", "qa", "seq_classif")
-"""How the names of those dropouts begin that stand before heads for other tasks."""
+"""Beginnings of the names of dropouts before heads for other tasks."""
 ATTENDING = ("cross", "encoder_attn")
-"""What the weights are called by which a decoder attends to a vector."""
+"""Parts of the names of the weights by which a decoder attends to a vector."""
 
 
 def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> None:
@@ -36,10 +36,11 @@ def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> Non
         raise UnknownNameError("objective", objective, OBJECTIVES)
     with quiet():
         config = _read(encoder, "AutoConfig")
-        if not (lack := LACKS[objective](encoder, config)):
+        lack = LACKS[objective](encoder, config)
+        if not lack:
             return
-        others = [name for name in OBJECTIVES if name != objective and not LACKS[name](encoder, config)]
-    advice = f"take {' or '.join(others)}" if others else "no objective is for it; fine-tune it alone: --finetune"
+        possible = [name for name in OBJECTIVES if name != objective and not LACKS[name](encoder, config)]
+    advice = f"take {' or '.join(possible)}" if possible else "no objective is for it; fine-tune it alone: --finetune"
     raise SpecError(f"base {encoder.target!r}: {objective} needs {lack}; {advice}")
 
 
@@ -69,7 +70,7 @@ def _mlm(encoder: SentenceTransformersEncoder, config: Any) -> str:
 
 
 def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
-    """Look whether the decoder that the loss would make of it has weights that attend to the vector."""
+    """Return what is missing if the decoder that the loss would make of the base cannot attend to the vector."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
@@ -79,7 +80,8 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
         return lack
     decoding = copy.deepcopy(config)
     decoding.is_decoder = decoding.add_cross_attention = True
-    with torch.device("meta"):  # its shape alone, without memory for weights
+    # On the meta device a model has shapes and names, and takes no memory for weights.
+    with torch.device("meta"):
         decoder = AutoModelForCausalLM.from_config(decoding)
     attends = any(part in name for name, _ in decoder.named_parameters() for part in ATTENDING)
     return "" if attends else lack
@@ -90,9 +92,10 @@ def _simcse(encoder: SentenceTransformersEncoder, config: Any) -> str:
 
 
 def _dropouts(config: Mapping[str, Any]) -> Iterator[float]:
-    """Yield the dropouts of a model's own layers, however their names are spelt."""
+    """Yield the dropouts of a model's own layers, whose names differ from one architecture to another."""
     for name, value in config.items():
-        if "drop" in name and "layerdrop" not in name and not name.startswith(HEADS) and isinstance(value, int | float):
+        of_layers = "drop" in name and "layerdrop" not in name and not name.startswith(HEADS)
+        if of_layers and isinstance(value, int | float):
             yield float(value)
 
 
@@ -101,7 +104,7 @@ LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, Any], str]] = {
     "tsdae": _tsdae,
     "simcse": _simcse,
 }
-"""What says what a base lacks for an objective; empty where it lacks nothing."""
+"""For each objective a function that returns what a base lacks; empty if it lacks nothing."""
 
 
 def _read(encoder: SentenceTransformersEncoder, kind: str) -> Any:
@@ -111,5 +114,4 @@ def _read(encoder: SentenceTransformersEncoder, kind: str) -> Any:
     try:
         return getattr(transformers, kind).from_pretrained(modules(encoder.found.folder)[0][1], local_files_only=True)
     except Exception as error:
-        reason = next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
-        raise SpecError(f"base {encoder.target!r} cannot be read: {reason}") from error
+        raise SpecError(f"base {encoder.target!r} cannot be read: {first_line(error)}") from error

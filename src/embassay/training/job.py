@@ -1,9 +1,11 @@
-"""A training as data: what is trained on what, how far it is, and the optimizer as it was left."""
+"""A training as data: what is trained on what, how far it is, and the optimizer as a checkpoint left it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from embassay.training.batches import Batch
@@ -20,15 +22,19 @@ class Job:
     Attributes
     ----------
     model, loss
-        A sentence-transformers model, and a torch module that has it as a part and makes a number of a batch.
+        A sentence-transformers model, and a torch module that contains it and turns a batch into a number.
     collate
         Turns a batch into the trainer's input: tensors named ``column_input_ids`` …
     batches
         All batches of all epochs.
+    max_tokens
+        Texts are truncated after this many tokens.
     accumulate
-        How many batches make a step.
+        The number of batches of a step.
     evaluate
-        Returns how good the model is now, larger is better; None where that is not asked for.
+        Returns how good the model is now, larger is better; None for no evaluations.
+    notes
+        What a reader must know of the training, one sentence each.
     """
 
     model: Any
@@ -36,25 +42,39 @@ class Job:
     collate: Callable[[Batch], dict[str, Any]]
     batches: Sequence[Batch]
     settings: Settings
+    max_tokens: int
     accumulate: int = 1
     evaluate: Callable[[], float] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def steps(self) -> int:
-        """The number of steps, where nothing stops it early."""
-        whole = -(-len(self.batches) // self.accumulate)
-        return min(whole, self.settings.max_steps or whole)
+        """The number of steps, unless something stops the training early."""
+        planned = math.ceil(len(self.batches) / self.accumulate)
+        return min(planned, self.settings.max_steps or planned)
 
     @property
-    def every(self) -> int:
-        """After how many steps a checkpoint is kept."""
-        an_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
-        return max(1, round(min(an_epoch, self.steps) / self.settings.checkpoints))
+    def checkpoint_interval(self) -> int:
+        """The number of steps between two checkpoints."""
+        per_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
+        return max(1, round(min(per_epoch, self.steps) / self.settings.checkpoints))
 
     def rate(self, step: int) -> float:
         """Return the share of the highest rate at a step, from 0: linear up, then linear down."""
-        warm = self.settings.warmup * self.steps
-        return (step + 1) / (warm + 1) if step < warm else (self.steps - step) / max(self.steps - warm, 1)
+        warmup = self.settings.warmup * self.steps
+        if step < warmup:
+            return (step + 1) / (warmup + 1)
+        return (self.steps - step) / max(self.steps - warmup, 1)
+
+    def rows_of_step(self, step: int) -> int:
+        """Return the number of rows of a step, from 0."""
+        first = step * self.accumulate
+        return sum(map(len, self.batches[first : first + self.accumulate]))
+
+    @cached_property
+    def total_rows(self) -> int:
+        """The number of rows of all steps."""
+        return sum(map(len, self.batches[: self.steps * self.accumulate]))
 
 
 @dataclass
@@ -65,10 +85,12 @@ class Progress:
     ----------
     losses, evaluations
         [step, mean loss since the last] and [step, score].
+    best
+        [step, score] of the best evaluation after training began; empty before.
     poorer
         Evaluations since the best.
     notes
-        What a reader must know of how it went.
+        What a reader must know of the training, one sentence each.
     """
 
     step: int = 0
@@ -89,8 +111,8 @@ def weights_of(job: Job) -> dict[str, Any]:
     return dict(torch.nn.ModuleDict({"model": job.model, "loss": job.loss}).named_parameters())
 
 
-def put(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Write values into the weights of these names."""
+def copy_into(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Copy values into the weights of the same names; other names are ignored."""
     import torch
 
     with torch.no_grad():
@@ -98,14 +120,31 @@ def put(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
             weights[name].copy_(values[name])
 
 
-def optimizer_of(job: Job, weights: Mapping[str, Any], kept: Mapping[str, Any]) -> Any:
-    """Return AdamW over the weights; with a checkpoint's tensors, as it was, the weights too."""
+def new_optimizer(job: Job, weights: Mapping[str, Any]) -> Any:
+    """Return AdamW over the weights."""
     import torch
 
-    put(weights, kept)
-    optimizer = torch.optim.AdamW(list(weights.values()), lr=job.settings.rate, weight_decay=0.0)
+    return torch.optim.AdamW(list(weights.values()), lr=job.settings.rate, weight_decay=0.0)
+
+
+def optimizer_tensors(optimizer: Any, weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what AdamW remembers of each weight, named ``moment.weight``."""
+    tensors = {}
     for name, weight in weights.items():
-        found = {moment: kept[f"{moment}.{name}"] for moment in MOMENTS if f"{moment}.{name}" in kept}
-        if found:
-            optimizer.state[weight] = {n: t if n == "step" else t.to(weight.device) for n, t in found.items()}
-    return optimizer
+        for moment, tensor in optimizer.state.get(weight, {}).items():
+            if moment in MOMENTS:
+                tensors[f"{moment}.{name}"] = tensor
+    return tensors
+
+
+def restore_optimizer(optimizer: Any, weights: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+    """Take over what :func:`optimizer_tensors` returned."""
+    for name, weight in weights.items():
+        state = {}
+        for moment in MOMENTS:
+            tensor = tensors.get(f"{moment}.{name}")
+            if tensor is not None:
+                # AdamW keeps its count of steps on the CPU.
+                state[moment] = tensor if moment == "step" else tensor.to(weight.device)
+        if state:
+            optimizer.state[weight] = state

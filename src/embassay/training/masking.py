@@ -1,7 +1,7 @@
 """The loss of masked language modelling on a sentence-transformers model (Devlin et al. 2019, section 3.1).
 
-The head that tells the words reads the masked places only, which are a seventh: its product with the whole vocabulary
-costs about as much as a small model's layers together.
+The head that predicts the words reads the masked places only, a seventh of all: its product with the whole vocabulary
+costs about as much as all layers of a small model.
 """
 
 from __future__ import annotations
@@ -12,52 +12,50 @@ from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 
 UNMASKED = -100
+"""The label of a token that is not to be predicted, as in transformers and torch."""
 
 
 def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, tuple[str, ...]]:
     """Return the loss of a model as a torch module, and notes.
 
-    The head is the one that lies beside the base's weights, else a new one; its last layer is the embeddings, where the
-    architecture ties them.
+    The head is the one among the base's weights, else a new one. Its last layer is the embeddings if the architecture
+    ties them.
     """
     import torch
     from transformers import AutoModelForMaskedLM
 
-    own = model.transformers_model
     place = modules(encoder.found.folder)[0][1]
     whole, report = AutoModelForMaskedLM.from_pretrained(
         place, dtype=torch.float32, output_loading_info=True, local_files_only=True
     )
-    setattr(whole, whole.base_model_prefix, own)
+    body = whole.base_model_prefix
+    # The model in training takes the place of the copy that was loaded with the head.
+    setattr(whole, body, model.transformers_model)
     whole.tie_weights()
     whole.to(model.device)
-    missing = {str(name) for name in report["missing_keys"]}
-    new = any(not name.startswith(f"{whole.base_model_prefix}.") for name in missing)
-    notes = ("mlm: the base has no head that tells masked words; a new one is trained with it and left out again",)
-    return type("MaskedLoss", (_MaskedLoss, torch.nn.Module), {})(model, whole), notes * new
+    has_head = all(str(name).startswith(f"{body}.") for name in report["missing_keys"])
+    note = "mlm: the base has no head that tells masked words; a new one is trained with it and left out again"
+    heads = [child for name, child in whole.named_children() if name != body]
 
+    class MaskedLoss(torch.nn.Module):  # type: ignore[misc]
+        """Cross-entropy of the masked words, given the others."""
 
-class _MaskedLoss:
-    """Cross-entropy of the masked words, given the others."""
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder, self.whole = model, whole
 
-    def __init__(self, model: Any, whole: Any):
-        super().__init__()
-        self.encoder, self.whole = model, whole
-        heads = [child for name, child in whole.named_children() if name != whole.base_model_prefix]
-        # Architectures whose head is one module take any rows; the others go the long way.
-        self._head = (heads[0],) if len(heads) == 1 else ()
+        def forward(self, features: Any, labels: Any) -> Any:
+            """Return the mean over the masked places of a batch; 0 where none is masked."""
+            inputs = dict(next(iter(features)))
+            targets = inputs.pop("labels")
+            masked = targets != UNMASKED
+            if len(heads) == 1:
+                # A head that is one module takes any rows. Architectures with several modules need the whole model.
+                hidden = self.encoder.transformers_model(**inputs).last_hidden_state
+                scores = heads[0](hidden[masked])
+            else:
+                scores = self.whole(**inputs).logits[masked]
+            total = torch.nn.functional.cross_entropy(scores.float(), targets[masked], reduction="sum")
+            return total / masked.sum().clamp(min=1)
 
-    def forward(self, features: Any, labels: Any) -> Any:
-        """Return the mean over the masked places of a batch; 0 where none is masked."""
-        import torch
-
-        inputs = dict(next(iter(features)))
-        targets = inputs.pop("labels")
-        masked = targets != UNMASKED
-        if self._head:
-            hidden = self.encoder.transformers_model(**inputs).last_hidden_state
-            scores = self._head[0](hidden[masked])
-        else:
-            scores = self.whole(**inputs).logits[masked]
-        total = torch.nn.functional.cross_entropy(scores.float(), targets[masked], reduction="sum")
-        return total / masked.sum().clamp(min=1)
+    return MaskedLoss(), () if has_head else (note,)

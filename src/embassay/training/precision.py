@@ -1,4 +1,4 @@
-"""In which precision a training computes: in bfloat16 on a GPU that has it, else in float32; evaluations always in it.
+"""The precision of a training: bfloat16 on a GPU that has it, else float32. Evaluations are always in float32.
 
 The weights stay in float32, and so do similarities: bfloat16 has three digits.
 """
@@ -10,14 +10,14 @@ from typing import Any
 
 
 def bfloat16(kind: str) -> bool:
-    """Say whether a training on such a device computes in bfloat16; not tried on a GPU."""
+    """Return whether a training on this kind of device computes in bfloat16; not tried on a GPU."""
     import torch
 
     return kind == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def of_training(kind: str) -> AbstractContextManager[Any]:
-    """Return a context in which networks compute as a training does on such a device."""
+    """Return a context in which networks compute in the precision of a training on this kind of device."""
     import torch
 
     return torch.autocast(kind, torch.bfloat16) if bfloat16(kind) else nullcontext()

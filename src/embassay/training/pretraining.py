@@ -8,30 +8,28 @@ other dropout (Gao et al. 2021, section 3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import InputError, UnknownNameError
 from embassay.randomness import generator
-from embassay.training.base_model import find_base, lengths, longest
+from embassay.training.base_model import find_base, lengths, truncation
 from embassay.training.batches import Batch, Row, draw
-from embassay.training.contrast import telling_apart
+from embassay.training.contrast import ranking_loss
 from embassay.training.fitness import check_objective
 from embassay.training.job import Job
 from embassay.training.masking import masked_loss
 from embassay.training.settings import OBJECTIVES, PRETRAIN, Objective, Settings
 from embassay.training.shared import Advance, Trained
-from embassay.training.stage import Recipe, columns, conduct
+from embassay.training.stage import Column, Recipe, features, train_stage
 from embassay.training.streams import seed_of
 from embassay.types import content_hash
 
 MASKED = 0.15
-"""Share of the tokens that is masked (Devlin et al. 2019, section 3.1)."""
+"""The share of the tokens that is masked (Devlin et al. 2019, section 3.1)."""
 DELETED = 0.6
-"""Share of the words that is deleted (Wang et al. 2021, section 3.1)."""
-Prepared = tuple[Job, Sequence[str], int]
+"""The share of the words that is deleted (Wang et al. 2021, section 3.1)."""
 
 
 def pretrain(
@@ -61,14 +59,14 @@ def pretrain(
     overwrite
         Replace a training of other settings, base or sentences.
     advance
-        Is told how many sentences of how many have been read.
+        Called with the number of sentences that have been read.
 
     Raises
     ------
     InputError
         For a base, sentences or a folder that cannot be used, before any training.
     EncoderError
-        If the base cannot be loaded, or the loss becomes no number.
+        If the base cannot be loaded, or the loss became NaN or infinite.
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed.
     """
@@ -81,78 +79,84 @@ def pretrain(
     if objective == "simcse" and len(texts) < 2:
         raise InputError("simcse tells sentences apart and needs two different ones at least")
     check_objective(encoder, objective)
-    recipe = Recipe("pretraining", objective, settings, {}, content_hash(list(texts)), len(texts))
-    prepare = {"mlm": _mlm, "tsdae": _tsdae, "simcse": _simcse}[objective]
-    return conduct(
-        recipe, encoder, folder, partial(prepare, encoder, texts, settings), overwrite=overwrite, advance=advance
-    )
+    recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
+    make = {"mlm": _masking_job, "tsdae": _denoising_job, "simcse": _contrast_job}[objective]
+
+    def prepare(model: Any) -> Job:
+        return make(encoder, model, texts, settings)
+
+    return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def _mlm(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: Settings, model: Any) -> Prepared:
-    """Mask words and have them put back."""
+def _masking_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+    """Mask words and predict them."""
+    import torch
     from transformers import DataCollatorForLanguageModeling
 
     loss, notes = masked_loss(encoder, model)
     tokens = lengths(model, texts)
-    cut = longest(model, tokens, settings)
+    max_tokens = truncation(model, tokens)
     collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
 
     def collate(batch: Batch) -> dict[str, Any]:
-        import torch
-
         encoded = model.tokenizer(
-            [texts[row] for _, row in batch], truncation=True, max_length=cut, return_special_tokens_mask=True
+            [texts[row] for _, row in batch], truncation=True, max_length=max_tokens, return_special_tokens_mask=True
         )
         rows = [{name: values[n] for name, values in encoded.items()} for n in range(len(batch))]
-        number = seed_of(settings.seed, "masks", *map(str, batch[0]))
-        collator.generator = torch.Generator().manual_seed(number)
-        return {f"text_{name}": value for name, value in collator(rows).items()}
+        seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
+        collator.generator = torch.Generator().manual_seed(seed)
+        return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
 
-    batches = _plain_batches(tokens, cut, settings.batch, settings)
-    return Job(model, loss, collate, batches, settings, settings.accumulate), notes, cut
+    batches = _batches(tokens, max_tokens, settings.batch, settings)
+    return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=notes)
 
 
-def _tsdae(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: Settings, model: Any) -> Prepared:
-    """Delete words and have the sentence put back from its vector."""
+def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+    """Delete words and reconstruct the sentence from the vector of what is left."""
     from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
 
     loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)
-    cut = longest(model, tokens, settings)
+    max_tokens = truncation(model, tokens)
 
     def collate(batch: Batch) -> dict[str, Any]:
+        noisy = [with_words_deleted(texts[row], settings.seed, epoch, row) for epoch, row in batch]
         whole = [texts[row] for _, row in batch]
-        left = [_thinned(texts[row], settings.seed, epoch, row) for epoch, row in batch]
-        return columns(model, {"left": left, "whole": whole}, {"left": prompt}, cut)
+        return features(model, {"left": Column(noisy, prompt), "whole": Column(whole)}, max_tokens)
 
-    notes = ("tsdae: the decoder shares the encoder's weights; its attention to the vector is new",)
-    batches = _plain_batches(tokens, cut, settings.batch, settings)
-    return Job(model, loss, collate, batches, settings, settings.accumulate), notes, cut
+    note = "tsdae: the decoder shares the encoder's weights; its attention to the vector is new"
+    batches = _batches(tokens, max_tokens, settings.batch, settings)
+    return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=(note,))
 
 
-def _simcse(encoder: SentenceTransformersEncoder, texts: Sequence[str], settings: Settings, model: Any) -> Prepared:
-    """Have a sentence known again among others, both times under other dropout."""
-    loss, size, accumulate = telling_apart(model, settings, encoder.card.similarity)
+def _contrast_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+    """Recognise a sentence among others, with another dropout."""
+    loss = ranking_loss(model, settings, encoder.card.similarity)
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)
-    cut = longest(model, tokens, settings)
+    max_tokens = truncation(model, tokens)
 
     def collate(batch: Batch) -> dict[str, Any]:
-        own = [texts[row] for _, row in batch]
-        return columns(model, {"first": own, "second": own}, {"first": prompt, "second": prompt}, cut)
+        column = Column([texts[row] for _, row in batch], prompt)
+        return features(model, {"first": column, "second": column}, max_tokens)
 
-    return Job(model, loss, collate, _plain_batches(tokens, cut, size, settings), settings, accumulate), (), cut
-
-
-def _plain_batches(tokens: Sequence[int], cut: int, size: int, settings: Settings) -> list[Batch]:
-    """Return batches of rows that nothing keeps apart."""
-    return draw([Row(min(length, cut)) for length in tokens], size, settings.epochs, settings.seed)
+    batches = _batches(tokens, max_tokens, settings.batch * settings.accumulate, settings)
+    return Job(model, loss, collate, batches, settings, max_tokens)
 
 
-def _thinned(text: str, seed: int, epoch: int, row: int) -> str:
-    """Return what is left of a sentence when each word is deleted with the same chance; one word at least."""
+def _batches(tokens: Sequence[int], max_tokens: int, size: int, settings: Settings) -> list[Batch]:
+    """Return batches of rows that may all go together."""
+    rows = [Row(min(length, max_tokens)) for length in tokens]
+    return draw(rows, size, settings.epochs, settings.seed)
+
+
+def with_words_deleted(text: str, seed: int, epoch: int, row: int) -> str:
+    """Delete each word of a sentence with probability :data:`DELETED`; keep at least one."""
     words = text.split()
     rng = generator(seed, "deletions", str(epoch), str(row))
-    kept = [word for word, number in zip(words, rng.random(len(words)), strict=True) if number >= DELETED]
-    return " ".join(kept or [words[int(rng.integers(len(words)))]])
+    numbers = rng.random(len(words))
+    kept = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
+    if not kept:
+        kept = [words[int(rng.integers(len(words)))]]
+    return " ".join(kept)

@@ -1,4 +1,4 @@
-"""How a stage of domain adaptation trains: what it is trained by, and the numbers that are the same for all of that."""
+"""How a stage of domain adaptation trains: the objectives and losses, and the settings that all of them have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 @dataclass(frozen=True)
 class Settings:
-    """How long, how fast and where a stage trains.
+    """How long, at what rate and where a stage trains.
 
     Attributes
     ----------
@@ -26,27 +26,24 @@ class Settings:
     batch
         Rows that go through the model together.
     accumulate
-        How many batches make one step. With the ``mnr`` loss and ``simcse`` the candidates of all of them are told
-        apart from each other (Gao et al. 2021, "Scaling deep contrastive learning batch size", exact), at the price of
-        a second pass forward; elsewhere their gradients are averaged.
+        The number of batches of a step. With the ``mnr`` loss and ``simcse`` they are compared as one large batch (Gao
+        et al. 2021, "Scaling deep contrastive learning batch size", exact), at the price of a second pass forward;
+        elsewhere their gradients are averaged.
     rate
         The highest learning rate of AdamW; it falls linearly to 0.
     warmup
-        Share of the steps in which the rate rises to it, from 0 to below 1.
+        The share of the steps in which the rate rises to it, from 0 to below 1.
     seed
         Of every random draw, 0 or more.
     device
         One of :data:`DEVICES`. A GPU computes in bfloat16 where it can, a CPU in float32; evaluations are in
         float32.
     patience
-        After how many evaluations in a row without a better one fine-tuning stops.
+        Fine-tuning stops after this many evaluations in a row without improvement.
     max_steps
         The most steps, whatever ``epochs`` says.
-    max_length
-        Cut texts after this many tokens in training; by default after those of the 99th percentile, or the model's own
-        limit where that is less. The model that is written keeps its own limit.
     checkpoints
-        How many checkpoints an epoch has, and evaluations in fine-tuning.
+        The number of checkpoints of an epoch, and of evaluations in fine-tuning.
 
     Raises
     ------
@@ -63,15 +60,16 @@ class Settings:
     device: str = "auto"
     patience: int = 3
     max_steps: int | None = None
-    max_length: int | None = None
     checkpoints: int = 2
 
     def __post_init__(self) -> None:
         """Check the range of each."""
         least = {"batch": 1, "accumulate": 1, "patience": 1, "checkpoints": 1, "seed": 0, "max_steps": 1}
-        for name, low in {**least, "max_length": 4}.items():
+        for name, low in least.items():
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
+            if name == "max_steps" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
                 raise SpecError(f"option {name!r}: must be a whole number of {low} or more, is {value}")
         for name in ("epochs", "rate"):
             if not 0 < getattr(self, name) < math.inf:

@@ -19,119 +19,70 @@ from embassay.training.streams import drawn
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes a stage's model what it is.
+    """What decides what a stage makes of its base.
 
     Attributes
     ----------
-    name, aim
-        ``pretraining`` with its objective, or ``finetuning`` with its loss.
+    stage
+        ``pretraining`` or ``finetuning``.
     options
-        What was asked for beside the settings, as JSON values.
+        The objective or the loss, and its options, as JSON values.
     data
         A fingerprint of what is learnt from.
     rows
-        How many rows that is.
+        The number of rows that are learnt from.
     """
 
-    name: str
-    aim: str
+    stage: str
     settings: Settings
     options: Mapping[str, Any]
     data: str
     rows: int
 
     def asked(self, base: SentenceTransformersEncoder) -> dict[str, Any]:
-        """Return what a checkpoint or a model has to agree with; where it is trained is no part of it."""
-        settings = {name: value for name, value in vars(self.settings).items() if name != "device"}
-        settings |= {self.aim_name: self.aim, **self.options}
-        settings |= {"similarity": base.card.similarity}  # which moves no vector, and so no fingerprint
-        return {"stage": self.name, "settings": settings, "base": base.fingerprint, "data": self.data}
-
-    @property
-    def aim_name(self) -> str:
-        """What the aim is called among the options."""
-        return "objective" if self.name == "pretraining" else "loss"
+        """Return what a checkpoint or a model has to agree with."""
+        settings = {**vars(self.settings), **self.options}
+        # The similarity moves no vector, so that it is not in the base's fingerprint, but the loss depends on it.
+        settings["similarity"] = base.card.similarity
+        # The same training on another device makes the same model.
+        del settings["device"]
+        return {"stage": self.stage, "settings": settings, "base": base.fingerprint, "data": self.data}
 
 
-def conduct(
+def train_stage(
     recipe: Recipe,
     encoder: SentenceTransformersEncoder,
     folder: Path,
-    prepare: Callable[[Any], tuple[Job, Sequence[str], int]],
+    prepare: Callable[[Any], Job],
     *,
     overwrite: bool,
     advance: Advance,
 ) -> Trained:
-    """Train what ``prepare`` makes of the loaded model and write it; a model that is there already is taken.
+    """Train a base and write the model; a model that is there already is used as it is.
 
     Parameters
     ----------
+    encoder
+        The base.
     prepare
-        From the model to a job, notes, and after how many tokens texts are cut.
+        Makes the job from the loaded model.
     """
     trained = Trained(folder, spec_of(folder))
-    place = StageFolder(folder, recipe.asked(encoder), versions())
-    if place.open(overwrite):
+    stage_folder = StageFolder(folder, recipe.asked(encoder), versions())
+    if stage_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
+    # A loss may add new weights, such as a head: they come from the seed too.
     with quiet(), drawn(recipe.settings.seed, "new weights"):
         model = load(encoder, recipe.settings)
-        job, notes, cut = prepare(model)
-    progress = train(job, place, advance)
-    notes = (*notes, *progress.notes, *_notes(progress, job))
-    with quiet():
-        place.finish(lambda new: write_model(encoder, model, new), _facts(recipe, encoder, job, progress, notes, cut))
-    return replace(trained, notes=notes)
-
-
-def spec_of(folder: Path) -> str:
-    """Return the encoder's spec of a folder, which no model's name can be taken for."""
-    text = folder.as_posix()
-    return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
-
-
-def columns(model: Any, texts: Mapping[str, Sequence[str]], prompts: Mapping[str, str], cut: int) -> dict[str, Any]:
-    """Return the trainer's input of a batch: the features of each column of texts, named ``column_feature``."""
-    found: dict[str, Any] = {}
-    for column, own in texts.items():
-        features = model.preprocess(list(own), prompt=prompts.get(column) or None, max_length=cut)
-        found |= {f"{column}_{name}": value for name, value in features.items()}
-    return found
-
-
-def _notes(progress: Progress, job: Job) -> tuple[str, ...]:
-    """Say what came of the evaluations."""
-    if not job.evaluate or not progress.best:
-        return ()
-    step, best = progress.best
-    before = progress.evaluations[0][1]
-    found = [f"Success@5 of the held-out questions: {before:.3f} before, {best:.3f} at step {step:g}, which is kept"]
-    if best <= before:
-        found.append("no step was better on the held-out questions than the model that training began with")
-    if progress.step < job.steps:
-        found.append(
-            f"stopped early, after {progress.step} of {job.steps} steps: {progress.poorer} evaluations no better"
-        )
-    return tuple(found)
-
-
-def _facts(
-    recipe: Recipe,
-    encoder: SentenceTransformersEncoder,
-    job: Job,
-    progress: Progress,
-    notes: Sequence[str],
-    cut: int,
-) -> dict[str, Any]:
-    """Return what ``training.json`` says beside what was asked for."""
-    return {
-        "stage": recipe.name,
-        "base": {
-            "spec": encoder.card.spec,
-            "fingerprint": encoder.fingerprint,
-            "revision": encoder.card.revision,
-        },
+        job = prepare(model)
+    progress = train(job, stage_folder, advance)
+    notes = (*job.notes, *progress.notes, *_evaluation_notes(progress, job))
+    base = {"spec": encoder.card.spec, "fingerprint": encoder.fingerprint, "revision": encoder.card.revision}
+    facts = {
+        "stage": recipe.stage,
+        "base": base,
         "rows": recipe.rows,
-        "tokens": cut,
+        "tokens": job.max_tokens,
         "steps": progress.step,
         "planned": job.steps,
         "rows_seen": progress.rows,
@@ -142,3 +93,52 @@ def _facts(
         "best": progress.best,
         "notes": list(notes),
     }
+    with quiet():
+        stage_folder.finish(lambda new: write_model(encoder, model, new), facts)
+    return replace(trained, notes=notes)
+
+
+def spec_of(folder: Path) -> str:
+    """Return the encoder's spec of a folder, which cannot be taken for a model's name."""
+    text = folder.as_posix()
+    return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One text of each row of a batch.
+
+    Attributes
+    ----------
+    prompt
+        What stands before each text; empty for nothing.
+    """
+
+    texts: Sequence[str]
+    prompt: str = ""
+
+
+def features(model: Any, columns: Mapping[str, Column], max_tokens: int) -> dict[str, Any]:
+    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``."""
+    named: dict[str, Any] = {}
+    for name, column in columns.items():
+        tensors = model.preprocess(list(column.texts), prompt=column.prompt or None, max_length=max_tokens)
+        for feature, tensor in tensors.items():
+            named[f"{name}_{feature}"] = tensor
+    return named
+
+
+def _evaluation_notes(progress: Progress, job: Job) -> list[str]:
+    """Say what the evaluations have shown, one sentence each."""
+    if not job.evaluate or not progress.best:
+        return []
+    step, best = progress.best
+    before = progress.evaluations[0][1]
+    notes = [f"Success@5 of the held-out questions: {before:.3f} before, {best:.3f} at step {step:g}, which is kept"]
+    if best <= before:
+        notes.append("no step was better on the held-out questions than the model that training began with")
+    if progress.step < job.steps:
+        notes.append(
+            f"stopped early, after {progress.step} of {job.steps} steps: {progress.poorer} evaluations no better"
+        )
+    return notes

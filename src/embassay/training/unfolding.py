@@ -6,7 +6,7 @@ each number has its own rate, rate/√(sum of its squared gradients). Words that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ Array = NDArray[np.float32]
 BATCH = 16
 """Sentences of a mini-batch."""
 ROOM = 100_000
-"""Vectors that are unfolded together, about: the memory is some kilobytes for each."""
+"""Vectors that are unfolded together, about: each takes some kilobytes of memory."""
 SPREAD = 0.1
 """The standard deviation of the words' coordinates: so tanh can reach them, where it is not flat (Turian, Ratinov,
 Bengio 2010, "Word representations: a simple and general method for semi-supervised learning")."""
@@ -44,6 +44,8 @@ class Learner:
         ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
     sums
         The sums of squared gradients by the same names, and of the ``words`` that are learnt: all, or the first only.
+    room
+        Vectors that are unfolded together, about.
     """
 
     words: Array
@@ -52,6 +54,7 @@ class Learner:
     normalize: bool
     decay: float
     rate: float
+    room: int = ROOM
 
     def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss of a sentence, before the step.
@@ -68,7 +71,7 @@ class Learner:
         used = np.unique(np.concatenate(rows))
         words = torch.from_numpy(self.words[used]).requires_grad_()
         total = 0.0
-        for start, stop in _parts(shapes):
+        for start, stop in parts(shapes, self.room):
             plan = Plan.of(shapes[start:stop])
             places = np.searchsorted(used, np.concatenate(rows[start:stop]))[plan.order]
             leaves = torch.nn.functional.embedding(torch.from_numpy(places), words)
@@ -78,6 +81,7 @@ class Learner:
         (self.decay * penalty(matrices)).backward()
         for name, tensor in tensors.items():
             self.matrices[name] -= self._change(self.sums[name], slice(None), tensor.grad.numpy())
+        # Given word vectors stay as they are: only the first rows, those with sums, are learnt.
         learnt = used < len(self.sums["words"])
         changed = used[learnt]
         self.words[changed] -= self._change(self.sums["words"], changed, words.grad.numpy()[learnt])
@@ -92,24 +96,40 @@ class Learner:
         self.words *= SPREAD / np.maximum(self.words.std(axis=0), TINY)
         np.clip(self.words, -REACH, REACH, out=self.words)
 
+    def state(self) -> dict[str, Array]:
+        """Return what a checkpoint needs: what is learnt, and the sums of squared gradients (``…_sum``)."""
+        state = {"words": self.words[: len(self.sums["words"])], **self.matrices}
+        for name, values in self.sums.items():
+            state[f"{name}_sum"] = values
+        return state
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Take over what :meth:`state` returned."""
+        for name, values in self.state().items():
+            np.copyto(values, state[name])
+
     def _change(self, sums: Array, rows: Any, gradient: Array) -> Array:
-        """Add to the sums of squared gradients; return what to take off."""
+        """Add to the sums of squared gradients; return what to subtract from the weights."""
         sums[rows] += gradient * gradient
         change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
         return change
 
 
 def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
-    """Return the matrices to begin with: an inner node is about the mean of its children, and they are what it is.
+    """Return the initial matrices: an inner node is about the mean of its children, and they are about what it is.
 
     W_e = ½ [I I] + ε and W_d = [I; I] + ε, with ε uniform within ±:data:`NOISE`; biases 0. Source: Socher, Bauer,
     Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
     """
-    both = np.concatenate([np.eye(dim), np.eye(dim)])
-    found = {"fold": both.T / 2, "fold_bias": np.zeros(dim), "unfold": both, "unfold_bias": np.zeros(2 * dim)}
-    for name in ("fold", "unfold"):
-        found[name] = found[name] + random.uniform(-NOISE, NOISE, found[name].shape)
-    return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in found.items()}
+    both_children = np.concatenate([np.eye(dim), np.eye(dim)])
+    fold_noise = random.uniform(-NOISE, NOISE, (dim, 2 * dim))
+    unfold_noise = random.uniform(-NOISE, NOISE, (2 * dim, dim))
+    return {
+        "fold": np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32),
+        "fold_bias": np.zeros(dim, dtype=np.float32),
+        "unfold": np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32),
+        "unfold_bias": np.zeros(2 * dim, dtype=np.float32),
+    }
 
 
 @contextmanager
@@ -125,14 +145,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _parts(shapes: Sequence[Shape]) -> Iterator[tuple[int, int]]:
+def parts(shapes: Sequence[Shape], room: int = ROOM) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of sentences that are unfolded together; n words take n² vectors at most."""
     start, size = 0, 0
     for place, shape in enumerate(shapes):
-        own = shape.leaves**2
-        if place > start and size + own > ROOM:
+        vectors = shape.leaves**2
+        if place > start and size + vectors > room:
             yield start, place
             start, size = place, 0
-        size += own
+        size += vectors
     if start < len(shapes):
         yield start, len(shapes)

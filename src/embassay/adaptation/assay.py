@@ -1,0 +1,173 @@
+"""The assay of the base and its variants: test questions, general corpora, and the shift between the two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from embassay.adaptation.domain import examining_diagnostics
+from embassay.adaptation.gain import Headlines
+from embassay.adaptation.request import AdaptRequest
+from embassay.errors import OutputError
+from embassay.plugins import DIAGNOSTICS
+from embassay.result import Result
+from embassay.run.execute import execute
+from embassay.run.pages import layouts
+from embassay.run.plan import Plan, Task, prepare
+from embassay.run.record import settings_of
+from embassay.run.request import RunRequest
+from embassay.run.session import write_outcome, write_report
+from embassay.run.specs import Spec
+from embassay.samples.retrieval import Question
+from embassay.store.runs import RunFolder
+from embassay.types import Corpus
+
+NO_SHIFT = (
+    "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
+    "general corpus of questions and documents; name one with --general"
+)
+DIMENSIONS = 384
+"""Dimensions of the vectors that stand in for a variant's when the duration of its assay is measured."""
+
+
+@dataclass(frozen=True)
+class VariantAssay:
+    """The corpora and diagnostics of an assay, the same for each variant.
+
+    Attributes
+    ----------
+    base
+        The spec of the base, with its options.
+    tests
+        The corpora of the domain with their test questions.
+    general
+        Corpora that show what adaptation loses elsewhere.
+    """
+
+    request: AdaptRequest
+    base: Spec
+    tests: Sequence[Corpus[Question]]
+    general: Sequence[Corpus[Any]]
+
+    @cached_property
+    def base_plan(self) -> Plan:
+        """The plan for the base alone, which can be made before anything is trained."""
+        return self._plan([self.base])
+
+    def run(self, variants: Sequence[Spec]) -> tuple[Result, Headlines]:
+        """Assay the base and its variants into the folder of the run.
+
+        Returns
+        -------
+        The result, and the item values of the headline of each diagnostic and corpus.
+
+        Raises
+        ------
+        EncoderError
+            If a variant cannot be assayed.
+        OutputError
+            If the folder cannot be written to, or a score in it cannot be read.
+        """
+        start = time.perf_counter()
+        folder = RunFolder(self.run_request.out)
+        plan = self._plan([self.base, *variants])
+        settings = settings_of(plan)
+        try:
+            folder.open(settings)
+        except OutputError:
+            # The run is of other variants or general corpora. It belongs to this adaptation and is made again.
+            folder.open(settings, overwrite=True)
+        outcome = execute(plan, folder)
+        record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
+        outcome.check()
+        write_report(folder, outcome.result, layouts(outcome.result), record)
+        return outcome.result, _headlines(plan, folder)
+
+    def scoring_seconds(self) -> float:
+        """Measure how long the assay of one variant takes apart from its encoding, on vectors of word counts."""
+        plan = self._plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
+        start = time.perf_counter()
+        execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
+        return time.perf_counter() - start
+
+    def limitations(self) -> tuple[str, ...]:
+        """Return what the assay does not examine, one sentence each."""
+        return (NO_SHIFT,) if self._general_questions is None else ()
+
+    @property
+    def run_request(self) -> RunRequest:
+        """The options of the run, without encoders, corpora and diagnostics."""
+        request, options = self.request, self.request.options
+        cache: Path | Literal["default"] | None = None
+        if request.use_cache:
+            cache = request.cache or "default"
+        return RunRequest(
+            out=request.out / "run",
+            seed=options.seed,
+            resamples=options.resamples,
+            device=options.device,
+            texts=not options.no_texts,
+            cache=cache,
+            quiet=request.quiet,
+            baselines=False,
+            robustness=True,
+        )
+
+    def _plan(self, encoders: Sequence[Spec]) -> Plan:
+        corpora = (*self.tests, *self.general)
+        # One diagnostic for each shape of corpus, each once.
+        by_shape = examining_diagnostics()
+        # All pairs: the variant of both stages is also compared with fine-tuning alone.
+        diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
+        request = replace(self.run_request, encoders=encoders, corpora=corpora, diagnostics=tuple(diagnostics))
+        plan = prepare(request)
+        return replace(plan, tasks=(*plan.tasks, *self._shift_tasks()))
+
+    def _shift_tasks(self) -> list[Task]:
+        """Return the tasks that compare each corpus of the domain with the first general one of questions."""
+        general = self._general_questions
+        if general is None:
+            return []
+        shift = DIAGNOSTICS.module("shift")
+        tasks = []
+        for test in self.tests:
+            options = {"domain": test.name, "general": general.name}
+            diagnostic = shift.create(**options)
+            tasks.append(Task("shift", diagnostic, diagnostic.join(test, general), options))
+        return tasks
+
+    @property
+    def _general_questions(self) -> Corpus[Any] | None:
+        """The first general corpus of questions and documents."""
+        return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
+
+
+def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
+    """Read the item values of each diagnostic's headline from the scores that a run has stored.
+
+    Raises
+    ------
+    OutputError
+        If a score cannot be read.
+    """
+    headlines = {}
+    for task in plan.tasks:
+        headline_of = getattr(task.diagnostic, "headline", None)
+        if headline_of is None:
+            continue
+        # These encoders learn nothing from a corpus: the scores are stored under the encoders as they are.
+        scores = {entry.label: folder.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
+        readable = [score for score in scores.values() if score is not None]
+        if len(readable) < len(scores):
+            missing = ", ".join(label for label, score in scores.items() if score is None)
+            raise OutputError(
+                f"{folder.path}: the scores of {missing} ({task.name} on {task.corpus.name}) cannot be read again"
+            )
+        headline = headline_of(readable)
+        if headline is not None:
+            headlines[task.name, task.corpus.name] = headline
+    return headlines

@@ -1,0 +1,61 @@
+"""What ``embassay adapt --dry-run`` says: what would be done, and about how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from embassay.adaptation.forecast import STEPS, TIMED, Forecast
+from embassay.adaptation.making import duration
+from embassay.adaptation.pipeline import Adaptation
+from embassay.adaptation.variants import BASE, Stage
+
+
+def outlook(adaptation: Adaptation) -> Iterator[str]:
+    """Yield what an adaptation would do, one line each. A little of everything is done to measure how long it takes."""
+    request, material, stages = adaptation.request, adaptation.material, adaptation.stages
+    tasks = adaptation.assay.base_plan.tasks
+    texts = tuple(dict.fromkeys(text for task in tasks for text in task.corpus.texts()))
+    forecast = Forecast(adaptation.making, texts, adaptation.assay.scoring_seconds())
+    yield f"base: {request.base} ({adaptation.base.fingerprint})"
+    yield f"questions: {adaptation.split_summary()}"
+    yield from adaptation.notes()
+    yield f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}"
+    limit = request.options.limit
+    if limit is not None:
+        yield f"--limit {limit} is of the questions' units: all documents and their sentences stay"
+
+    total = forecast.mining()
+    if total:
+        yield f"negatives: about {duration(total)}"
+    for stage in stages:
+        seconds = forecast.training(stage)
+        total += seconds
+        estimate = f", about {duration(seconds)}" if seconds else ""
+        yield f"{stage.variant}: {_training(forecast, stage)}{estimate}"
+    seconds = forecast.assay()
+    total += seconds
+    corpora = ", ".join(dict.fromkeys(task.corpus.name for task in tasks))
+    variants = ", ".join((BASE, *(stage.variant for stage in stages)))
+    yield f"assay: {variants} on {corpora}: {len(texts):,} texts each, about {duration(seconds)}"
+    yield from adaptation.assay.limitations()
+    yield (
+        f"all of it takes about {duration(total)} here (measured: {STEPS} steps of each kind of training, {TIMED} "
+        "texts, one assay of word counts)"
+    )
+
+
+def _training(forecast: Forecast, stage: Stage) -> str:
+    """Return what a stage reads, and how often it evaluates the model."""
+    rows = forecast.rows(stage)
+    description = f"{rows:,} rows"
+    if stage.kind == "finetune" and stage.options.loss == "triplet":
+        description += " at most, one for each negative"
+    elif stage.kind == "finetune":
+        description += f" with {stage.options.negatives} negatives each at most"
+    if not forecast.making.due(stage):
+        return f"{description}: there already"
+    description += f": {stage.steps(rows):,} steps"
+    evaluations = forecast.evaluations(stage)
+    if evaluations:
+        description += f", {evaluations} evaluations on all documents"
+    return description

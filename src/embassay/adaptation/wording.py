@@ -1,0 +1,229 @@
+"""The verdict on an adaptation as sentences; ``docs/adapt.md`` lists them with their conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from embassay.adaptation.gain import Change, Headlines, Outcome, changes, minus
+from embassay.adaptation.variants import BASE, BOTH, FINETUNED
+from embassay.diagnostics.base import meaning_of
+from embassay.result import FEW_UNITS, MIN_UNITS, Result
+from embassay.stats.noninferiority import NotWorse
+
+CAVEAT = (
+    "Each line compares single training runs (seed {seed}), paired on the same items; the interval is over independent "
+    "units. How far another seed would lead elsewhere is not in it."
+)
+PHRASES: dict[Outcome, str] = {
+    "worse": "worse",
+    "better": "better",
+    "not worse": "not worse",
+    "inconclusive": "inconclusive",
+    "nothing changed": "nothing changed",
+    "unknown": "nothing can be said",
+}
+"""How the summary words each outcome, in the order of the summary."""
+SHIFT_TEXTS = {"documents": "documents", "queries": "questions"}
+"""What ``shift`` calls the texts, and what people call them."""
+
+
+def verdict(
+    result: Result,
+    headlines: Headlines,
+    domain: Sequence[str],
+    evaluations: Mapping[str, Sequence[Sequence[float]]] | None = None,
+) -> tuple[str, ...]:
+    """Return what may be said, one sentence each: first the gain, then the cost, for each variant against the base.
+
+    Parameters
+    ----------
+    headlines
+        The item values of the headlines.
+    domain
+        The labels of the corpora of the domain.
+    evaluations
+        [step, Success@5 of the dev questions] of the variants that were evaluated during their training.
+    """
+    several = len(domain) > 1
+    against_base = changes(result, headlines, domain)
+    lines: list[str] = []
+    for variant in dict.fromkeys(change.variant for change in against_base):
+        in_domain = [change for change in against_base if change.variant == variant and change.in_domain]
+        general = [change for change in against_base if change.variant == variant and not change.in_domain]
+        lines += [sentence(change, several) for change in in_domain]
+        lines += [sentence(change) for change in general]
+        lines += _shift_sentences(result, variant)
+        if evaluations and evaluations.get(variant):
+            lines += _training_sentences(variant, evaluations[variant])
+        lines.append(_summary(variant, in_domain, general))
+    for change in changes(result, headlines, domain, FINETUNED):
+        if change.in_domain and change.variant == BOTH:
+            lines.append(sentence(change, several))
+    return (*lines, CAVEAT.format(seed=result.seed))
+
+
+def sentence(change: Change, several: bool = False) -> str:
+    """Return one change as a sentence.
+
+    Parameters
+    ----------
+    several
+        Whether there are several corpora of the domain, so that each is named.
+    """
+    comparison, test = change.comparison, change.test
+    points = meaning_of(comparison.diagnostic).points
+    head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
+    if test is None or change.outcome == "unknown":
+        return f"{head}: nothing can be said ({comparison.quantity}: {_why_unknown(change)})"
+    if change.outcome == "nothing changed":
+        line = f"{head}: nothing changed ({comparison.quantity}, the same model and the same answers)"
+        if test.smallest_margin is None:
+            return line
+        return f"{line}; by their number alone they rule out a loss of {_size(test.smallest_margin, points)}"
+
+    support = f"{comparison.quantity}, {_item_counts(change)}, {_p_value_of(change)}"
+    amount = f"{_amount(change, points)} ({support})"
+    margin = _size(test.margin, points)
+    if change.outcome == "not worse":
+        return f"{head}: not worse at a margin of {margin}, {amount}{_note(test)}"
+    if change.outcome == "inconclusive":
+        line = f"{head}: inconclusive, {amount}"
+        if test.smallest_margin:
+            line += f"; a loss of {_size(test.smallest_margin, points)} is not ruled out"
+        return line + _note(test)
+    line = f"{head}: {change.outcome}, {amount}"
+    if change.outcome == "better" and comparison.high is not None and comparison.high < test.margin:
+        line += f"; the gain is smaller than the margin of {margin}"
+    return line
+
+
+def p_value(p: float | None) -> str:
+    """Format a p-value with two significant digits, never as 0."""
+    if p is None:
+        return "–"
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def signed(value: float, points: bool) -> str:
+    """Format a difference with its sign: points of a hundred with one decimal, other numbers with three; 0 without."""
+    text = f"{100 * value:+.1f}" if points else f"{value:+.3f}"
+    if not text.strip("+-0."):
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def _shift_sentences(result: Result, variant: str) -> list[str]:
+    """Say whether the domain lies farther from general language than before; neither is better by itself."""
+    lines = []
+    for comparison in result.comparisons:
+        if (comparison.diagnostic, comparison.quantity, comparison.family) != ("shift", "distance", "reference"):
+            continue
+        if {comparison.a, comparison.b} != {BASE, variant}:
+            continue
+        change = Change(minus(comparison, BASE), in_domain=True)
+        difference = change.comparison.difference
+        if not change.significant or not difference:
+            continue
+        direction = "farther from" if difference > 0 else "nearer to"
+        texts = SHIFT_TEXTS.get(comparison.subset, comparison.subset)
+        lines.append(
+            f"{variant}: your {texts} lie {direction} general ones ({comparison.corpus}): "
+            f"{_amount(change, points=False)} mean pair distances ({_p_value_of(change)})"
+        )
+    return lines
+
+
+def _training_sentences(variant: str, evaluations: Sequence[Sequence[float]]) -> list[str]:
+    """Say if no step of a training was better on the dev questions than the model that it started from."""
+    scores = [score for _, score in evaluations]
+    before, later = scores[0], scores[1:]
+    if not later or max(later) > before:
+        return []
+    return [
+        f"{variant}: no step of the training was better on the dev questions than the model that it began with "
+        f"(Success@5 {before:.3f} before, {max(later):.3f} at best); the best step is kept all the same"
+    ]
+
+
+def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change]) -> str:
+    """Say in one sentence what adaptation did to the questions of the domain, and elsewhere."""
+    parts = []
+    outcomes = {change.outcome for change in in_domain}
+    if len(outcomes) == 1:
+        parts.append(f"{PHRASES[outcomes.pop()]} on your questions")
+    elif in_domain:
+        parts.append(_by_outcome(in_domain, lambda change: change.comparison.corpus))
+    if general:
+        parts.append(f"elsewhere {_by_outcome(general, _place)}")
+    return f"{variant}, in short: {'; '.join(parts)}"
+
+
+def _by_outcome(changes: Sequence[Change], name: Callable[[Change], str]) -> str:
+    """Return ``worse on A and B, not worse on C``."""
+    parts = []
+    for outcome, phrase in PHRASES.items():
+        places = [name(change) for change in changes if change.outcome == outcome]
+        if places:
+            parts.append(f"{phrase} on {' and '.join(places)}")
+    return ", ".join(parts)
+
+
+def _against(change: Change) -> str:
+    return "" if change.comparison.b == BASE else f" against {change.comparison.b}"
+
+
+def _place(change: Change, several: bool = False) -> str:
+    """Return where a change was measured: ``your questions``, ``xquad (retrieval)``."""
+    corpus = change.comparison.corpus
+    if not change.in_domain:
+        return f"{corpus} ({meaning_of(change.comparison.diagnostic).title})"
+    return f"your questions ({corpus})" if several else "your questions"
+
+
+def _why_unknown(change: Change) -> str:
+    if change.comparison.difference is None:
+        return "undefined"
+    if change.comparison.units < MIN_UNITS:
+        return f"fewer than {MIN_UNITS} independent units"
+    return "one unit holds too many of the items for a test"
+
+
+def _item_counts(change: Change) -> str:
+    """Return ``897 test questions in 312 units``; without the units where they are the items themselves."""
+    comparison = change.comparison
+    items = "test questions" if change.in_domain else meaning_of(comparison.diagnostic).items
+    if comparison.units == comparison.items:
+        return f"{comparison.items:,} {items}"
+    return f"{comparison.items:,} {items} in {comparison.units:,} units"
+
+
+def _p_value_of(change: Change) -> str:
+    """Return the p-value, after the mark that every figure of few units has."""
+    few = "few units, " if change.comparison.units < FEW_UNITS else ""
+    return f"{few}p {p_value(change.comparison.p_holm)}"
+
+
+def _amount(change: Change, points: bool) -> str:
+    """Return ``+6.1 points [3.9, 8.2]``."""
+    comparison = change.comparison
+    if comparison.difference is None:
+        return ""
+    amount = signed(comparison.difference, points)
+    if points:
+        amount += " points"
+    if comparison.low is None or comparison.high is None:
+        return amount
+    low = signed(comparison.low, points).removeprefix("+")
+    high = signed(comparison.high, points).removeprefix("+")
+    return f"{amount} [{low}, {high}]"
+
+
+def _size(value: float, points: bool) -> str:
+    """Format the size of a loss: ``2 points``, ``0.01``."""
+    return f"{100 * value:.2g} points" if points else f"{value:.2g}"
+
+
+def _note(test: NotWorse) -> str:
+    return f"; {test.note}" if test.note else ""

@@ -1,0 +1,43 @@
+"""A model that another library has loaded, as an encoder of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.samples.base import Role
+from embassay.types import Card, Encoder
+from embassay.vectors import Similarity
+
+
+@dataclass(frozen=True)
+class LiveEncoder:
+    """An encoder whose weights may change between two runs, so that its vectors are never cached.
+
+    Attributes
+    ----------
+    vectors
+        Returns the (n, d) vectors of texts in a role.
+    """
+
+    vectors: Callable[[Sequence[str], Role], Any]
+    similarity: Similarity
+    name: str = "model"
+    fingerprint: str = "live"
+
+    @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        return Card("live", cached=False, similarity=self.similarity)
+
+    def fit(self, texts: Sequence[str]) -> Encoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32, each text with its role's prompt."""
+        return np.asarray(self.vectors(texts, role), dtype=np.float32)

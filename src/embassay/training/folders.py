@@ -1,0 +1,48 @@
+"""What the folders of trainings and of adaptations have in common: JSON records, and a look at what is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from embassay.errors import OutputError
+from embassay.store.canonical import canonical
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; empty if the file is missing, damaged or holds something else."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def as_stored(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record as it reads back from its file: floats rounded, tuples as lists."""
+    stored: dict[str, Any] = json.loads(canonical(record))
+    return stored
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return the names whose values differ between two records, sorted and joined by commas; empty if none does."""
+    names = sorted({*before, *now})
+    return ", ".join(name for name in names if before.get(name) != now.get(name))
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names of what a folder holds, files that are being written left out; empty if there is no folder.
+
+    Raises
+    ------
+    OutputError
+        If it is not a folder, or cannot be read.
+    """
+    try:
+        if not folder.exists():
+            return set()
+        return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None

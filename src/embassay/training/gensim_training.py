@@ -1,0 +1,173 @@
+"""What the trainers of word and paragraph vectors share: the text, the folder, and gensim's epochs.
+
+Each epoch has its own random stream and its share of the falling learning rate, on one thread. So the same text,
+options and versions give the same bytes, whether a training was stopped or not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.checks import check_whole
+from embassay.errors import InputError, MissingExtraError, SpecError
+from embassay.randomness import generator
+from embassay.training.options import ParagraphsOptions, WordsOptions
+from embassay.training.shared import THERE, Advance, Trained
+from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
+from embassay.training.text_folder import TrainingFolder
+
+RATE, LAST_RATE = 0.025, 0.0001
+"""The learning rate at the beginning and at the end; in between it falls linearly."""
+REPORT_EVERY = 500
+"""Sentences between two calls of the progress callback."""
+
+
+@dataclass(frozen=True)
+class GensimTraining:
+    """One training: its options, its text and its folder.
+
+    Attributes
+    ----------
+    sentences
+        The words of each sentence.
+    seed
+        The seed of all random streams.
+    """
+
+    kind: Literal["words", "paragraphs"]
+    sentences: list[list[str]]
+    vocabulary: Vocabulary
+    folder: TrainingFolder
+    epochs: int
+    seed: int
+
+    @classmethod
+    def prepare(
+        cls, kind: Literal["words", "paragraphs"], text: Path, out: Path, options: WordsOptions | ParagraphsOptions
+    ) -> GensimTraining:
+        """Check the options and read the text; nothing is written.
+
+        Raises
+        ------
+        InputError
+            For a text or an option that cannot be used; if gensim is not installed.
+        """
+        command = f"embassay train {kind}"
+        check_whole(command, dim=options.dim, window=options.window, epochs=options.epochs)
+        if options.seed < 0:
+            raise SpecError(f"{command}, option 'seed': must be 0 or more, is {options.seed}")
+        _require_gensim(command)
+        source = read_sentences(text)
+        sentences = cut_sentences(source, options.tokens, command)
+        vocabulary = count_words(source, sentences, options.min_count)
+        # The record states the min_count that was decided where the user gave none.
+        settings = {**asdict(options), "min_count": vocabulary.min_count, "lower": True}
+        made_with = {name: version(name) for name in ("gensim", "numpy", "scipy")}
+        folder = TrainingFolder(out, kind, settings, source, made_with)
+        return cls(kind, sentences, vocabulary, folder, options.epochs, options.seed)
+
+    @property
+    def trained(self) -> Trained:
+        """What the training leaves."""
+        return Trained(self.folder.path, f"{self.kind}:{self.folder.path}", self.vocabulary.notes)
+
+    @property
+    def trained_before(self) -> Trained:
+        """What is left if the folder held this very model."""
+        return replace(self.trained, notes=(THERE,))
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How many tokens the text has, and how many of them are in the vocabulary."""
+        return {"tokens": self.vocabulary.tokens, "kept": sum(self.vocabulary.counts.values())}
+
+    def seed_of(self, purpose: str) -> int:
+        """Return a seed for gensim, below 2**32."""
+        return int(generator(self.seed, f"train {self.kind}", purpose).integers(2**32))
+
+    def run(
+        self, model: Any, items: Sequence[Any], arrays: Mapping[str, NDArray[np.float32]], advance: Advance
+    ) -> None:
+        """Train the epochs that are not done yet, with a checkpoint after each.
+
+        Parameters
+        ----------
+        items
+            What gensim reads: lists of words, or tagged documents.
+        arrays
+            The arrays of the model that training changes.
+        """
+        done, kept = self.folder.resume()
+        if done:
+            for name, array in arrays.items():
+                np.copyto(array, kept[name])
+        for epoch in range(done, self.epochs):
+            self._train_epoch(model, items, epoch, advance)
+            self.folder.keep(epoch + 1, arrays)
+
+    def _train_epoch(self, model: Any, items: Sequence[Any], epoch: int, advance: Advance) -> None:
+        """Train one epoch. What it does depends on the model's arrays, the epoch and the seed only."""
+        # gensim draws from the old interface of numpy.
+        model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
+        step = (RATE - LAST_RATE) / self.epochs
+        total = self.epochs * len(items)
+        before = epoch * len(items)
+        with _without_advice():
+            model.train(
+                _Reporting(items, lambda done: advance(before + done, total)),
+                total_examples=len(items),
+                epochs=1,
+                start_alpha=RATE - step * epoch,
+                end_alpha=RATE - step * (epoch + 1),
+            )
+        advance(before + len(items), total)
+
+
+def hash_word(word: str) -> int:
+    """Return a hash that is the same in every process, unlike Python's own."""
+    return zlib.crc32(word.encode("utf-8", "surrogatepass"))
+
+
+def _require_gensim(command: str) -> None:
+    if importlib.util.find_spec("gensim") is not None:
+        return
+    if sys.version_info >= (3, 14):
+        raise InputError(f"{command} needs gensim, which is not to be had for Python 3.14; use Python 3.13")
+    raise MissingExtraError(command, "words")
+
+
+class _Reporting:
+    """A sequence that reports now and then how far it has been read. gensim reads it several times."""
+
+    def __init__(self, items: Sequence[Any], report: Callable[[int], None]):
+        self._items, self._report = items, report
+
+    def __iter__(self) -> Iterator[Any]:
+        for place, item in enumerate(self._items):
+            if place % REPORT_EVERY == 0:
+                self._report(place)
+            yield item
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """Keep gensim from advising against one call of ``train`` for each epoch, which is intended here."""
+    logger = logging.getLogger("gensim")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
