@@ -48,7 +48,6 @@ def test_contractions_are_split_and_places_kept(text, parts):
         ("The shop is open.", "open", "JJ"),
         ("He's gone.", "'s", "VBZ"),
         ("My aunt's car broke.", "'s", "POS"),
-        ("You'd better hurry.", "'d", "VBD"),
         ("You'd enjoy it.", "'d", "MD"),
     ],
 )

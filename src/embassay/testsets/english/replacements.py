@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import Lexicon, Sense
 from embassay.testsets.english.words import Tagged, Word, inflected, word_at
 
@@ -98,30 +98,35 @@ class Replacement:
 
 def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
     """Return every way to replace one adjective or verb of a sentence, those of the list before those of WordNet."""
-    listed, of_wordnet = [], []
+    made = []
     for index, word in enumerate(tagged.words):
-        if word.tag != "JJ" and not word.tag.startswith("VB"):
+        is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
+        if not is_candidate or not _is_alone(tagged, index):
             continue
-        if not _is_alone(tagged, index) or in_phrase(tagged.words, index) or _is_emptied(tagged.words, index):
-            continue
-        part, around = "v", None
-        if word.tag != "JJ":
-            around = around_verb(tagged.words, index)
-        if around is None and word.tag in {"JJ", "VBN", "VBG"}:
-            part, around = "a", around_adjective(tagged.words, index)
-        if around is None:
-            continue
-        lemma = word.lowercase if part == "a" else word.lemma
-        if (part, lemma) in entries():
-            for entry in entries()[part, lemma]:
-                if fits(entry, around):
-                    listed.append(_inflected(tagged.words, index, part, (entry.synonym, entry.antonym), LISTED))
-                    break
-        elif not around.frames.isdisjoint({"at", "end"} if part == "a" else {"np", "npe"}):
-            pair = _of_wordnet(tagged, index, lemma, part, lexicon)
-            if pair:
-                of_wordnet.append(_inflected(tagged.words, index, part, pair, "WordNet"))
-    return tuple(replacement for replacement in listed + of_wordnet if replacement)
+        if not in_phrase(tagged.words, index) and not _is_emptied(tagged.words, index):
+            made.append(_replacement(tagged, index, lexicon))
+    return tuple(sorted(filter(None, made), key=lambda replacement: replacement.way != LISTED))
+
+
+def _replacement(tagged: Tagged, index: int, lexicon: Lexicon) -> Replacement | None:
+    """Return the first replacement of a word that fits in its frame."""
+    word, part, around = tagged.words[index], "v", None
+    if word.tag != "JJ":
+        around = around_verb(tagged.words, index)
+    if around is None and word.tag in {"JJ", "VBN", "VBG"}:
+        part, around = "a", around_adjective(tagged.words, index)
+    if around is None:
+        return None
+    lemma = word.lowercase if part == "a" else word.lemma
+    if (part, lemma) in entries():
+        for entry in entries()[part, lemma]:
+            if fits(entry, around):
+                return _inflected(tagged.words, index, part, (entry.synonym, entry.antonym), LISTED)
+        return None
+    if around.frames.isdisjoint({"at", "end"} if part == "a" else {"np", "npe"}):
+        return None
+    pair = _of_wordnet(tagged, index, lemma, part, lexicon)
+    return None if pair is None else _inflected(tagged.words, index, part, pair, "WordNet")
 
 
 def _is_alone(tagged: Tagged, index: int) -> bool:

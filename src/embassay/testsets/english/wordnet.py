@@ -240,10 +240,9 @@ class Lexicon:
             pointers.append(Pointer(symbol, other_part, int(other), int(ends[:2], 16), int(ends[2:], 16)))
 
         # The frames of a verb: their number, then "+", the frame and the word for each.
-        frames = []
-        for place in range(end + 1, len(fields), 3):
-            frames.append((int(fields[place + 1]), int(fields[place + 2], 16)))
-        return Synset(words, tuple(pointers), tuple(frames), gloss.strip())
+        numbers, places = fields[end + 2 :: 3], fields[end + 3 :: 3]
+        frames = tuple((int(number), int(place, 16)) for number, place in zip(numbers, places, strict=True))
+        return Synset(words, tuple(pointers), frames, gloss.strip())
 
 
 @cache

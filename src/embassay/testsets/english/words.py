@@ -143,8 +143,6 @@ def lemma(word: str, tag: str) -> str:
     low = word.lower()
     if low == "'s":
         return {"VBZ": "be", "PRP": "us"}.get(tag, "'s")
-    if low == "'d" and tag == "VBD":
-        return "have"
     if low in _CONTRACTED:
         return _CONTRACTED[low]
     part = _PARTS.get(tag[:1])

@@ -16,13 +16,14 @@ from itertools import zip_longest
 from embassay.randomness import generator
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.clauses import DO, group_at
+from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import is_negated
 from embassay.testsets.english.predicates import PATTERNS, SHORTEST, Candidate, find
 from embassay.testsets.english.question_tags import Tag, split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
+from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import Lexicon, wordnet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
 from embassay.testsets.review import INPUTS
