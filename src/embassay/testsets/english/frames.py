@@ -111,7 +111,7 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
     if tag == "VBG" and "prs" not in subject:
         frames -= {"end"}  # "it is relaxing": an adjective
     # A verb with a particle is another verb: "turn it down".
-    if not frames or {after.lowercase, following.lowercase} & (PARTICLES | {"-"}):
+    if not frames or after.lowercase in PARTICLES | {"-"} or following.lowercase in PARTICLES:
         return None
     marks = {"progressive"} if tag == "VBG" else set()
     has_subject = is_noun(word_at(words, start - 1))
