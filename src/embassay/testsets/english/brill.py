@@ -97,8 +97,8 @@ def _rules() -> dict[str, list[_Rule]]:
     """Return the contextual rules by the tag that they change."""
     rules: dict[str, list[_Rule]] = {}
     for rank, line in enumerate(_lines("en-context.txt"), start=1):
-        tag, new_tag, condition, x, *rest = line.split()
-        y = rest[0] if rest else ""
+        # A line such as "NN VB PREVTAG TO": tag, new tag, condition, x, and y where the condition has one.
+        tag, new_tag, condition, x, y, *_ = f"{line} -".split()
         rules.setdefault(tag, []).append(_Rule(rank, new_tag, _TESTS[condition.lower()], x, y))
     return rules
 

@@ -106,7 +106,9 @@ def _alone(word: str, is_first: bool) -> str:
     if low in _FIXED:
         return _FIXED[low]
     if not any(character.isalnum() for character in word):
-        return "." if word[0] in ".!?…" else "," if word == "," else ":"
+        if word == ",":
+            return ","
+        return "." if word[0] in ".!?…" else ":"
     if word[0].isdigit() or word[0] in "$£€":
         return "CD"
     has_capital = word[0].isupper()
@@ -190,11 +192,13 @@ def _of_that(tags: Sequence[str], place: int) -> str:
 
 def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
     """Return the tag of the first word: a base form where it can be one and what follows seldom follows a noun."""
-    can_command = tags[0] in {"VBP", "VB"} or (tags[0] in {"NN", "JJ"} and "VB" in possible(words[0]))
-    if not can_command or words[0] in _FIXED:
-        return tags[0]
-    before_object = len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}
-    return "VB" if before_object or lexicon().get(words[0]) in {"VB", "VBP"} else tags[0]
+    tag, word = tags[0], words[0]
+    is_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
+    if word in _FIXED or not is_base_form:
+        return tag
+    if len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}:
+        return "VB"
+    return "VB" if lexicon().get(word) in {"VB", "VBP"} else tag
 
 
 def _after_auxiliary(
