@@ -82,7 +82,7 @@ class Original:
     main
         The sentence with its main verb negated, or that verb's negation removed.
     tries
-        A word each, those of the reviewed list first.
+        A word each.
     """
 
     id: str
@@ -142,7 +142,7 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     if not tools.checker.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
     why = Left("its words have been replaced often enough in others")
-    for each in sorted(original.tries, key=lambda t: (t.choice.way != LISTED, used[words[t.choice.index].lemma])):
+    for each in sorted(original.tries, key=lambda t: used[words[t.choice.index].lemma]):
         lemma = words[each.choice.index].lemma
         if used[lemma] >= quota:
             continue
@@ -176,7 +176,7 @@ def _edits(original: Original, each: Try, tools: Tools) -> tuple[dict[str, str],
         "negation_antonym": each.negation,
         **_beyond(tagged, tools, chance),
     }
-    ways = dict.fromkeys(edits, "rule") | dict.fromkeys(("synonym", "antonym"), each.choice.way)
+    ways = dict.fromkeys(edits, "rule") | dict.fromkeys(("synonym", "antonym"), LISTED)
     return edits, ways | {"typo": typo[1], name: MODEL if tools.guess else WORDS}
 
 

@@ -122,7 +122,7 @@ def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
     lemma, part
         A base form and a letter of WordNet: ``a``, ``v`` or ``r``.
     """
-    listed = [opposite.lemma for opposite in lexicon.antonyms(lemma, part)]
+    listed = lexicon.antonyms(lemma, part)
     antonyms = [word for word in listed if word.isalpha() and frozenset({lemma, word}) not in REFUSED]
     for word in antonyms:
         if frozenset({lemma, word}) in SURE[part]:

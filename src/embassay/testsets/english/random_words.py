@@ -212,7 +212,7 @@ def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
         for sense in wordnet.senses(lemma, part)[:3]:
             for near in (*sense.synset.words, *wordnet.similar(sense)):
                 names.update(wordnet.synonyms(near, part))
-                names.update(opposite.lemma for opposite in wordnet.antonyms(near, part))
+                names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
 
 

@@ -94,7 +94,7 @@ def build(
     found = []
     for key, source, tagged in fitting:
         try:
-            found.append(original(key, source, tagged, replacements(tagged, lexicon)))
+            found.append(original(key, source, tagged, replacements(tagged)))
         except Left as why:
             rejected[str(why)] += 1
     items = _items(found, tools, count, rejected, advance)
@@ -163,7 +163,7 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
 def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
     """Return what words and judgements come from."""
     materials = [
-        Material("WordNet", "3.0", "WordNet 3.0 licence", "senses, synonyms, antonyms, related words"),
+        Material("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
         library("harper-py", "grammar and spelling"),
