@@ -90,7 +90,8 @@ def _takes_no_not(words: tuple[Word, ...], group: Group) -> bool:
     if subject.lowercase in ALL:
         return True
     # A bare form after a singular noun is not its verb: "to make the room look good".
-    return subject.tag in ("NN", "NNP") and first not in AUXILIARIES and _do_for(words, group.first) == "do"
+    is_singular = subject.tag in ("NN", "NNP") or subject.lowercase in ("he", "she", "it")
+    return is_singular and first not in AUXILIARIES and _do_for(words, group.first) == "do"
 
 
 def _spelled(words: tuple[Word, ...], group: Group, contracted: bool) -> Splice:
