@@ -5,19 +5,13 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.replacements import LISTED, entries, replacements
-from embassay.testsets.english.wordnet import places, wordnet
+from embassay.testsets.english.replacements import entries, replacements
 from embassay.testsets.english.words import inflected, tag
-
-pytestmark = pytest.mark.skipif(
-    not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
-    reason="WordNet is not installed: apt-get install wordnet-base",
-)
 
 
 def found(text):
     tagged = tag(text)
-    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged, wordnet())}
+    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged)}
 
 
 @pytest.mark.parametrize(
@@ -82,16 +76,6 @@ def test_a_word_stays_where_its_frame_does_not_fit(text, word):
 
 def test_a_replacement_that_is_in_the_sentence_already_is_none():
     assert "good" not in found("It was a good day after a bad week.")
-
-
-def test_wordnet_decides_on_a_word_that_the_list_lacks():
-    (made,) = replacements(tag("The financial report came late."), wordnet())
-    assert (made.synonym, made.antonym, made.way) == ("fiscal", "nonfinancial", "WordNet")
-
-
-def test_the_list_is_said_to_be_the_source():
-    (made,) = replacements(tag("I loved the soup."), wordnet())
-    assert made.way == LISTED
 
 
 def test_every_word_of_the_list_can_be_inflected_and_says_something_else():

@@ -48,7 +48,6 @@ def test_contractions_are_split_and_places_kept(text, parts):
         ("The shop is open.", "open", "JJ"),
         ("He's gone.", "'s", "VBZ"),
         ("My aunt's car broke.", "'s", "POS"),
-        ("You'd better hurry.", "'d", "VBD"),
         ("You'd enjoy it.", "'d", "MD"),
     ],
 )
@@ -86,7 +85,6 @@ def test_inflection(base, tag_, form):
         ("It is a good idea.", {3: "awful"}, "It is an awful idea."),
         ("An odd, old cat slept.", {1: "strange"}, "A strange, old cat slept."),
         ("It is a very good idea.", {4: "old"}, "It is a very old idea."),
-        ("It is a big orange.", {3: ""}, "It is an orange."),
         ("Happy people sing.", {0: "sad"}, "Sad people sing."),
         ("He is HAPPY now.", {2: "sad"}, "He is SAD now."),
         ("I can't swim.", {1: "can", 2: ""}, "I can swim."),

@@ -82,7 +82,7 @@ class Original:
     main
         The sentence with its main verb negated, or that verb's negation removed.
     tries
-        One for each word that can be replaced, those of the reviewed list first.
+        One for each word that can be replaced.
     """
 
     id: str
@@ -142,7 +142,7 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
         return original.tagged.words[attempt.choice.index].lemma
 
     reason = Left("its words have been replaced often enough in others")
-    for attempt in sorted(original.tries, key=lambda t: (t.choice.way != LISTED, used[lemma(t)])):
+    for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
         if used[lemma(attempt)] >= quota:
             continue
         try:
@@ -182,7 +182,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     }
     edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
     ways = dict.fromkeys(edits, "rule")
-    ways["synonym"] = ways["antonym"] = attempt.choice.way
+    ways["synonym"] = ways["antonym"] = LISTED
     ways["typo"] = typo[1]
     ways[random_name] = MODEL if tools.guess else WORDS
     return edits, ways

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from embassay.testsets.english.clauses import wordset
-from embassay.testsets.english.tagger import lexicon, possible
+from embassay.testsets.english.brill import lexicon
+from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.word_classes import wordset
 
 ALWAYS_LOW = wordset(
     "a an the this that these those there here it he she they we you its his her their our your my one two three four "

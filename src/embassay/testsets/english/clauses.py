@@ -7,53 +7,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from embassay.testsets.english.word_classes import (
+    ADVERBIAL,
+    AUXILIARIES,
+    BE,
+    DO,
+    HAVE,
+    MODALS,
+    MOMENTS,
+    NEGATORS,
+    NO_VERBS,
+    PERCEIVING,
+    PLAIN_SUBJECTS,
+    PREPOSITIONS_TOO,
+    SAYING,
+    STOPS,
+    SUBJECTS,
+    SUBORDINATORS,
+    TIMES,
+)
 from embassay.testsets.english.words import Tagged, Word, word_at
-
-
-def wordset(text: str) -> frozenset[str]:
-    """Return the words of a text, between spaces, as a set."""
-    return frozenset(text.split())
-
-
-# --- Closed classes of words. Contracted forms are there as the words of a sentence have them: "ca" of "can't" ---
-
-BE = wordset("am is are was were 'm 're 's")
-HAVE = wordset("have has had 've")
-DO = wordset("do does did")
-MODALS = wordset("can could will would shall should may might must ought 'll 'd ca wo sha")
-AUXILIARIES = BE | HAVE | DO | MODALS
-SUBJECTS = wordset("i he she we they you it")
-PLAIN_SUBJECTS = wordset("i we they you")
-"""Subjects whose verb has no s."""
-NEGATORS = wordset("not n't never hardly barely scarcely")
-SUBORDINATORS = wordset(
-    "because if when while although though since unless until till whereas whenever wherever once whether as after "
-    "before who whom whose which what where why how whoever whatever whichever lest"
-)
-ADVERBIAL = wordset("because if when while although though since unless until till whenever once as after before")
-"""Subordinators of a clause that ends at a comma where it comes first."""
-PREPOSITIONS_TOO = wordset("since until till as after before once")
-"""Subordinators that may stand before a mere noun."""
-NO_VERBS = wordset(
-    "please thank thanks welcome man dude bro heck yo hello congrats sure cool guess lol lmao wow god damn hey yes "
-    "no ok okay oh well"
-)
-"""Words that open a sentence and are tagged as verbs at times."""
-PERCEIVING = wordset(
-    "let lets letting make makes made making help helps helped helping see sees saw seeing hear hears heard hearing "
-    "watch watches watched watching"
-)
-"""Verbs that take an object with a bare infinitive: ``let you go``."""
-SAYING = wordset(
-    "think say know believe hope feel guess suppose realize claim wish mean swear bet hear see tell show prove find "
-    "admit notice decide figure learn understand agree imagine assume"
-)
-"""Verbs that a clause without ``that`` may follow: ``said the bridge was closed``."""
-TIMES = wordset("yesterday today tomorrow tonight year week month time day night morning evening summer")
-MOMENTS = wordset("time moment minute second instant")
-"""Nouns that open a clause of time: ``every time the bell rings``."""
-STOPS = frozenset({".", "!", "?", ";", ":", "…", "..."})
-
 
 # --- Finite verbs ---
 
@@ -218,10 +191,16 @@ def main_group(tagged: Tagged) -> Group | None:
     Of several sentences, the first that has one counts. A word that opens a subordinate clause makes the next verb
     group that clause's. A clause that comes first ends at a comma.
     """
-    words = tagged.words
     if tagged.text.rstrip(" \"'”’)").endswith("?"):
         return None
-    at = {group.first: group for group in groups(tagged)}
+    every = groups(tagged)
+    group = _outside_subordinate_clauses(tagged.words, every)
+    return group if group and _is_surely_main(tagged.words, group, every) else None
+
+
+def _outside_subordinate_clauses(words: tuple[Word, ...], every: tuple[Group, ...]) -> Group | None:
+    """Return the first verb group that belongs to no subordinate clause."""
+    at = {group.first: group for group in every}
     # Subordinate clauses that have begun and still lack their verb; how many of those may be mere phrases with a
     # preposition; whether the main clause only begins after the next comma.
     open_clauses, perhaps_phrases, before_comma = 0, 0, False
@@ -237,7 +216,7 @@ def main_group(tagged: Tagged) -> Group | None:
             perhaps_phrases = 0
         elif index in at:
             if open_clauses == 0 and not before_comma:
-                return at[index] if _is_surely_main(words, at[index], tuple(at.values())) else None
+                return at[index]
             open_clauses, perhaps_phrases = max(open_clauses - 1, 0), 0
         elif _opens_clause(words, index):
             open_clauses += 1

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.noun_phrases import PERSONS, noun_phrase
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, Word, substituted, word_at
 

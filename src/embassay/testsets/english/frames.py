@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.noun_phrases import (
     NOUNS,
     OBJECTS,
@@ -23,6 +22,7 @@ from embassay.testsets.english.noun_phrases import (
     subject_marks,
 )
 from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Word, word_at
 
 COPULAS = wordset("be seem look feel sound become stay remain")
@@ -98,38 +98,44 @@ def around_adjective(words: Sequence[Word], place: int) -> Around | None:
 def around_verb(words: Sequence[Word], place: int) -> Around | None:
     """Return the surroundings of a verb in a finite group or an infinitive; None where the rules do not decide."""
     tag, start = words[place].tag, _group_start(words, place)
-    before, after, auxiliaries = word_at(words, start - 1), word_at(words, place + 1), words[start:place]
+    auxiliaries = words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
     if tag == "VBN" and "be" in lemmas:
         return _around_passive(words, place, start)
-    if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
-        return None
-    if before.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
-        return None  # "makes you that worried"
-    if all(word.tag == "RB" for word in auxiliaries):
-        if tag in {"VBD", "VBP", "VBZ"} and not _may_be_subject(before):
-            return None
-        if tag == "VB" and word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}:
-            return None
-    if after.lowercase in PARTICLES | {"-"}:
+    if _may_be_no_verb(words, place, start):
         return None
 
-    complement = _after_verb(words, place + 1)
-    frames, subject = complement.frames, subject_marks(words, start - 1)
+    before, after = word_at(words, place - 1), word_at(words, place + 1)
+    complement, subject = _after_verb(words, place + 1), subject_marks(words, start - 1)
+    frames, following = complement.frames, word_at(words, complement.end)
     if tag == "VBG" and "prs" not in subject:
         frames -= {"end"}  # "it is relaxing": an adjective
-    last, following = word_at(words, complement.end - 1), word_at(words, complement.end)
-    if not frames or following.lowercase in PARTICLES:
+    # A verb with a particle is another verb: "turn it down".
+    if not frames or after.lowercase in PARTICLES | {"-"} or following.lowercase in PARTICLES:
         return None
-    marks = set[str]()
-    if tag == "VBG":
-        marks.add("progressive")
-    if tag == "VB" and not is_noun(before) and all(word.tag == "RB" or word.lemma == "do" for word in auxiliaries):
+    marks = {"progressive"} if tag == "VBG" else set()
+    has_subject = is_noun(word_at(words, start - 1))
+    if tag == "VB" and not has_subject and all(word.tag == "RB" or word.lemma == "do" for word in auxiliaries):
         marks.add("imperative")
-    if last.tag == "NNP":
+    if words[complement.end - 1].tag == "NNP":
         marks.add("proper")
-    near = {word_at(words, place - 1).lowercase, after.lowercase, complement.head, following.lowercase}
+    near = {before.lowercase, after.lowercase, complement.head, following.lowercase}
     return Around(frames, frozenset(near | lemmas | marks), complement.head, frozenset(marks | subject))
+
+
+def _may_be_no_verb(words: Sequence[Word], place: int, start: int) -> bool:
+    """Say whether a word tagged as a verb may be none: a participle by itself, or a form without its subject."""
+    tag, before, auxiliaries = words[place].tag, word_at(words, start - 1), words[start:place]
+    lemmas = {word.lemma for word in auxiliaries}
+    if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
+        return True
+    if before.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
+        return True  # "makes you that worried"
+    if any(word.tag != "RB" for word in auxiliaries):
+        return False
+    if tag in {"VBD", "VBP", "VBZ"}:
+        return not _may_be_subject(before)
+    return tag == "VB" and word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}
 
 
 def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
@@ -159,9 +165,9 @@ def has_subject(tagged: Tagged, place: int) -> bool:
         return is_imperative and word_at(words, place + 1).lowercase != ","
     start = _skip(words, _skip_phrases(words, start), end)
     first = word_at(words, start)
-    if first.tag in {"PRP", "EX"} or first.lowercase in {"this", "that", "these", "those", "who", "what"}:
-        if start + 1 == end:
-            return True
+    is_pronoun = first.tag in {"PRP", "EX"} or first.lowercase in {"this", "that", "these", "those", "who", "what"}
+    if is_pronoun and start + 1 == end:
+        return True
     subject = noun_phrase(words, start)
     return subject is not None and _skip_phrases(words, subject.end) == end
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from embassay.randomness import generator
 from embassay.testsets.english.capitals import lowered
-from embassay.testsets.english.clauses import SUBORDINATORS, groups, main_group, wordset
+from embassay.testsets.english.clauses import groups, main_group
 from embassay.testsets.english.fusion_patterns import apposed, joined_verbs, relative
 from embassay.testsets.english.language import language_of
+from embassay.testsets.english.word_classes import SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, tag
 from embassay.testsets.triples import ABBREVIATIONS
 

@@ -5,18 +5,8 @@ Each pattern returns None where it does not fit, or where the second sentence ma
 
 from __future__ import annotations
 
-from embassay.testsets.english.clauses import (
-    AUXILIARIES,
-    BE,
-    HAVE,
-    MODALS,
-    SUBORDINATORS,
-    Group,
-    groups,
-    is_adverb,
-    is_finite,
-    wordset,
-)
+from embassay.testsets.english.clauses import Group, groups, is_adverb, is_finite
+from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, Word, word_at
 
 LONGEST_SIMPLE = 12

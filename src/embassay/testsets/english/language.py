@@ -62,10 +62,13 @@ def language_of(text: str) -> str:
     if _foreign(tokens):
         return "another"
     counts = {name: sum(token in words for token in tokens) for name, words in _WORDS.items()}
-    name = max(counts, key=lambda language: counts[language])  # the first of equal ones: English
+    # English comes first in the table, so it wins among equals.
+    name = max(counts, key=lambda language: counts[language])
     if counts[name] > max(counts["English"], 1):
         return name
-    return "English" if counts["English"] else "another" if len(tokens) >= TELLING else ""
+    if counts["English"]:
+        return "English"
+    return "another" if len(tokens) >= TELLING else ""
 
 
 def refuse_other(texts: Iterable[str], name: str) -> None:

@@ -8,22 +8,11 @@ from __future__ import annotations
 
 import re
 
-from embassay.testsets.english.clauses import (
-    AUXILIARIES,
-    BE,
-    DO,
-    HAVE,
-    MODALS,
-    SUBJECTS,
-    Group,
-    before_adverbs,
-    group_at,
-    main_group,
-    wordset,
-)
+from embassay.testsets.english.clauses import Group, before_adverbs, group_at, main_group
 from embassay.testsets.english.negation_removal import ends_clause, unnegated
 from embassay.testsets.english.negators import AFTER_NOT, DEGREES, QUANTIFIED, SENTENCE_ADVERBS, negations
 from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.word_classes import AUXILIARIES, BE, DO, HAVE, MODALS, SUBJECTS, wordset
 from embassay.testsets.english.words import Splice, Tagged, Word, spliced, substituted, word_at
 
 # --- Negating a verb group ---
@@ -101,7 +90,8 @@ def _takes_no_not(words: tuple[Word, ...], group: Group) -> bool:
     if subject.lowercase in ALL:
         return True
     # A bare form after a singular noun is not its verb: "to make the room look good".
-    return subject.tag in ("NN", "NNP") and first not in AUXILIARIES and _do_for(words, group.first) == "do"
+    is_singular = subject.tag in ("NN", "NNP") or subject.lowercase in ("he", "she", "it")
+    return is_singular and first not in AUXILIARIES and _do_for(words, group.first) == "do"
 
 
 def _spelled(words: tuple[Word, ...], group: Group, contracted: bool) -> Splice:

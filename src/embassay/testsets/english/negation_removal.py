@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import AUXILIARIES, DO, STOPS, group_at, groups, wordset
+from embassay.testsets.english.clauses import group_at, groups
 from embassay.testsets.english.negators import FOCUS, POLAR, QUANTIFIED, negations
 from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.word_classes import AUXILIARIES, DO, STOPS, wordset
 from embassay.testsets.english.words import Splice, Tagged, Word, inflected, spliced, word_at
 
 IDIOMS = wordset("help stand wait care imagine afford seem dare need bear bothered agree")

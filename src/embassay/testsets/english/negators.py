@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from embassay.testsets.english.clauses import NEGATORS, wordset
+from embassay.testsets.english.word_classes import NEGATORS, wordset
 from embassay.testsets.english.words import Tagged, word_at
 
 QUANTIFIED = wordset("no nobody nothing none neither nor nowhere no-one without")

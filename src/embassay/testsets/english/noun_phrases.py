@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from embassay.testsets.english.clauses import wordset
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Word, word_at
 
 PERSONS = wordset(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from embassay.testsets.english.clauses import wordset
-from embassay.testsets.english.tagger import lexicon as known_words
+from embassay.testsets.english.brill import lexicon as known_words
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Word
 
@@ -122,10 +122,8 @@ def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
     lemma, part
         A base form and a letter of WordNet: ``a``, ``v`` or ``r``.
     """
-    antonyms = []
-    for opposite in lexicon.antonyms(lemma, part):
-        if opposite.lemma.isalpha() and frozenset({lemma, opposite.lemma}) not in REFUSED:
-            antonyms.append(opposite.lemma)
+    listed = lexicon.antonyms(lemma, part)
+    antonyms = [word for word in listed if word.isalpha() and frozenset({lemma, word}) not in REFUSED]
     for word in antonyms:
         if frozenset({lemma, word}) in SURE[part]:
             return Judged(word, "sure")
@@ -195,7 +193,8 @@ FIXED = frozenset(
 SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
 TRANSITIVE = wordset(
-    "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow prohibit"
+    "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow "
+    "prohibit"
 )
 OBJECTS = {
     **dict.fromkeys(

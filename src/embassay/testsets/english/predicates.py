@@ -10,20 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import (
-    AUXILIARIES,
-    BE,
-    HAVE,
-    MODALS,
-    STOPS,
-    SUBJECTS,
-    Group,
-    before_adverbs,
-    groups,
-    is_after_subject,
-    main_group,
-    wordset,
-)
+from embassay.testsets.english.clauses import Group, before_adverbs, groups, is_after_subject, main_group
 from embassay.testsets.english.negators import (
     AFTER_NOT,
     DEGREES,
@@ -31,6 +18,7 @@ from embassay.testsets.english.negators import (
     POLAR,
     QUANTIFIED,
     SENTENCE_ADVERBS,
+    is_negated,
     negations,
 )
 from embassay.testsets.english.opposites import (
@@ -40,6 +28,7 @@ from embassay.testsets.english.opposites import (
     unfit_after_adverb,
     unfit_after_verb,
 )
+from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, Word, word_at
 
@@ -103,23 +92,10 @@ def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
     """Return the word of a sentence that can be exchanged, or the reason why there is none."""
     if reason := _unfit_sentence(tagged):
         return reason
-    negated = negations(tagged)
-    if len(negated) > 1:
-        return "several negations"
-    every = groups(tagged)
-    if not negated:
-        main = main_group(tagged)
-        if main is None:
-            return "no main verb found"
-        pattern, eligible = "", [group for group in every if group.first >= main.first]
-    else:
-        pattern, negator = negated[0]
-        if pattern not in PATTERNS:
-            return f"negated by a word that is not taken out: {pattern}"
-        eligible = [group for group in every if group.negator == negator]
-        if not eligible:
-            return "the negation is not of a verb"
-
+    every, pattern = groups(tagged), is_negated(tagged) or ""
+    eligible = _eligible(tagged, every)
+    if isinstance(eligible, str):
+        return eligible
     first_reason = NOTHING
     for group in eligible:
         candidate = _of_group(tagged.words, group, every, lexicon, pattern)
@@ -131,6 +107,20 @@ def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
         if first_reason == NOTHING:
             first_reason = candidate
     return first_reason
+
+
+def _eligible(tagged: Tagged, every: tuple[Group, ...]) -> list[Group] | str:
+    """Return the negated verb group of a sentence, without a negation the main one and those after it; or a reason."""
+    negated = negations(tagged)
+    if len(negated) > 1:
+        return "several negations"
+    if not negated:
+        main = main_group(tagged)
+        return "no main verb found" if main is None else [group for group in every if group.first >= main.first]
+    pattern, negator = negated[0]
+    if pattern not in PATTERNS:
+        return f"negated by a word that is not taken out: {pattern}"
+    return [group for group in every if group.negator == negator] or "the negation is not of a verb"
 
 
 # --- Why a sentence, or a clause of it, is no place for a negated antonym ---
@@ -148,6 +138,19 @@ def _unfit_sentence(tagged: Tagged) -> str:
     lows = {word.lowercase for word in words}
     if lows & {"always", "sometimes"} or "all the time" in tagged.text.lower():
         return "a frequency"
+    if reason := _unfit_words(words):
+        return reason
+    if lows & HYPOTHETICAL or {"either", "or"} <= lows:
+        return "a condition or a wish"
+    if words[0].tag in ("WRB", "WP") and words[1].lowercase in AUXILIARIES:
+        return "a question"
+    if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
+        return "an answer"
+    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
+
+
+def _unfit_words(words: tuple[Word, ...]) -> str:
+    """Return why a word, with those after it, rules a sentence out; empty if none does."""
     for word, after in pairwise(words):
         if word.lowercase in BE and after.lowercase == "so":
             return "so … that"
@@ -156,13 +159,7 @@ def _unfit_sentence(tagged: Tagged) -> str:
     for index, word in enumerate(words):
         if word.lemma in ("like", "dislike") and word.tag.startswith("VB") and _has_infinitive(words[index + 1 :]):
             return "like with an infinitive, which dislike does not take"
-    if lows & HYPOTHETICAL or {"either", "or"} <= lows:
-        return "a condition or a wish"
-    if words[0].tag in ("WRB", "WP") and words[1].lowercase in AUXILIARIES:
-        return "a question"
-    if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
-        return "an answer"
-    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
+    return ""
 
 
 def _has_infinitive(words: tuple[Word, ...]) -> bool:

@@ -13,10 +13,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.frames import around_adjective, around_verb
 from embassay.testsets.english.replacements import Replacement, entries
 from embassay.testsets.english.selection import is_profane
-from embassay.testsets.english.tagger import lexicon, possible
+from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, inflected, substituted, tag
 
@@ -121,15 +122,12 @@ class Vocabulary:
         for frame in frames_of(tagged, index):
             counts = self._in_frame[word.tag, frame]
             usual = max(FEWEST, counts[word.lowercase])
-            about_as_frequent, others = [], []
-            for name in sorted(counts):
-                if not self._is_usable(name, word.tag, frame):
-                    continue
-                near = usual / 4 <= counts[name] <= usual * 4
-                (about_as_frequent if near else others).append(name)
-            for names in (about_as_frequent, others, _of_frame(word.tag, frame)):
-                for place in chance.permutation(len(names)).tolist():
-                    yield names[place]
+            names = [name for name in sorted(counts) if self._is_usable(name, word.tag, frame)]
+            about_as_frequent = [name for name in names if usual / 4 <= counts[name] <= usual * 4]
+            others = [name for name in names if name not in about_as_frequent]
+            for group in (about_as_frequent, others, _of_frame(word.tag, frame)):
+                for place in chance.permutation(len(group)).tolist():
+                    yield group[place]
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
         """Say whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
@@ -214,7 +212,7 @@ def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
         for sense in wordnet.senses(lemma, part)[:3]:
             for near in (*sense.synset.words, *wordnet.similar(sense)):
                 names.update(wordnet.synonyms(near, part))
-                names.update(opposite.lemma for opposite in wordnet.antonyms(near, part))
+                names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
 
 

@@ -1,43 +1,26 @@
 """Which synonym and which antonym of a word fit in its sentence.
 
 HEROS's authors chose them by hand, 72 hours long (Chiang et al. 2023, section 2.2.3): fit for the context, of the same
-sense, with the same preposition. Here a list of ours says for 500 words and frames which do (``replacements.tsv``); for
-other words WordNet decides, where the word has one sense that outweighs the rest and a direct antonym in it.
+sense, with the same preposition. Here a list of ours says for 764 words and frames which do (``replacements.tsv``).
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from embassay.testsets.english.clauses import wordset
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.wordnet import Lexicon, Sense
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Word, inflected, word_at
 
 LISTED = "list of replacements"
-SHARE = 0.75
-"""What share of a word's uses the sense must have for WordNet to decide (with add-one smoothing)."""
-SHARE_IN_CONTEXT = 0.5
-"""What share is enough where words of the sentence stand in the gloss of the sense."""
-FEWEST = 2
-"""How often a synonym from WordNet must occur in SemCor, at least."""
-BLOCKED = wordset(
-    "let make help get set minimum maximum minimal maximal first last other same many few much past sleep"
-)
-"""Words that WordNet does not decide on: verbs of causing, words that count."""
 _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
-_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "de")
-_STOP_WORDS = wordset(
-    "a an the of or and to in on for with by as at from be is are being not that which it one's having"
-)
 _EMPTIED = wordset("than as way until till before after once lest")
 """Words before a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
 _WITHIN_CLAUSE = frozenset(
@@ -84,8 +67,6 @@ class Replacement:
         In the form that the sentence asks for.
     lemmas
         Base forms of synonym and antonym.
-    way
-        Where they come from, for the data card: :data:`LISTED` or ``"WordNet"``.
     """
 
     index: int
@@ -93,35 +74,36 @@ class Replacement:
     synonym: str
     antonym: str
     lemmas: tuple[str, str]
-    way: str
 
 
-def replacements(tagged: Tagged, lexicon: Lexicon) -> tuple[Replacement, ...]:
-    """Return every way to replace one adjective or verb of a sentence, those of the list before those of WordNet."""
-    listed, of_wordnet = [], []
+def replacements(tagged: Tagged) -> tuple[Replacement, ...]:
+    """Return every way to replace one adjective or verb of a sentence."""
+    made = []
     for index, word in enumerate(tagged.words):
-        if word.tag != "JJ" and not word.tag.startswith("VB"):
+        is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
+        if not is_candidate or not _is_alone(tagged, index):
             continue
-        if not _is_alone(tagged, index) or in_phrase(tagged.words, index) or _is_emptied(tagged.words, index):
-            continue
-        part, around = "v", None
-        if word.tag != "JJ":
-            around = around_verb(tagged.words, index)
-        if around is None and word.tag in {"JJ", "VBN", "VBG"}:
-            part, around = "a", around_adjective(tagged.words, index)
-        if around is None:
-            continue
-        lemma = word.lowercase if part == "a" else word.lemma
-        if (part, lemma) in entries():
-            for entry in entries()[part, lemma]:
-                if fits(entry, around):
-                    listed.append(_inflected(tagged.words, index, part, (entry.synonym, entry.antonym), LISTED))
-                    break
-        elif not around.frames.isdisjoint({"at", "end"} if part == "a" else {"np", "npe"}):
-            pair = _of_wordnet(tagged, index, lemma, part, lexicon)
-            if pair:
-                of_wordnet.append(_inflected(tagged.words, index, part, pair, "WordNet"))
-    return tuple(replacement for replacement in listed + of_wordnet if replacement)
+        if not in_phrase(tagged.words, index) and not _is_emptied(tagged.words, index):
+            replacement = _replacement(tagged.words, index)
+            if replacement is not None:
+                made.append(replacement)
+    return tuple(made)
+
+
+def _replacement(words: Sequence[Word], index: int) -> Replacement | None:
+    """Return the first replacement of a word that fits in its frame."""
+    word, part, around = words[index], "v", None
+    if word.tag != "JJ":
+        around = around_verb(words, index)
+    if around is None and word.tag in {"JJ", "VBN", "VBG"}:
+        part, around = "a", around_adjective(words, index)
+    if around is None:
+        return None
+    lemma = word.lowercase if part == "a" else word.lemma
+    for entry in entries().get((part, lemma), ()):
+        if fits(entry, around):
+            return _inflected(words, index, entry)
+    return None
 
 
 def _is_alone(tagged: Tagged, index: int) -> bool:
@@ -148,18 +130,18 @@ def _is_emptied(words: Sequence[Word], index: int) -> bool:
     return words[index].lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP" and is_relative
 
 
-def _inflected(words: Sequence[Word], index: int, part: str, pair: tuple[str, str], way: str) -> Replacement | None:
+def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement | None:
     """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
-    if any(word.lemma in pair for word in words):
+    lemmas = (entry.synonym, entry.antonym)
+    if any(word.lemma in lemmas for word in words):
         return None
-    tag = words[index].tag if part == "v" else "JJ"
-    can = possible(words[index].lowercase)
-    if tag in {"VBP", "VBD"} and {"VB", "VBD"} <= can:
+    tag = words[index].tag if entry.part == "v" else "JJ"
+    if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
         return None  # "they hurt it": now or then?
-    synonym, antonym = inflected(pair[0], tag), inflected(pair[1], tag)
+    synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
     if synonym is None or antonym is None:
         return None
-    return Replacement(index, part, synonym, antonym, pair, way)
+    return Replacement(index, entry.part, synonym, antonym, lemmas)
 
 
 # --- The list of replacements, and set phrases in which nothing is replaced ---
@@ -221,49 +203,3 @@ def _phrases() -> dict[str, list[tuple[tuple[frozenset[str], ...], int]]]:
             for word in alternatives:
                 phrases[word].append((phrase, place))
     return phrases
-
-
-# --- What WordNet has for a word that the list lacks ---
-
-
-def _of_wordnet(tagged: Tagged, index: int, lemma: str, part: str, lexicon: Lexicon) -> tuple[str, str] | None:
-    """Return the synonym and antonym that WordNet has for a word whose sense is beyond doubt."""
-    if lemma in BLOCKED:
-        return None
-    for opposite in lexicon.antonyms(lemma, part):
-        sense, antonym = opposite.sense, opposite.lemma
-        is_attested = lexicon.count(antonym, part) >= FEWEST or _differ_by_prefix(lemma, antonym)
-        if not antonym.isalpha() or not is_attested or not _has_sense(lemma, part, sense, tagged, index, lexicon):
-            continue
-        for synonym in lexicon.synonyms(lemma, part, sense.number):
-            if synonym.isalpha() and _is_main_sense(synonym, part, sense, lexicon):
-                return synonym, antonym
-    return None
-
-
-def _has_sense(lemma: str, part: str, sense: Sense, tagged: Tagged, index: int, lexicon: Lexicon) -> bool:
-    """Say whether a word is used in a sense: by its share of all uses, or a lesser one and words of its gloss.
-
-    The gloss decides as in Lesk (1986), where it shares more words with the sentence than those of the other senses.
-    """
-    share = lexicon.share(lemma, part, sense.number)
-    if share < SHARE_IN_CONTEXT or share >= SHARE:
-        return share >= SHARE
-    context = {word.lemma for place, word in enumerate(tagged.words) if place != index} - _STOP_WORDS
-    shared_words = {}
-    for other in lexicon.senses(lemma, part):
-        gloss = set(re.findall(r"[a-z]+", other.synset.gloss.lower()))
-        shared_words[other.number] = len(gloss & context)
-    others = [count for number, count in shared_words.items() if number != sense.number]
-    return shared_words[sense.number] > max(others, default=0)
-
-
-def _is_main_sense(lemma: str, part: str, sense: Sense, lexicon: Lexicon) -> bool:
-    """Say whether a synonym is well attested and means first of all what the synset means."""
-    first = lexicon.senses(lemma, part)[0]
-    return first.synset == sense.synset and first.count >= FEWEST
-
-
-def _differ_by_prefix(lemma: str, antonym: str) -> bool:
-    longer, shorter = sorted((lemma, antonym), key=len, reverse=True)
-    return any(longer == prefix + shorter for prefix in _PREFIXES)

@@ -79,9 +79,9 @@ def is_profane(text: str) -> bool:
     """Say whether a text has a word, or two words in a row, of the better-profanity package's list."""
     words = re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'"))
     listed = _profane()
-    return any(word in listed or word.rstrip("s") in listed for word in words) or any(
-        f"{a} {b}" in listed for a, b in pairwise(words)
-    )
+    candidates = {*words, *(word.rstrip("s") for word in words)}
+    candidates.update(f"{first} {second}" for first, second in pairwise(words))
+    return not listed.isdisjoint(candidates)
 
 
 @cache

@@ -16,7 +16,8 @@ import numpy as np
 from embassay.corpora.io.texts import read_text
 from embassay.errors import MissingExtraError, SourceError
 from embassay.store.paths import source_path
-from embassay.testsets.english.tagger import lexicon, possible
+from embassay.testsets.english.brill import lexicon
+from embassay.testsets.english.tagger import possible
 
 TRIES = 40
 """Misspellings by rule that are tried before a word is given up."""

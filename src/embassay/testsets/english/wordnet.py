@@ -87,14 +87,6 @@ class Sense:
     synset: Synset
 
 
-@dataclass(frozen=True)
-class Opposite:
-    """A direct antonym of a word, and the sense that it is the opposite of."""
-
-    lemma: str
-    sense: Sense
-
-
 class Lexicon:
     """The words of WordNet."""
 
@@ -114,30 +106,24 @@ class Lexicon:
         """Return how often a word occurs in SemCor, in all its senses."""
         return sum(sense.count for sense in self.senses(lemma, part))
 
-    def share(self, lemma: str, part: str, number: int) -> float:
-        """Return the share of a sense in a word's occurrences, 0 to 1, with add-one smoothing."""
-        smoothed = {sense.number: sense.count + 1 for sense in self.senses(lemma, part)}
-        return smoothed[number] / sum(smoothed.values())
-
-    def synonyms(self, lemma: str, part: str, number: int | None = None) -> tuple[str, ...]:
-        """Return the other words of a sense's synset, or of those of all senses, the most frequent first."""
+    def synonyms(self, lemma: str, part: str) -> tuple[str, ...]:
+        """Return the other words of the synsets of a word."""
         words = dict[str, None]()
         for sense in self.senses(lemma, part):
-            if number is None or sense.number == number:
-                words |= dict.fromkeys(sense.synset.words)
+            words |= dict.fromkeys(sense.synset.words)
         words.pop(lemma, None)
-        return tuple(sorted(words, key=lambda word: self.count(word, part), reverse=True))
+        return tuple(words)
 
-    def antonyms(self, lemma: str, part: str) -> tuple[Opposite, ...]:
+    def antonyms(self, lemma: str, part: str) -> tuple[str, ...]:
         """Return the direct antonyms of a word, in the order of its senses."""
-        opposites = []
+        antonyms = dict[str, None]()
         for sense in self.senses(lemma, part):
             for pointer in sense.synset.pointers:
                 # A pointer of one word is no pointer of its synonyms: "little" is an antonym of "big", not of "large".
                 of_word = pointer.source == 0 or sense.synset.words[pointer.source - 1] == lemma
                 if pointer.symbol == _ANTONYM and of_word:
-                    opposites += [Opposite(word, sense) for word in self._targets(pointer)]
-        return tuple(opposites)
+                    antonyms |= dict.fromkeys(self._targets(pointer))
+        return tuple(antonyms)
 
     def similar(self, sense: Sense) -> tuple[str, ...]:
         """Return the words of the synsets that WordNet calls similar to an adjective's sense."""
@@ -240,10 +226,9 @@ class Lexicon:
             pointers.append(Pointer(symbol, other_part, int(other), int(ends[:2], 16), int(ends[2:], 16)))
 
         # The frames of a verb: their number, then "+", the frame and the word for each.
-        frames = []
-        for place in range(end + 1, len(fields), 3):
-            frames.append((int(fields[place + 1]), int(fields[place + 2], 16)))
-        return Synset(words, tuple(pointers), tuple(frames), gloss.strip())
+        numbers, places = fields[end + 2 :: 3], fields[end + 3 :: 3]
+        frames = tuple((int(number), int(place, 16)) for number, place in zip(numbers, places, strict=True))
+        return Synset(words, tuple(pointers), frames, gloss.strip())
 
 
 @cache

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -127,14 +127,11 @@ def tag(text: str) -> Tagged:
         If textblob or lemminflect is not installed.
     """
     places, plain = spans(text), straight(text)
-    words = [plain[start:end] for start, end in places]
-    return Tagged(
-        text,
-        tuple(
-            Word(word, start, end, found, lemma(word, found))
-            for word, (start, end), found in zip(words, places, tags(words), strict=True)
-        ),
-    )
+    texts = [plain[start:end] for start, end in places]
+    words = []
+    for word, (start, end), penn_tag in zip(texts, places, tags(texts), strict=True):
+        words.append(Word(word, start, end, penn_tag, lemma(word, penn_tag)))
+    return Tagged(text, tuple(words))
 
 
 @lru_cache(maxsize=200_000)
@@ -143,15 +140,13 @@ def lemma(word: str, tag: str) -> str:
     low = word.lower()
     if low == "'s":
         return {"VBZ": "be", "PRP": "us"}.get(tag, "'s")
-    if low == "'d" and tag == "VBD":
-        return "have"
     if low in _CONTRACTED:
         return _CONTRACTED[low]
     part = _PARTS.get(tag[:1])
     if part is None or tag in {"NNP", "NNPS", "RP", "MD"}:
         return low
-    found = _lemminflect().getLemma(low, part, lemmatize_oov=False)
-    return str(found[0]) if found else low
+    lemmas = _lemminflect().getLemma(low, part, lemmatize_oov=False)
+    return str(lemmas[0]) if lemmas else low
 
 
 @lru_cache(maxsize=200_000)
@@ -162,13 +157,13 @@ def inflected(lemma: str, tag: str) -> str | None:
     """
     if lemma == "be":
         return {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag)
-    if tag in {"VB", "NN", "JJ", "RB"} or (tag == "VBP"):
+    if tag in {"VB", "VBP", "NN", "JJ", "RB"}:
         return lemma
     forms = _lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
     return str(forms[0]) if forms else None
 
 
-def substituted(tagged: Tagged, changes: Mapping[int, str]) -> str:
+def substituted(tagged: Tagged, changes: dict[int, str]) -> str:
     """Return the text with some words exchanged.
 
     A replacement takes over the capital of the word that it replaces; an empty one deletes the word with the space
@@ -180,22 +175,17 @@ def substituted(tagged: Tagged, changes: Mapping[int, str]) -> str:
     changes
         What stands at an index of ``tagged.words`` afterwards: a word, several, or nothing.
     """
-    changes = {**changes, **_articles(tagged, changes)}
-    out, last, capital = "", 0, False
-    for place, word in enumerate(tagged.words):
-        gap, last = tagged.text[last : word.start], word.end
-        new = _cased(word, changes[place]) if place in changes else tagged.text[word.start : word.end]
-        if new == "":
-            capital = capital or (_opens(tagged, place) and word.text[0].isupper())
-            out += gap if place == 0 else ""
-            continue
-        if capital:
-            new, capital = new[0].upper() + new[1:], False
-        if place in changes and not gap and out[-1:].isalnum() and new[0].isalnum():
-            gap = " "
-        out += "" if place and not out.strip() else gap
-        out += new
-    return out + tagged.text[last:]
+    splices = []
+    for index, new in (changes | _articles(tagged, changes)).items():
+        word = tagged.words[index]
+        start, new = word.start, _cased(word, new)
+        if new == "" and index > 0:
+            start = tagged.words[index - 1].end
+        # The "ca" of "can't" becomes "could", its "n't" becomes " not".
+        elif new[:1].isalnum() and tagged.text[start - 1 : start].isalnum():
+            new = f" {new}"
+        splices.append((start, word.end, new))
+    return spliced(tagged.text, splices)
 
 
 Splice = tuple[int, int, str]
@@ -206,10 +196,13 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
     """Replace spans of a text, which do not overlap; a capital at its start stays one, spaces are not doubled."""
     has_capital = re.match(r"\W*[A-Z]", text)
     for start, end, new in sorted(splices, reverse=True):
+        after = text[end:]
         if not new and (start == 0 or text[start - 1] == " "):
-            end += len(text[end:]) - len(text[end:].lstrip(" "))
-        text = text[:start] + new + text[end:]
-    return re.sub(r"\w", lambda first: first.group().upper(), text, count=1) if has_capital else text
+            after = after.lstrip(" ")
+        text = text[:start] + new + after
+    if not has_capital:
+        return text
+    return re.sub(r"\w", lambda first: first.group().upper(), text, count=1)
 
 
 def article(word: str) -> str:
@@ -217,29 +210,22 @@ def article(word: str) -> str:
     return "an" if _AN.match(word) and not _A.match(word) else "a"
 
 
-def _articles(tagged: Tagged, changes: Mapping[int, str]) -> dict[int, str]:
-    """Return the articles that a change makes wrong, by index."""
-    words, found = tagged.words, dict[int, str]()
-    for place in range(len(words) - 1):
-        now = changes.get(place, words[place].text)
-        if now.lower() not in {"a", "an"}:
-            continue
-        after = next((p for p in range(place + 1, len(words)) if changes.get(p) != ""), None)
-        if after is not None and (after in changes or after != place + 1 or place in changes):
-            found[place] = article(changes.get(after, words[after].text).strip("\"'"))
-    return found
+def _articles(tagged: Tagged, changes: dict[int, str]) -> dict[int, str]:
+    """Return the articles before words that changed, by index."""
+    articles = {}
+    for index, new in changes.items():
+        if word_at(tagged.words, index - 1).lowercase in {"a", "an"}:
+            articles[index - 1] = article(new.strip("\"'"))
+    return articles
 
 
 def _cased(word: Word, new: str) -> str:
     """Return a replacement in the case of what it replaces."""
-    if new and len(word.text) > 1 and word.text.isupper() and word.text != new.upper():
+    if len(word.text) > 1 and word.text.isupper():
         return new.upper()
-    return new[:1].upper() + new[1:] if word.text[0].isupper() and word.text != "I" else new
-
-
-def _opens(tagged: Tagged, place: int) -> bool:
-    """Say whether a word opens a sentence."""
-    return place == 0 or tagged.words[place - 1].tag == "."
+    if word.text[0].isupper() and word.text != "I":
+        return new[:1].upper() + new[1:]
+    return new
 
 
 def _lemminflect() -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
@@ -89,22 +89,28 @@ def build(
     MissingExtraError
         If what rules fuse by, or answers are checked by, is not installed.
     """
-    begun, chosen, template = time.perf_counter(), Filter(tuple(filters), filter, below), _template(prompt)
+    begun = time.perf_counter()
+    chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
         raise SpecError("a prompt is given but no generator, which would read it")
     found, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
-    fusions = dict(_by_rules(found, seed, rejected, advance)) if generator is None else {}
-    if generator is not None:
-        fusions = dict(_by_generator(found, generator, template, rejected, advance))
-    documents = [(texts, of_document(triple.key, texts, unit=triple.unit)) for triple, texts in _whole(found, fusions)]
-    if lost := len(found) - len(documents):
-        rejected["three sentences without both fusions"] += lost
+    if generator is None:
+        fusions, way = _by_rules(found, seed, rejected, advance), BY_RULES
+    else:
+        fusions, way = _by_generator(found, generator, template, rejected, advance), f"fused by {generator.name}"
+    documents = []
+    for triple in found:
+        fused = {name: fusions[key] for name in FUSED if (key := f"{triple.key}.{name}") in fusions}
+        if len(fused) < len(FUSED):
+            rejected["three sentences without both fusions"] += 1
+            continue
+        texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True)) | fused
+        documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
     kept = filtered(documents, chosen, advance)
     samples, repeats = without_repeats(kept.samples)
     rejected += kept.rejected
     if repeats:
         rejected["sample that stood before"] += repeats
-    way = BY_RULES if generator is None else f"fused by {generator.name}"
     return Built(
         samples,
         rejected,
@@ -162,38 +168,34 @@ def _filled(template: str, first: str, second: str) -> str:
     return first.join(part.replace(PLACES[1], second) for part in template.split(PLACES[0]))
 
 
-def _by_rules(
-    found: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance
-) -> Iterator[tuple[str, str]]:
-    pairs = list(_pairs(found))
+def _by_rules(found: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
+    """Return the fusions that rules make, by key; count in ``rejected`` what they do not fuse."""
+    fusions, pairs = dict[str, str](), list(_pairs(found))
     for number, (key, (first, second)) in enumerate(pairs, 1):
         fusion = fuse(first, second, seed)
         if fusion.problem:
             rejected[f"not fused by rules: {fusion.problem}"] += 1
         else:
-            yield key, fusion.text
+            fusions[key] = fusion.text
         advance(number, len(pairs))
+    return fusions
 
 
 def _by_generator(
     found: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
-) -> Iterator[tuple[str, str]]:
+) -> dict[str, str]:
+    """Return the fusions of a generator that can be used, by key; count in ``rejected`` the others."""
     ready()
+    fusions = dict[str, str]()
     replies = generator.replies(_requests(found, template), advance)
     for (key, (first, second)), reply in zip(_pairs(found), replies, strict=True):
         text = "" if reply.problem else bared(reply.text)
-        if problem := reply.problem or (problem_of(text, first, second) if text else "an empty answer"):
+        problem = reply.problem or (problem_of(text, first, second) if text else "an empty answer")
+        if problem:
             rejected[problem] += 1
         else:
-            yield key, text
-
-
-def _whole(found: Sequence[Triple], fusions: Mapping[str, str]) -> Iterator[tuple[Triple, dict[str, str]]]:
-    """Yield the five sentences of each triple that both fusions were made of."""
-    for triple in found:
-        fused = {name: fusions[key] for name in FUSED if (key := f"{triple.key}.{name}") in fusions}
-        if len(fused) == len(FUSED):
-            yield triple, dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True)) | fused
+            fusions[key] = text
+    return fusions
 
 
 def _materials(generator: Generator | None) -> tuple[Material, ...]:
@@ -204,8 +206,9 @@ def _materials(generator: Generator | None) -> tuple[Material, ...]:
 
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
     numbers = Counter(sample.operator for sample in samples)
-    told = f"{documents:,} times three sentences: " + ", ".join(
-        f"{numbers[operator]:,} {operator}{'' if numbers[operator] == 1 else 's'}"
-        for operator in ("overlap", "difference", "union")
-    )
-    return (f"{told}.", RULES_NOTE) if generator is None else (f"{told}.", *generator.notes())
+    counts = []
+    for operator in ("overlap", "difference", "union"):
+        plural = "" if numbers[operator] == 1 else "s"
+        counts.append(f"{numbers[operator]:,} {operator}{plural}")
+    summary = f"{documents:,} times three sentences: {', '.join(counts)}."
+    return (summary, RULES_NOTE) if generator is None else (summary, *generator.notes())

@@ -16,7 +16,6 @@ from typing import Any
 
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
-from embassay.randomness import generator
 from embassay.samples.groups import Grouped, closure
 from embassay.testsets.base import Advance, Built, silent
 from embassay.testsets.sheets import meant, shown, table_of
@@ -31,6 +30,7 @@ from embassay.testsets.sources import (
     read_pairs,
     read_sentences,
 )
+from embassay.testsets.splits import evenly
 from embassay.types import Encoder
 
 LANGUAGES = "any"
@@ -97,16 +97,17 @@ def build(
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
-    if small := sum(size for size in sizes.values() if size < SMALLEST):
-        rejected[f"sentence of a group below {SMALLEST}"] += small
-    kept = set(_drawn(large, count, seed))
-    if drawn := sum(sizes[group] for group in large if group not in kept):
-        rejected["sentence of a group that was not drawn (--count)"] += drawn
-    samples = tuple(
-        Grouped(str(number), text, group) for number, (text, group) in enumerate(group_of.items()) if group in kept
-    )
+    drawn = set(evenly([(group, group) for group in large], count, seed, "groups"))
+    samples = []
+    for number, (text, group) in enumerate(group_of.items()):
+        if group in drawn:
+            samples.append(Grouped(str(number), text, group))
+        elif sizes[group] < SMALLEST:
+            rejected[f"sentence of a group below {SMALLEST}"] += 1
+        else:
+            rejected["sentence of a group that was not drawn (--count)"] += 1
     advance(len(sources), len(sources))
-    return Built(samples, rejected, seconds=time.perf_counter() - begun)
+    return Built(tuple(samples), rejected, seconds=time.perf_counter() - begun)
 
 
 def propose(
@@ -135,8 +136,11 @@ def propose(
     members = dict[int, list[Source]]()
     for source, number in zip(sources, cluster.tolist(), strict=True):
         members.setdefault(number, []).append(source)
-    large = (found for found in members.values() if len(found) >= SMALLEST)
-    return tuple(Candidate(str(number), source) for number, found in enumerate(large, 1) for source in found)
+    candidates = list[Candidate]()
+    large = [group for group in members.values() if len(group) >= SMALLEST]
+    for number, group in enumerate(large, 1):
+        candidates += [Candidate(str(number), source) for source in group]
+    return tuple(candidates)
 
 
 def sheet_of(candidates: Sequence[Candidate]) -> bytes:
@@ -158,15 +162,16 @@ def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
 
 def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
-    numbers, same = dict[str, int](), list[tuple[int, int]]()
+    numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
-        a, b = (numbers.setdefault(source.text, len(numbers)) for source in (pair.first, pair.second))
+        first = numbers.setdefault(pair.first.text, len(numbers))
+        second = numbers.setdefault(pair.second.text, len(numbers))
         if pair.same:
-            same.append((a, b))
-    if different := len(pairs) - len(same):
-        rejected["pair that does not mean the same"] += different
+            same_pairs.append((first, second))
+        else:
+            rejected["pair that does not mean the same"] += 1
     texts = list(numbers)
-    return {texts[number]: str(group) for number, group in closure(same).items()}
+    return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
 def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[str, str]:
@@ -186,19 +191,13 @@ def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[
 
 
 def _candidate(row: Mapping[str, Any], path: Path, line: int) -> Candidate:
-    group, sentence, confirm = (str(row.get(name) or "").strip() for name in CONFIRM)
-    for name, cell in (("group", group), ("sentence", sentence)):
-        if not cell:
+    cells = {name: str(row.get(name) or "").strip() for name in CONFIRM}
+    for name in ("group", "sentence"):
+        if not cells[name]:
             raise SourceError("an empty cell", path, line, name)
-    if confirm and confirm.lower() not in YES | NO:
-        raise SourceError(f"must be yes or no, is {confirm[:100]!r}", path, line, "confirm")
-    said = confirm.lower() in YES if confirm else None
-    return Candidate(group, Source(meant(sentence), line), said)
-
-
-def _drawn(groups: Sequence[str], count: int | None, seed: int) -> list[str]:
-    """Return so many of the groups, drawn by the seed; all where there are no more."""
-    if count is None or count >= len(groups):
-        return list(groups)
-    places = generator(seed, "builders", "groups").permutation(len(groups))[:count]
-    return [groups[place] for place in places]
+    answer, confirmed = cells["confirm"].lower(), None
+    if answer:
+        if answer not in YES | NO:
+            raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
+        confirmed = answer in YES
+    return Candidate(cells["group"], Source(meant(cells["sentence"]), line), confirmed)

@@ -94,7 +94,7 @@ def build(
     found = []
     for key, source, tagged in fitting:
         try:
-            found.append(original(key, source, tagged, replacements(tagged, lexicon)))
+            found.append(original(key, source, tagged, replacements(tagged)))
         except Left as why:
             rejected[str(why)] += 1
     items = _items(found, tools, count, rejected, advance)
@@ -128,27 +128,24 @@ def _items(
 ) -> list[tuple[MinimalPairs, dict[str, str]]]:
     """Make the items, in an order drawn by the seed; return them in that of the sources."""
     order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(found)).tolist()
-    made: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
+    items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
     used, quota = Counter[str](), max(FEWEST, len(found) // PART)
-    for begin in range(0, len(order), BLOCK):
-        if count is not None and len(made) >= count:
+    for done, place in enumerate(order):
+        if len(items) == count:
             break
-        block = order[begin : begin + BLOCK]
-        _look_ahead([found[place] for place in block], tools.checker)
-        for place in block:
-            if count is not None and len(made) >= count:
-                break
-            try:
-                made[place] = item(found[place], tools, used, quota)
-            except Left as why:
-                rejected[str(why)] += 1
-        advance(min(begin + BLOCK, len(order)), len(order))
-    return [made[place] for place in sorted(made)]
+        if done % BLOCK == 0:
+            advance(done, len(order))
+            _look_ahead([found[ahead] for ahead in order[done : done + BLOCK]], tools.checker)
+        try:
+            items[place] = item(found[place], tools, used, quota)
+        except Left as why:
+            rejected[str(why)] += 1
+    advance(len(order), len(order))
+    return [items[place] for place in sorted(items)]
 
 
-def _look_ahead(block: Iterable[Original], checker: Checker) -> None:
+def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
     """Check a block on all cores: the originals, then the edits of those that are clean."""
-    block = list(block)
     checker.look_ahead(each.tagged.text for each in block)
     clean = [each for each in block if checker.is_clean(each.tagged.text)]
     checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
@@ -165,14 +162,17 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
 
 def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
     """Return what words and judgements come from."""
-    return (
-        Material("WordNet", "3.0", "WordNet 3.0 licence", "senses, synonyms, antonyms, related words"),
+    materials = [
+        Material("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
         library("harper-py", "grammar and spelling"),
         library("better-profanity", "words that no original has"),
-        Material(misspellings, "", "as you have it", "misspellings")
-        if misspellings
-        else library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"),
-        *((Material(mlm.name, "", "as you have it", "random_mlm"),) if mlm else ()),
-    )
+    ]
+    if misspellings:
+        materials.append(Material(misspellings, "", "as you have it", "misspellings"))
+    else:
+        materials.append(library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"))
+    if mlm:
+        materials.append(Material(mlm.name, "", "as you have it", "random_mlm"))
+    return tuple(materials)

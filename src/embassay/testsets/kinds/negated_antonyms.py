@@ -11,22 +11,22 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
-from embassay.randomness import generator
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.clauses import DO, group_at
+from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import is_negated
-from embassay.testsets.english.predicates import PATTERNS, SHORTEST, Candidate, find
-from embassay.testsets.english.question_tags import Tag, split_tag, with_tag
+from embassay.testsets.english.predicates import SHORTEST, Candidate, find
+from embassay.testsets.english.question_tags import split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
+from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import Lexicon, wordnet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
 from embassay.testsets.review import INPUTS
 from embassay.testsets.sources import Source, SourcePair, usable
+from embassay.testsets.splits import evenly
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
@@ -73,26 +73,31 @@ def build(
     begun = time.perf_counter()
     lexicon = wordnet()
     sentences, rejected = _sentences(sources)
-    kept, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
+    sure, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
     for done, source in enumerate(sentences, 1):
-        made = _quadruple(source.text, lexicon)
-        if isinstance(made, str):
-            rejected[made] += 1
+        quadruple = _quadruple(source.text, lexicon)
+        if isinstance(quadruple, str):
+            rejected[quadruple] += 1
         else:
-            texts = frozenset(text.casefold() for text in made.texts)
-            rejected["the same four sentences again"] += texts in kept
-            rejected["doubtful opposites: for the review sheet"] += not made.sure
-            (kept if made.sure else doubtful).setdefault(texts, made)
+            texts = frozenset(text.casefold() for text in quadruple.texts)
+            if texts in sure:
+                rejected["the same four sentences again"] += 1
+            if not quadruple.sure:
+                rejected["doubtful opposites: for the review sheet"] += 1
+            (sure if quadruple.sure else doubtful).setdefault(texts, quadruple)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
-    chosen = _drawn(list(kept.values()), seed, count)
+    chosen = evenly([(quadruple.pair, quadruple) for quadruple in sure.values()], count, seed, "quadruples")
+    samples = list[Choice]()
+    for number, quadruple in enumerate(chosen):
+        samples += _choices(number, quadruple)
     return Built(
-        samples=tuple(sample for number, made in enumerate(chosen) for sample in _choices(number, made)),
-        rejected=+rejected,
-        notes=_notes(len(kept), [made.pair for made in chosen], len(doubtful)),
+        samples=tuple(samples),
+        rejected=rejected,
+        notes=_notes(len(sure), [quadruple.pair for quadruple in chosen], len(doubtful)),
         seconds=time.perf_counter() - begun,
         materials=_materials(),
-        doubtful=tuple(_choices(number, made)[0] for number, made in enumerate(doubtful.values())),
+        doubtful=tuple(_choices(number, quadruple)[0] for number, quadruple in enumerate(doubtful.values())),
     )
 
 
@@ -107,16 +112,15 @@ def _materials() -> tuple[Material, ...]:
 
 
 def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Counter[str]]:
-    """Return the sentences to work on; of a pair the negated side."""
-    plain, rejected = list[Source](), Counter[str]()
+    """Return the sentences to work on, of a pair the negated side, and how many were left out for which reason."""
+    rejected, sentences = Counter[str](), list[Source]()
     for source in sources:
-        if isinstance(source, Source):
-            plain.append(source)
-        elif isinstance(side := _negated_side(source), Source):
-            plain.append(side)
-        else:
+        side = _negated_side(source) if isinstance(source, SourcePair) else source
+        if isinstance(side, str):
             rejected[side] += 1
-    kept, unusable = usable(sentence for source in plain for sentence in _split(source))
+        else:
+            sentences += _split(side)
+    kept, unusable = usable(sentences)
     return kept, rejected + unusable
 
 
@@ -142,96 +146,70 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     """Return what can be made of a sentence, or the reason why nothing can."""
     clause, question = split_tag(text)
     tagged = tag(clause)
-    found = find(tagged, lexicon)
-    if isinstance(found, str):
-        return found
+    candidate = find(tagged, lexicon)
+    if isinstance(candidate, str):
+        return candidate
     if is_profane(text):
         return "profanity"
-    swapped = _swapped(tagged, found)
+    swapped = _swapped(tagged, candidate)
     if swapped is None:
         return "its antonym has no such form"
     pattern = is_negated(tagged)
-    informal = "'" in straight(text)
-    toggled = [_toggled(each, found.at, pattern, informal) for each in (tagged, swapped)]
-    if toggled[0] is None or toggled[1] is None:
+    if pattern:
+        polarity, paraphrase = unnegated(tagged), unnegated(swapped)
+    else:
+        contracted = "'" in straight(text)
+        polarity = negated(tagged, candidate.at, contracted=contracted)
+        paraphrase = negated(swapped, candidate.at, contracted=contracted)
+    if polarity is None or paraphrase is None:
         return "the negation cannot be put in or taken out"
-    polarity, paraphrase = toggled[0], toggled[1]
-    texts = _with_tags((tagged.text, swapped.text, polarity, paraphrase), question)
-    if texts is None or len({each.casefold() for each in texts}) < 4:
-        return "a question tag that cannot be turned around"
-    words = sorted((tagged.words[found.index].lemma, found.opposite.lemma))
+
+    texts = (tagged.text, swapped.text, polarity, paraphrase)
+    if question is not None:
+        # A question tag turns around where the clause was negated, or its negation taken out.
+        turned = question.turned()
+        if turned is None:
+            return "a question tag that cannot be turned around"
+        texts = (
+            with_tag(texts[0], question),
+            with_tag(texts[1], question),
+            with_tag(texts[2], turned),
+            with_tag(texts[3], turned),
+        )
+    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
     negation = pattern or is_negated(tag(polarity)) or ""
-    return _Quadruple(texts, found.part, "–".join(words), negation, found.opposite.verdict == "sure")
+    return _Quadruple(texts, candidate.part, "–".join(lemmas), negation, candidate.opposite.verdict == "sure")
 
 
-def _toggled(tagged: Tagged, at: int, pattern: str | None, informal: bool) -> str | None:
-    """Take the negation out, or put one in."""
-    return unnegated(tagged) if pattern in PATTERNS else negated(tagged, at, contracted=informal)
-
-
-def _swapped(tagged: Tagged, found: Candidate) -> Tagged | None:
+def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     """Return the sentence with the antonym, tagged as it was; None where the antonym has no such form."""
-    word = tagged.words[found.index]
-    form = found.opposite.lemma if found.part != "v" else _verb_form(tagged, found)
+    index, lemma = candidate.index, candidate.opposite.lemma
+    form: str | None = lemma
+    if candidate.part == "v":
+        group = group_at(tagged, index)
+        after_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
+        form = inflected(lemma, "VB" if after_do else tagged.words[index].tag)
     if form is None:
         return None
-    text = substituted(tagged, {found.index: form})
+    text = substituted(tagged, {index: form})
     places = spans(text)
     if len(places) != len(tagged.words):
         return None
-    words = [
-        replace(old, text=straight(text[start:end]), start=start, end=end)
-        for old, (start, end) in zip(tagged.words, places, strict=True)
-    ]
-    words[found.index] = replace(words[found.index], lemma=found.opposite.lemma, tag=word.tag)
+    words = []
+    for word, (start, end) in zip(tagged.words, places, strict=True):
+        words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
+    words[index] = replace(words[index], lemma=lemma)
     return Tagged(text, tuple(words))
-
-
-def _verb_form(tagged: Tagged, found: Candidate) -> str | None:
-    """Return the antonym of a verb in the form that its place asks for."""
-    word, group = tagged.words[found.index], group_at(tagged, found.index)
-    if group is not None and group.first != group.last and tagged.words[group.first].lowercase in DO:
-        return inflected(found.opposite.lemma, "VB")
-    return inflected(found.opposite.lemma, word.tag)
-
-
-def _with_tags(texts: tuple[str, str, str, str], question: Tag | None) -> tuple[str, str, str, str] | None:
-    """Put the question tag back, turned around where the clause was; None where it cannot be."""
-    if question is None:
-        return texts
-    turned = question.turned()
-    if turned is None:
-        return None
-    first, second, third, fourth = texts
-    return with_tag(first, question), with_tag(second, question), with_tag(third, turned), with_tag(fourth, turned)
-
-
-def _drawn(made: list[_Quadruple], seed: int, count: int | None) -> list[_Quadruple]:
-    """Draw quadruples by going round the pairs of antonyms: one of each in turn, in an order drawn by the seed."""
-    if count is None or count >= len(made):
-        return made
-    of_pair: dict[str, list[int]] = {}
-    for place in generator(seed, "builders", "negated_antonyms").permutation(len(made)).tolist():
-        of_pair.setdefault(made[place].pair, []).append(place)
-    round_by_round = [place for turn in zip_longest(*of_pair.values()) for place in turn if place is not None]
-    return [made[place] for place in sorted(round_by_round[:count])]
 
 
 def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
     """Return the four choices of a quadruple, each of its sentences the input in turn."""
-    return tuple(
-        Choice(
-            f"{number + 1}-{turn}",
-            made.texts[text],
-            made.texts[antonym],
-            made.texts[polarity],
-            made.texts[paraphrase],
-            PARTS_OF_SPEECH[made.part],
-            made.pair,
-            made.negation,
-        )
-        for turn, (text, antonym, polarity, paraphrase) in enumerate(INPUTS, 1)
-    )
+    choices = []
+    for turn, roles in enumerate(INPUTS, 1):
+        sentence, antonym, polarity, paraphrase = (made.texts[role] for role in roles)
+        name, part = f"{number + 1}-{turn}", PARTS_OF_SPEECH[made.part]
+        choices.append(Choice(name, sentence, antonym, polarity, paraphrase, part, made.pair, made.negation))
+    return tuple(choices)
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
