@@ -64,8 +64,8 @@ def _phrases(path: Path) -> list[str]:
         raise SourceError("the file has no sentences", path)
     for number, line in enumerate(lines, 1):
         if not line:
-            told = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
-            raise SourceError(told, path, number)
+            problem = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
+            raise SourceError(problem, path, number)
     return lines
 
 

@@ -268,5 +268,5 @@ def _text(file: Path) -> str:
 
 def _without_front_matter(text: str) -> str:
     """Return a Markdown text without the YAML block that it may begin with."""
-    found = _FRONT_MATTER.match(text)
-    return text[found.end() :] if found else text
+    front_matter = _FRONT_MATTER.match(text)
+    return text[front_matter.end() :] if front_matter else text

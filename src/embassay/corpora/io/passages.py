@@ -44,8 +44,8 @@ def cutter(passages: str, language: str = "en") -> Cut:
     if wanted in known:
         return known[wanted]
     if not re.fullmatch(r"[1-9][0-9]{0,8}", wanted):
-        told = f"{', '.join(known)} or a number of words, 1 or more"
-        raise SpecError(f"passages must be {told}; it is {quoted(passages)}")
+        ways = f"{', '.join(known)} or a number of words, 1 or more"
+        raise SpecError(f"passages must be {ways}; it is {quoted(passages)}")
     return partial(_windows, size=int(wanted))
 
 

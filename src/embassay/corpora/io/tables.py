@@ -56,8 +56,8 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
         between = "tabs" if delimiter == "\t" else "commas"
-        told = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
-        raise SourceError(told, path, line)
+        problem = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
+        raise SourceError(problem, path, line)
     for line, cells in rows:
         yield line, list(even(cells, len(names), path, line))
 
