@@ -34,9 +34,9 @@ def loop(first, second, one, two, per_bin):
     return shares / pairs
 
 
-def by_count(grid, margins):
-    """Compare each margin with every threshold."""
-    return (grid.values[None, :] <= margins[:, None]).sum(axis=1)
+def by_search(grid, margins):
+    """Count the thresholds that each margin reaches by binary search in the sorted values."""
+    return np.where(np.isnan(margins), 0, np.searchsorted(grid.values, margins, side="right"))
 
 
 def awkward(values, rng, extra=200):
@@ -89,12 +89,31 @@ def test_the_authors_have_23_values_in_a_bin():
 
 
 @settings(max_examples=150, deadline=None)
+@given(st.floats(-2, 2), st.sampled_from([0.0, 1e-15, 1e-12, 1e-6, 0.1, 0.7, 2.0]), st.integers(1, 25), st.integers(0))
+def test_passed_equals_a_binary_search_on_even_grids(low, width, per_bin, seed):
+    grid = Grid.spanning(low, low + width, per_bin)
+    margins = awkward(grid.values, np.random.default_rng(seed))
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
+
+
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=40), st.integers(1, 3), st.integers(0))
-def test_passed_equals_a_count_of_the_thresholds(values, times, seed):
+def test_passed_equals_a_binary_search_on_any_grid(values, times, seed):
     # To twelve digits: tolerances closer together than that are the same one.
     grid = Grid(np.sort(np.repeat(np.round(values, 12), times)))
     margins = awkward(grid.values, np.random.default_rng(seed))
-    assert (grid.passed(margins) == by_count(grid, margins)).all()
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 300), st.floats(0, 2), st.integers(0))
+def test_passed_equals_a_binary_search_on_nearly_even_grids(size, jitter, seed):
+    # Gaps that differ by up to one gap in K: on both sides of what still counts as even.
+    rng = np.random.default_rng(seed)
+    grid = Grid(np.linspace(-1, 1, size) + rng.uniform(-jitter, jitter, size) / size**2)
+    margins = awkward(np.sort(grid.values), rng)
+    assert (np.diff(grid.values) > 0).all()
+    assert (grid.passed(margins) == by_search(grid, margins)).all()
 
 
 @pytest.mark.parametrize("value", [0.0, -0.3, 1 / 3])

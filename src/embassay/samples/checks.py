@@ -91,7 +91,7 @@ def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) 
 def _check_document(document: Any) -> None:
     if not isinstance(document, Document):
         raise ValueError(f"is {_kind(document)}, where a Document is needed")
-    _check_key("id", document.id)
+    _check_text("id", document.id)
     if not _is_list(document.passages) or not document.passages:
         raise ValueError(f"passages must be a tuple of texts, one at least, is {_kind(document.passages)}")
     for number, passage in enumerate(document.passages):
@@ -102,14 +102,15 @@ def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
     wanted, check = SAMPLES.get(shape, (None, None))
     if wanted is not None and not isinstance(sample, wanted):
         raise ValueError(f"is {_kind(sample)}, where a corpus of shape {shape!r} has {wanted.__name__}")
-    if missing := [name for name in ("id", "unit", "texts", "fields") if not hasattr(sample, name)]:
-        raise ValueError(f"{type(sample).__name__} has no {missing[0]!r}, which every sample needs")
-    _check_key("id", sample.id)
+    for name in ("id", "unit", "texts", "fields"):
+        if not hasattr(sample, name):
+            raise ValueError(f"{type(sample).__name__} has no {name!r}, which every sample needs")
+    _check_text("id", sample.id)
     if check is not None:
         check(sample)
     if isinstance(sample, Question):
         _check_right(sample, documents)
-    _check_key("unit", sample.unit)
+    _check_text("unit", sample.unit)
     roles = get_args(Role)
     for role, text in sample.texts():
         if role not in roles:
@@ -122,7 +123,7 @@ def _check_choice(sample: Choice) -> None:
         _check_text(field, getattr(sample, field))
     if not is_part_of_speech(sample.part_of_speech):
         raise ValueError(f"part_of_speech must be a word such as verb, is {sample.part_of_speech!r}")
-    _check_key("pair", sample.pair)
+    _check_text("pair", sample.pair)
     _check_label("negation", sample.negation)
 
 
@@ -132,14 +133,16 @@ def _check_edits(sample: MinimalPairs) -> None:
     edits = sample.edits
     if not _is_list(edits) or not edits or not all(_is_list(edit) and len(edit) == 2 for edit in edits):
         raise ValueError("edits must be a tuple of (name, text), one at least")
+    names = set[str]()
     for name, text in edits:
         if name not in ALL_EDITS:
-            guess = f"; did you mean {near!r}?" if (near := nearest(str(name), ALL_EDITS)) else ""
+            near = nearest(str(name), ALL_EDITS)
+            guess = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}")
         _check_text(f"the edit {name}", text)
-    names = [name for name, _ in edits]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"the edit {repeated[0]} is given twice")
+        if name in names:
+            raise ValueError(f"the edit {name} is given twice")
+        names.add(name)
 
 
 def _check_composition(sample: Composition) -> None:
@@ -168,10 +171,10 @@ def _check_question(sample: Question) -> None:
         if not _is_list(getattr(sample, field)):
             raise ValueError(f"{field} must be a tuple, is {_kind(getattr(sample, field))}")
     for unit in sample.units:
-        _check_key("a unit of it", unit)
+        _check_text("a unit of it", unit)
     if sample.gains and len(sample.gains) != len(sample.right):
         raise ValueError(f"gains must be as many as right documents, {len(sample.right)}; they are {len(sample.gains)}")
-    if not all(isinstance(gain, int) and not isinstance(gain, bool) and gain >= 1 for gain in sample.gains):
+    if not all(type(gain) is int and gain >= 1 for gain in sample.gains):
         raise ValueError(f"gains must be whole numbers of 1 or more, are {sample.gains!r}")
 
 
@@ -191,7 +194,7 @@ def _check_member(sample: Member) -> None:
 
 def _check_grouped(sample: Grouped) -> None:
     _check_text("text", sample.text)
-    _check_key("group", sample.group)
+    _check_text("group", sample.group)
 
 
 SAMPLES: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
@@ -207,13 +210,9 @@ SAMPLES: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
 
 
 def _check_text(field: str, value: object) -> None:
+    """Refuse what is no text, or an empty one: texts to encode, and names of things."""
     if problem := text_problem(value):
         raise ValueError(f"{field}: {problem}")
-
-
-def _check_key(field: str, value: object) -> None:
-    """Refuse what cannot name something."""
-    _check_text(field, value)
 
 
 def _check_label(field: str, value: object) -> None:
@@ -226,7 +225,8 @@ def _is_number(value: object) -> bool:
     if isinstance(value, bool):
         return False
     if isinstance(value, int):
-        return abs(value) <= sys.float_info.max  # math.isfinite fails on an int that no float can hold
+        # math.isfinite fails on an int that no float can hold.
+        return abs(value) <= sys.float_info.max
     return isinstance(value, float) and math.isfinite(value)
 
 
@@ -235,6 +235,6 @@ def _is_list(value: object) -> bool:
 
 
 def _kind(value: object) -> str:
-    """Say what a value is: of a plain one its form, of another its class."""
+    """Say what a value is, for messages."""
     names = {type(None): "None", bool: "True or False", int: "a number", float: "a number", str: "a text"}
     return names.get(type(value)) or f"of type {type(value).__name__}"

@@ -38,19 +38,15 @@ def of_document(
     ratings
         Of the targets that have some; a fusion's go to the union that it is, a sentence's to its overlap.
     """
-    given = ratings or {}
-    return [
-        Composition(
-            f"{name}.{operator}.{a}.{b}",
-            operator,
-            texts[a],
-            texts[b],
-            texts[target],
-            unit or name,
-            ratings=given.get(target, ()) if operator != "difference" else (),
-        )
-        for operator, a, b, target in SAMPLES
-    ]
+    samples = []
+    for operator, a, b, target in SAMPLES:
+        of_target: tuple[float, ...] = ()
+        if ratings and operator != "difference":
+            of_target = ratings.get(target, ())
+        name_of_sample = f"{name}.{operator}.{a}.{b}"
+        texts_of_sample = (texts[a], texts[b], texts[target])
+        samples.append(Composition(name_of_sample, operator, *texts_of_sample, unit or name, ratings=of_target))
+    return samples
 
 
 def degenerate(texts: Mapping[str, str]) -> bool:
@@ -59,13 +55,18 @@ def degenerate(texts: Mapping[str, str]) -> bool:
     Bansal et al. (2025), section 5, leave out equal neighbours. Equal first and last ones are ours: both fusions say
     the same then, so that neither has a difference from the other, and their overlap is more than S2.
     """
-    return len({re.sub(r"\W|_", "", texts[name]).lower() for name in ("S1", "S2", "S3")}) < 3
+    bare = [re.sub(r"\W|_", "", texts[name]).lower() for name in ("S1", "S2", "S3")]
+    return len(set(bare)) < 3
 
 
 def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, ...], int]:
     """Return the samples without those whose operator and three texts stood before, and how many those were."""
     kept: dict[tuple[str, str, str, str], Composition] = {}
-    given = list(samples)
-    for sample in given:
-        kept.setdefault((sample.operator, sample.a, sample.b, sample.target), sample)
-    return tuple(kept.values()), len(given) - len(kept)
+    repeats = 0
+    for sample in samples:
+        content = (sample.operator, sample.a, sample.b, sample.target)
+        if content in kept:
+            repeats += 1
+        else:
+            kept[content] = sample
+    return tuple(kept.values()), repeats

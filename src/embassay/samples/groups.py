@@ -39,7 +39,7 @@ class Grouped:
 
 
 def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Return the group of each sentence that stands in a pair: the smallest number among those that it is joined to.
+    """Return the group of each sentence of a pair, named after the smallest of its sentences.
 
     Groups are the connected components of the pairs, their symmetric and transitive closure (White et al. 2015,
     section 4.1). A pair that stands twice, or joins a sentence with itself, adds nothing.
@@ -62,7 +62,8 @@ def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     first, second = places.reshape(-1, 2).T
     shape = (len(numbers), len(numbers))
     graph = coo_array((np.ones(len(first), dtype=np.int32), (first, second)), shape=shape)
-    component = connected_components(graph, directed=False)[1]
+    _, component = connected_components(graph, directed=False)
     # The numbers ascend, so the first of a component is its smallest.
-    smallest = np.unique(component, return_index=True)[1]
-    return dict(zip(numbers.tolist(), numbers[smallest[component]].tolist(), strict=True))
+    _, first = np.unique(component, return_index=True)
+    group = numbers[first][component]
+    return dict(zip(numbers.tolist(), group.tolist(), strict=True))

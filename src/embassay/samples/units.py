@@ -24,22 +24,30 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    nodes: dict[tuple[str, str], int] = {}
-    edges = [
-        (row, nodes.setdefault(key, len(nodes)))
-        for row, sample in enumerate(samples)
-        for key in [*(("unit", key) for key in _keys(sample)), *(("text", text) for _, text in sample.texts())]
-    ]
-    if not edges:
+    # A graph of samples and of what joins them: unit keys and texts.
+    joints: dict[tuple[str, str], int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
+    for row, sample in enumerate(samples):
+        keys = [("unit", key) for key in _unit_keys(sample)]
+        texts = [("text", text) for _, text in sample.texts()]
+        for joint in (*keys, *texts):
+            rows.append(row)
+            columns.append(len(samples) + joints.setdefault(joint, len(joints)))
+    if not rows:
         return np.zeros(0, dtype=np.int64)
-    row, col = np.array(edges).T
-    size = len(samples) + len(nodes)
-    graph = coo_array((np.ones(len(row), dtype=np.int8), (row, col + len(samples))), shape=(size, size))
-    component = connected_components(graph, directed=False)[1][: len(samples)]
-    _, first, code = np.unique(component, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[code].astype(np.int64)
+    size = len(samples) + len(joints)
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    _, component = connected_components(graph, directed=False)
+
+    # Numbered again, by the first sample of each component.
+    _, first, code = np.unique(component[: len(samples)], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    return rank[code].astype(np.int64)
 
 
-def _keys(sample: Sample) -> tuple[str, ...]:
+def _unit_keys(sample: Sample) -> tuple[str, ...]:
     """Return the keys of the units that a sample belongs to: one, or several that it joins."""
-    return (isinstance(sample, Question) and sample.units) or (sample.unit,)
+    if isinstance(sample, Question) and sample.units:
+        return sample.units
+    return (sample.unit,)

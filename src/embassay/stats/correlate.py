@@ -68,17 +68,16 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
 
 def standardised(values: Floats, kind: Kind) -> Floats:
     """Return (n,) values, or for Spearman their midranks, with mean 0 and variance 1; they must vary."""
-    weights = np.ones((1, len(values)))
-    scaled = _scale(values, kind)(weights)[0]
+    scaled = midranks(values) if kind == "spearman" else _of_size_1(values)
     return np.asarray((scaled - scaled.mean()) / scaled.std())
 
 
 def midranks(values: Floats) -> Floats:
     """Return ranks from 1; tied values share the mean of their ranks."""
     # scipy.stats.rankdata gives the same, but importing scipy.stats takes half a second.
-    weights = np.ones((1, len(values)))
-    ranks: Floats = _weighted_midranks(values)(weights)[0]
-    return ranks
+    _, group, group_sizes = np.unique(values, return_inverse=True, return_counts=True)
+    highest = np.cumsum(group_sizes)
+    return np.asarray((highest - (group_sizes - 1) / 2)[group])
 
 
 def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpose: str) -> Estimate:
@@ -216,9 +215,13 @@ def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
     """Return a function of (b, n) weights: the values for Pearson, their (b, n) weighted midranks for Spearman."""
     if kind == "spearman":
         return _weighted_midranks(values)
-    # Of size 1, so that squares neither vanish nor overflow.
-    scaled = values / (np.abs(values).max(initial=0.0) or 1.0)
+    scaled = _of_size_1(values)
     return lambda weights: scaled[None, :]
+
+
+def _of_size_1(values: Floats) -> Floats:
+    """Return values divided by the largest of them, so that squares neither vanish nor overflow."""
+    return np.asarray(values / (np.abs(values).max(initial=0.0) or 1.0))
 
 
 def _weighted_midranks(values: Floats) -> Callable[[Floats], Floats]:

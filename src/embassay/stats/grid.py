@@ -8,6 +8,7 @@ over a product grid factorises into F₁F₂, F₁(1 − F₂), (1 − F₁)F₂
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -46,13 +47,48 @@ class Grid:
         return len(self.values)
 
     def passed(self, margins: Floats) -> Ints:
-        """Return the (…) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN."""
-        reached = np.searchsorted(self.values, margins, side="right")
-        return np.where(np.isnan(margins), 0, reached)
+        """Return the (n,) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN.
+
+        Where thresholds are equally spaced, which is several times as fast as a binary search: the place is computed
+        from the spacing, and corrected by a comparison with the thresholds themselves.
+        """
+        if not self._even:
+            reached = np.searchsorted(self.values, margins, side="right")
+            return np.where(np.isnan(margins), 0, reached)
+        values, reached_by = self._distinct
+        last = len(values) - 1
+        scale = last / (values[-1] - values[0]) if last else 0.0
+        with np.errstate(invalid="ignore"):
+            exact = np.nan_to_num((margins - values[0]) * scale, nan=-1.0)
+        # The place of the highest threshold that is reached; −1 where none is.
+        place = exact.clip(-1, last).astype(np.int64)
+        padded = self._padded
+        one_higher = (margins >= padded[place + 2]) & (place < last)
+        place += one_higher
+        one_lower = margins < padded[place + 1]
+        place -= one_lower
+        return np.asarray(reached_by[place + 1])
 
     def fraction(self, margins: Floats) -> Floats:
         """Return F of each margin, in [0, 1]; NaN where the margin is NaN."""
         return np.where(np.isnan(margins), np.nan, self.passed(margins) / self.size)
+
+    @cached_property
+    def _distinct(self) -> tuple[Floats, Ints]:
+        """Return the distinct thresholds, and how many are reached with none, the first, the first two … of them."""
+        values, counts = np.unique(self.values, return_counts=True)
+        return values, np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def _padded(self) -> Floats:
+        """Return the distinct thresholds between −∞ and ∞."""
+        return np.concatenate([[-np.inf], self._distinct[0], [np.inf]])
+
+    @cached_property
+    def _even(self) -> bool:
+        """Say whether the thresholds are so equally spaced that a computed place is at most one off."""
+        gaps = np.diff(self._distinct[0])
+        return gaps.size == 0 or bool(gaps.max() - gaps.min() < gaps.mean() / (2 * len(gaps)))
 
 
 def cells(first: Floats, second: Floats) -> Floats:

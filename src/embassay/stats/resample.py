@@ -151,7 +151,8 @@ class UnitSums:
                 places[key] = len(sizes)
                 sizes.append(np.bincount(unit, weights=defined, minlength=units)[:units].astype(np.float64))
             pattern[column] = places[key]
-            sums[:, column] = np.bincount(unit, weights=np.where(defined, items, 0.0), minlength=units)[:units]
+            filled = items if defined.all() else np.where(defined, items, 0.0)
+            sums[:, column] = np.bincount(unit, weights=filled, minlength=units)[:units]
         pseudo = np.zeros(columns)
         if differences is not None:
             for chosen in np.flatnonzero(differences):

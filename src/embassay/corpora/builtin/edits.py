@@ -6,9 +6,7 @@ HEROS takes a masked language model's.
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
-
+from embassay.corpora.builtin.shared import builtin_corpus, rows_of
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
 
@@ -19,15 +17,9 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    text = files("embassay.data").joinpath("edits.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(MinimalPairs(row["word"], row["original"], tuple((edit, row[edit]) for edit in EDITS)) for row in rows),
-        version="2",
-        licence="CC-BY-4.0",
-        source="hand-written for this package (the random word too), each row re-read by a second reader",
-        loader="edits",
-        builtin=True,
-    )
+    samples = []
+    for row in rows_of("edits.tsv"):
+        edits = tuple((edit, row[edit]) for edit in EDITS)
+        samples.append(MinimalPairs(row["word"], row["original"], edits))
+    source = " (the random word too), each row re-read by a second reader"
+    return builtin_corpus(name, "edits", SHAPE, samples, version="2", source=source)

@@ -6,9 +6,9 @@ small to choose a model by.
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
+from dataclasses import replace
 
+from embassay.corpora.builtin.shared import builtin_corpus, rows_of
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
@@ -19,28 +19,17 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[Question]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    sentences = _rows("handbook.tsv")
+    sentences = rows_of("handbook.tsv")
     page = {row["id"]: row["page"] for row in sentences}
     questions = []
-    for row in _rows("handbook_questions.tsv"):
+    for row in rows_of("handbook_questions.tsv"):
         right = tuple(row["right"].split())
         units = tuple(dict.fromkeys(f"page:{page[sentence]}" for sentence in right))
         questions.append(Question(row["id"], row["question"], right, units=units))
+    source = ", each line re-read by a second reader"
+    corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=source)
     unanswered = sum(not question.right for question in questions)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(questions),
-        version="2",
-        licence="CC-BY-4.0",
-        source="hand-written for this package, each line re-read by a second reader",
-        loader="handbook",
-        builtin=True,
-        notes=(f"{len(questions)} questions, {unanswered} of them unanswerable, on {len(set(page.values()))} pages",),
-        documents=tuple(Document(row["id"], (row["sentence"],)) for row in sentences),
-    )
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    text = files("embassay.data").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    pages = len(set(page.values()))
+    note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"
+    documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
+    return replace(corpus, notes=(note,), documents=documents)

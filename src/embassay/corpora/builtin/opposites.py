@@ -7,9 +7,7 @@ is the input in turn. For trying things out: too small to choose a model by.
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
-
+from embassay.corpora.builtin.shared import builtin_corpus, rows_of
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 
@@ -27,32 +25,27 @@ INPUTS = (
 def load(source: str, name: str) -> Corpus[Choice]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    text = files("embassay.data").joinpath("opposites.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(sample for number, row in enumerate(rows) for sample in _quadruple(number, row)),
-        version="1",
-        licence="CC-BY-4.0",
-        source="hand-written for this package, each quadruple re-read by a second reader",
-        loader="opposites",
-        builtin=True,
-    )
+    samples: list[Choice] = []
+    for number, row in enumerate(rows_of("opposites.tsv")):
+        samples += _quadruple(number, row)
+    source = ", each quadruple re-read by a second reader"
+    return builtin_corpus(name, "opposites", SHAPE, samples, version="1", source=source)
 
 
 def _quadruple(number: int, row: dict[str, str]) -> list[Choice]:
-    pair = "–".join(sorted((row["word"], row["antonym"])))
-    return [
-        Choice(
-            f"{number}.{place}",
-            input=row[given],
-            antonym=row[antonym],
-            polarity=row[polarity],
-            paraphrase=row[paraphrase],
-            part_of_speech=row["part_of_speech"],
-            pair=pair,
-            negation=row["negation"],
+    """Return the four samples of a row, with each of its sentences as the input."""
+    samples = []
+    for place, (sentence, antonym, polarity, paraphrase) in enumerate(INPUTS):
+        samples.append(
+            Choice(
+                f"{number}.{place}",
+                input=row[sentence],
+                antonym=row[antonym],
+                polarity=row[polarity],
+                paraphrase=row[paraphrase],
+                part_of_speech=row["part_of_speech"],
+                pair="–".join(sorted((row["word"], row["antonym"]))),
+                negation=row["negation"],
+            )
         )
-        for place, (given, antonym, polarity, paraphrase) in enumerate(INPUTS)
-    ]
+    return samples

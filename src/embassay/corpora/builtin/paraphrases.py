@@ -8,9 +8,7 @@ them apart. For trying things out: too small to choose a model by.
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
-
+from embassay.corpora.builtin.shared import builtin_corpus, rows_of
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
@@ -21,15 +19,6 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[Grouped]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    text = files("embassay.data").joinpath("paraphrases.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(Grouped(row["id"], row["sentence"], row["group"]) for row in rows),
-        version="1",
-        licence="CC-BY-4.0",
-        source="hand-written for this package, each group re-read by a second reader",
-        loader="paraphrases",
-        builtin=True,
-    )
+    samples = [Grouped(row["id"], row["sentence"], row["group"]) for row in rows_of("paraphrases.tsv")]
+    source = ", each group re-read by a second reader"
+    return builtin_corpus(name, "paraphrases", SHAPE, samples, version="1", source=source)

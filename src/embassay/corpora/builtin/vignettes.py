@@ -6,9 +6,7 @@ say, and nothing else. For trying things out: too small to choose a model by.
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
-
+from embassay.corpora.builtin.shared import builtin_corpus, rows_of
 from embassay.samples.composed import SENTENCES, of_document
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
@@ -20,16 +18,8 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[Composition]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    text = files("embassay.data").joinpath("vignettes.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    samples = (s for row in rows for s in of_document(row["id"], {field: row[field] for field in SENTENCES}))
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(samples),
-        version="2",
-        licence="CC-BY-4.0",
-        source="hand-written for this package, each document re-read by a second reader",
-        loader="vignettes",
-        builtin=True,
-    )
+    samples: list[Composition] = []
+    for row in rows_of("vignettes.tsv"):
+        samples += of_document(row["id"], {field: row[field] for field in SENTENCES})
+    source = ", each document re-read by a second reader"
+    return builtin_corpus(name, "vignettes", SHAPE, samples, version="2", source=source)

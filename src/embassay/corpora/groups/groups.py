@@ -2,7 +2,7 @@
 
 CSV, TSV, JSON lines or Parquet. A table of sentences has a sentence (``sentence``, ``text``), a group (``group``,
 ``label``, ``group_id``, ``cluster``) and perhaps an ``id``; other names are given with ``sentence=``, ``group=`` and
-``id=``. A table of pairs is told by ``first=``, ``second=`` and ``label=``: its groups are the connected components of
+``id=``. A table of pairs has ``first=``, ``second=`` and ``label=``: its groups are the connected components of
 the pairs whose label is 1, true or yes. The same sentence is one sentence, wherever it stands.
 """
 
@@ -23,9 +23,9 @@ from embassay.types import Corpus
 
 SHAPE = "groups"
 PRIORITY = 20
-"""Files of a particular form are told first: a table with the right columns may be anything."""
+"""After the loaders of particular forms: a table with the right columns may be anything."""
 TOLD_BY = frozenset({"sentence", "group", "label"})
-"""Options that tell a table of this form; the others are of other loaders too."""
+"""Options that only this loader has; the others are of other loaders too."""
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")
 ID = ("id",)

@@ -64,8 +64,8 @@ def _phrases(path: Path) -> list[str]:
         raise SourceError("the file has no sentences", path)
     for number, line in enumerate(lines, 1):
         if not line:
-            told = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
-            raise SourceError(told, path, number)
+            problem = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
+            raise SourceError(problem, path, number)
     return lines
 
 
@@ -89,6 +89,9 @@ def _groups(path: Path, phrases: int) -> dict[int, str]:
 def _check_all_grouped(path: Path, phrases: int, groups: dict[int, str]) -> None:
     """Raise SourceError for the first sentence without a group."""
     without = [index for index in range(phrases) if index not in groups]
-    if without:
-        more = f", as for {counted(len(without) - 1, 'other sentence')}" if len(without) > 1 else ""
-        raise SourceError(f"no row of {TABLE} has its number {without[0]}{more}", path, without[0] + 1)
+    if not without:
+        return
+    problem = f"no row of {TABLE} has its number {without[0]}"
+    if len(without) > 1:
+        problem += f", as for {counted(len(without) - 1, 'other sentence')}"
+    raise SourceError(problem, path, without[0] + 1)

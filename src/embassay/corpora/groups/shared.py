@@ -54,7 +54,7 @@ def corpus_of(
 
 
 def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
-    """Say how much was kept, how much was dropped, and which texts are not told apart."""
+    """Say how much was kept, how much was dropped, and which texts no encoder can tell apart."""
     sizes = Counter(sample.group for sample in kept)
     least, most = min(sizes.values()), max(sizes.values())
     size = f"{least:,}" if least == most else f"{least:,} to {most:,}"

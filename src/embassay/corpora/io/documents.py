@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,29 +85,35 @@ def read_documents(
     """
     if not path.exists():
         raise SourceError("no such file or folder", path)
-    if path.is_dir():
-        found, notes = read_folder(path, aside, follow_links)
-    elif path.suffix.lower() in SUFFIXES:
-        text_of_file = _text(path)
-        if not text_of_file:
-            raise SourceError("no text in it", path)
-        found, notes = (SourceDocument(path.stem, text_of_file),), ("the file is one document",)
-    elif path.suffix.lower() != ".parquet" and not is_parquet(path) and is_squad(read_head(path, HEAD)):
-        found = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
-        notes = (f"SQuAD's form: {counted(len(found), 'paragraph')}",)
-    else:
+    if _is_table(path):
         return read_records(path, id, text, named="--{}", titled=False)
     if id or text:
         raise SpecError(f"columns are named, but {path} is no table")
-    return found, notes
+    if path.is_dir():
+        return read_folder(path, aside, follow_links)
+    if _is_document(path):
+        content = _text(path)
+        if not content:
+            raise SourceError("no text in it", path)
+        return (SourceDocument(path.stem, content),), ("the file is one document",)
+    documents = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
+    return documents, (f"SQuAD's form: {counted(len(documents), 'paragraph')}",)
+
+
+def _is_table(path: Path) -> bool:
+    """Say whether a path is neither a folder nor a text nor in SQuAD's form."""
+    if path.is_dir() or _is_document(path):
+        return False
+    return is_parquet(path) or not is_squad(read_head(path, HEAD))
 
 
 def looks_like_documents(path: Path) -> bool:
     """Say whether a folder, or one in it, has a file with the name of a text, be it a link."""
     listing = Listing()
-    return any(_is_document(file) for file in listing.files(path)) or (
-        listing.links > 0 and any(_is_document(entry) for entry in entries(path))
-    )
+    if any(_is_document(file) for file in listing.files(path)):
+        return True
+    # Links are not followed, but a folder of them is one of documents, whose reader says how to follow them.
+    return listing.links > 0 and any(_is_document(entry) for entry in entries(path))
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
@@ -132,53 +138,54 @@ def read_folder(
     SourceError
         With the file, for what cannot be read, two files of one id, and no text at all.
     """
-    listing, others = Listing(follow_links), Counter[str]()
-    found = list[Path]()
+    listing = Listing(follow_links)
+    documents = list[Path]()
+    others = Counter[str]()
     for file in _files(path, aside, listing):
         if _is_document(file):
-            found.append(file)
+            documents.append(file)
         else:
             others[file.suffix.lower() or "no suffix"] += 1
-    files, rendered = _by_id(path, found)
+    files = _by_id(path, documents)
     if not files:
-        raise SourceError(f"no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in this folder{listing.hint()}", path)
-    texts = {name: _text(file) for name, file in files.items()}
-    empty = sorted(name for name, text in texts.items() if not text)
+        suffixes = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        raise SourceError(f"no {suffixes} file in this folder{listing.hint()}", path)
+    texts = {name: _text(file) for name, file in sorted(files.items())}
+    empty = [name for name, text in texts.items() if not text]
     if len(empty) == len(texts):
         raise SourceError(f"no text in its {counted(len(empty), 'document')}{listing.hint()}", path)
+
     notes = [f"files: {counted(len(texts) - len(empty), 'document')}"]
     if empty:
         first = files[empty[0]].relative_to(path)
         notes.append(f"{counted(len(empty), 'file')} left out: no text (the first: {first})")
+    rendered = len(documents) - len(files)
     if rendered:
         notes.append(f"{counted(rendered, 'file')} left out: HTML of a text that lies beside it")
-    if left := sum(others.values()):
+    if others:
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
-        notes.append(f"{left:,} other {'files' if left > 1 else 'file'} left out: {kinds}")
+        notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
     notes += listing.notes()
-    return tuple(SourceDocument(name, text) for name, text in sorted(texts.items()) if text), tuple(notes)
+    return tuple(SourceDocument(name, text) for name, text in texts.items() if text), tuple(notes)
 
 
-def _by_id(path: Path, found: Iterable[Path]) -> tuple[dict[str, Path], int]:
-    """Return the files by their ids, and how many pages of HTML were left out that were made from another file."""
-    files, pages = dict[str, Path](), list[tuple[str, Path]]()
-    for file in found:
+def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
+    """Return the files by their ids; pages of HTML that were made from another file are left out.
+
+    Raises
+    ------
+    SourceError
+        For two files of one id.
+    """
+    files: dict[str, Path] = {}
+    # Pages come last, when the texts that they may have been made from are known.
+    for file in sorted(documents, key=_is_page):
         name = text_field(file.relative_to(path).with_suffix("").as_posix(), path, None, "name of a file")
-        if file.suffix.lower() in HTML:
-            pages.append((name, file))
-        else:
-            _add(files, name, file, path)
-    others = [(name, file) for name, file in pages if name not in files]
-    for name, file in others:
-        _add(files, name, file, path)
-    return files, len(pages) - len(others)
-
-
-def _add(files: dict[str, Path], name: str, file: Path, path: Path) -> None:
-    """Add a file by its id, or raise SourceError where there is one of this id."""
-    if name in files:
-        raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one", path)
-    files[name] = file
+        if name not in files:
+            files[name] = file
+        elif not _is_page(file) or _is_page(files[name]):
+            raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one", path)
+    return files
 
 
 def read_records(
@@ -239,6 +246,10 @@ def _is_document(file: Path) -> bool:
     return file.suffix.lower() in SUFFIXES
 
 
+def _is_page(file: Path) -> bool:
+    return file.suffix.lower() in HTML
+
+
 def _same(file: Path, other: Path) -> bool:
     return file.name == other.name and file.resolve() == other.resolve()
 
@@ -257,5 +268,5 @@ def _text(file: Path) -> str:
 
 def _without_front_matter(text: str) -> str:
     """Return a Markdown text without the YAML block that it may begin with."""
-    found = _FRONT_MATTER.match(text)
-    return text[found.end() :] if found else text
+    front_matter = _FRONT_MATTER.match(text)
+    return text[front_matter.end() :] if front_matter else text

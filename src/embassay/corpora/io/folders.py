@@ -73,10 +73,14 @@ class Listing:
         # A list of what is left to do, as folders may be nested more deeply than functions.
         waiting = [path]
         while waiting:
-            there = self.entries(waiting.pop())
-            yield from (entry for entry in there if not entry.is_dir())
-            folders = [entry for entry in there if entry.is_dir()]
-            waiting += reversed([entry for entry in folders if not entry.is_symlink() or self._enter(entry)])
+            folders = []
+            for entry in self.entries(waiting.pop()):
+                if not entry.is_dir():
+                    yield entry
+                # A link may lead to a folder that was read already, or that is being read.
+                elif not entry.is_symlink() or self._enter(entry):
+                    folders.append(entry)
+            waiting += reversed(folders)
 
     def notes(self) -> Iterator[str]:
         """Say what was left out."""

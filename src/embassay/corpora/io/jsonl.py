@@ -62,7 +62,9 @@ def require(row: dict[str, Any], names: Sequence[str], path: Path, line: int) ->
 def listed(names: Iterable[str]) -> str:
     """Return names as a list for a message, on one line, cut where it becomes long."""
     text = " ".join(", ".join(names).split())
-    return (text if len(text) <= LONGEST else f"{text[:LONGEST]}…") or "nothing"
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}…"
+    return text or "nothing"
 
 
 def counted(number: int, what: str) -> str:

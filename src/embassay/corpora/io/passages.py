@@ -44,8 +44,8 @@ def cutter(passages: str, language: str = "en") -> Cut:
     if wanted in known:
         return known[wanted]
     if not re.fullmatch(r"[1-9][0-9]{0,8}", wanted):
-        told = f"{', '.join(known)} or a number of words, 1 or more"
-        raise SpecError(f"passages must be {told}; it is {quoted(passages)}")
+        ways = f"{', '.join(known)} or a number of words, 1 or more"
+        raise SpecError(f"passages must be {ways}; it is {quoted(passages)}")
     return partial(_windows, size=int(wanted))
 
 
@@ -53,13 +53,13 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
     """Return (where it starts in the text, sentence) of every sentence, white space inside made single spaces."""
     # sentencex 1.0 breaks at white space of more than one byte; one space for each keeps all places.
     plain = _SPACE.sub(" ", text)
-    found = []
+    found: list[tuple[int, str]] = []
     start = 0
     # Blank lines end sentences whatever stands around them, so each paragraph is divided for itself.
-    for gap in (*_EMPTY_LINES.finditer(plain), None):
-        end = gap.start() if gap else len(plain)
-        found += _sentences_between(plain, start, end, language)
-        start = gap.end() if gap else end
+    for gap in _EMPTY_LINES.finditer(plain):
+        found += _sentences_between(plain, start, gap.start(), language)
+        start = gap.end()
+    found += _sentences_between(plain, start, len(plain), language)
     return found
 
 
@@ -70,21 +70,23 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
     open and none closes. The last sentences of a window are looked at again in the next one, as they may be
     cut, or be inside a quotation that ends beyond the window.
     """
-    found = list[tuple[int, str]]()
+    found: list[tuple[int, str]] = []
     while end - start > WINDOW:
-        parts = _parts(text, start, start + WINDOW, language)
-        sure = [(place, part) for place, part in parts if place + len(part) <= start + WINDOW - OVERLAP]
-        if len(parts) > 1:
-            sure = sure or parts[:1]
-        if sure:
-            found += sure
-            place, part = sure[-1]
+        window_end = start + WINDOW
+        parts = _parts(text, start, window_end, language)
+        whole = [(place, part) for place, part in parts if place + len(part) <= window_end - OVERLAP]
+        if not whole and len(parts) > 1:
+            whole = parts[:1]
+        if whole:
+            found += whole
+            place, part = whole[-1]
             start = place + len(part)
         else:
             # No sentence ends here: it is no text of sentences, and is cut between two words.
-            space = text.rfind(" ", start + 1, start + WINDOW)
-            middle = space if space > start else start + WINDOW
-            if part := text[start:middle].strip():
+            space = text.rfind(" ", start + 1, window_end)
+            middle = space if space > start else window_end
+            part = text[start:middle].strip()
+            if part:
                 found.append((text.index(part, start), part))
             start = middle
     found += _parts(text, start, end, language)
@@ -95,13 +97,15 @@ def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, st
     """Return (where it starts in the whole text, sentence as it stands there) of a part of a text."""
     import sentencex
 
-    found, place = [], start
+    found = []
+    place = start
     for part in sentencex.segment(language, text[start:end]):
-        if core := part.strip():
-            # Looked for, not counted: it leaves line ends out here and there.
-            place = text.index(core, place)
-            found.append((place, core))
-            place += len(core)
+        sentence = part.strip()
+        if sentence:
+            # Looked for, not counted: the library leaves line ends out here and there.
+            place = text.index(sentence, place)
+            found.append((place, sentence))
+            place += len(sentence)
     return found
 
 
@@ -112,7 +116,8 @@ def collapsed(text: str) -> str:
 
 def _paragraphs(text: str) -> tuple[str, ...]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return tuple(found for part in _BLANK.split(lines) if (found := collapsed(part)))
+    paragraphs = [collapsed(part) for part in _BLANK.split(lines)]
+    return tuple(paragraph for paragraph in paragraphs if paragraph)
 
 
 def overlap_of(size: int) -> int:
@@ -121,7 +126,9 @@ def overlap_of(size: int) -> int:
 
 
 def _windows(text: str, size: int) -> tuple[str, ...]:
+    """Return windows of ``size`` words, of which neighbours share a tenth, one word at least."""
     words = text.split()
     overlap = overlap_of(size)
-    starts = range(0, max(len(words) - overlap, 1), size - overlap)
-    return tuple(" ".join(words[start : start + size]) for start in starts)
+    # The last window begins before the words that the one before it has already.
+    last = max(len(words) - overlap, 1)
+    return tuple(" ".join(words[start : start + size]) for start in range(0, last, size - overlap))

@@ -29,9 +29,11 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
     """
     try:
         with open_decoded(path, newline="") as file:
-            quoted = {"quoting": csv.QUOTE_NONE} if delimiter == "\t" else {}
-            reader = csv.reader(file, delimiter=delimiter, strict=True, **quoted)  # type: ignore[arg-type]
-            for cells in iter(lambda: _next(reader), None):
+            if delimiter == "\t":
+                reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
+            else:
+                reader = csv.reader(file, delimiter=delimiter, strict=True)
+            while (cells := _next(reader)) is not None:
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, cells
     except UnicodeDecodeError:
@@ -54,8 +56,8 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
         between = "tabs" if delimiter == "\t" else "commas"
-        told = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
-        raise SourceError(told, path, line)
+        problem = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
+        raise SourceError(problem, path, line)
     for line, cells in rows:
         yield line, list(even(cells, len(names), path, line))
 

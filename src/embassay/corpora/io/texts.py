@@ -97,10 +97,10 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
         begin = content.rfind(b"\n", 0, error.start) + 1
-        end = content.find(b"\n", error.start)
-        line = content[begin:] if end < 0 else content[begin:end]
-        raise not_utf8(path, content.count(b"\n", 0, error.start) + 1, line) from None
+        line, _, _ = content[begin:].partition(b"\n")
+        raise not_utf8(path, number, line) from None
 
 
 def read_head(path: Path, characters: int) -> str:
@@ -120,9 +120,10 @@ def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
     number
         Of the line, from 1.
     """
-    high = sum(byte >= 0x80 for byte in line)
+    not_ascii = sum(byte >= 0x80 for byte in line)
+    # Bytes that no Latin-1 text has, or too many that are not ASCII: it is some other encoding, or no text.
     strange = CONTROLS.union(UNUSED_IN_1252).intersection(line)
-    if strange or 2 * high > len(line):
+    if strange or 2 * not_ascii > len(line):
         return SourceError("not UTF-8 text; save it as UTF-8", path, number)
     problem = "not UTF-8 text, probably Latin-1 or Windows-1252"
     return SourceError(f"{problem}; convert it with: {_iconv('WINDOWS-1252', path)}", path, number)

@@ -54,13 +54,14 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     if not header:
         raise SourceError("the file is empty", path)
     heads = _checked(header, path, line)
-    table = [
-        [filled(c, path, n, h) for c, h in zip(even(cells, len(heads), path, n), header, strict=True)]
-        for n, cells in rows
-    ]
+    table = []
+    for number, cells in rows:
+        even(cells, len(header), path, number)
+        table.append([filled(cell, path, number, head) for cell, head in zip(cells, header, strict=True)])
     if not table:
         raise SourceError("the table has no rows", path)
-    names, notes = _named(heads, table)
+    negations, note = _negations(heads, table)
+    names = [negations.get(place) or COLUMNS.get(head, head) for place, head in enumerate(heads)]
     return Corpus(
         name,
         SHAPE,
@@ -68,7 +69,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         licence=licence or "unknown",
         source=SOURCE if len(table) == RELEASED else "",
         loader="heros",
-        notes=notes,
+        notes=(note,),
     )
 
 
@@ -95,25 +96,28 @@ def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
     return heads
 
 
-def _named(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[list[str], tuple[str, ...]]:
-    """Return what each column is, and how the negations were told apart."""
-    names = [COLUMNS.get(head, head) for head in heads]
+def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[dict[int, str], str]:
+    """Return what each column headed Negation is, by its place, and how they were told apart."""
     places = [place for place, head in enumerate(heads) if head == "negation"]
     original, synonym = heads.index("original"), heads.index("synonym")
-    votes = [sum(touches(row[original], row[synonym], row[place]) for row in table) for place in places]
+    # In how many rows each of them touches the synonym's place.
+    touching = [sum(touches(row[original], row[synonym], row[place]) for row in table) for place in places]
     if len(places) == 1:
-        names[places[0]] = "negation_antonym" if votes[0] == len(table) else "negation_main"
-        return names, (f"one column Negation, taken as {names[places[0]]}",)
-    chosen = 0 if votes[0] > votes[1] else 1
-    names[places[chosen]], names[places[1 - chosen]] = "negation_antonym", "negation_main"
-    if votes[0] == votes[1]:
-        return names, ("two columns Negation that cannot be told apart: the first is taken as negation_main",)
-    ordinal = ("first", "second")[chosen]
-    note = (
+        name = "negation_antonym" if touching[0] == len(table) else "negation_main"
+        return {places[0]: name}, f"one column Negation, taken as {name}"
+    first, second = touching
+    if first > second:
+        names = {places[0]: "negation_antonym", places[1]: "negation_main"}
+        ordinal, more, fewer = "first", first, second
+    else:
+        names = {places[0]: "negation_main", places[1]: "negation_antonym"}
+        ordinal, more, fewer = "second", second, first
+    if more == fewer:
+        return names, "two columns Negation that cannot be told apart: the first is taken as negation_main"
+    return names, (
         f"two columns Negation: the {ordinal} is negation_antonym "
-        f"(it touches the synonym's place in {votes[chosen]} of {len(table)} rows, the other in {votes[1 - chosen]})"
+        f"(it touches the synonym's place in {more} of {len(table)} rows, the other in {fewer})"
     )
-    return names, (note,)
 
 
 def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs:
@@ -123,9 +127,14 @@ def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs
 
 def _span(original: str, edited: str) -> tuple[int, int]:
     """Return the first token of the original that an edit changes, and the one after the last."""
-    a, b = _WORD.findall(original.lower()), _WORD.findall(edited.lower())
-    room = min(len(a), len(b))
-    start = next((i for i in range(room) if a[i] != b[i]), room)
-    rest = room - start
-    same = next((i for i in range(rest) if a[-1 - i] != b[-1 - i]), rest)
-    return start, len(a) - same
+    before = _WORD.findall(original.lower())
+    after = _WORD.findall(edited.lower())
+    shorter = min(len(before), len(after))
+    start = 0
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    # A token of the common beginning is not counted once more at the end.
+    end = 0
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return start, len(before) - end

@@ -21,7 +21,7 @@ from embassay.types import Corpus
 
 SHAPE = "pairs"
 PRIORITY = 20
-"""Files of a particular form are told first: a table with the right columns may be anything."""
+"""After the loaders of particular forms: a table with the right columns may be anything."""
 KNOWN = (
     {"first": "sentence_A", "second": "sentence_B", "score": "relatedness_score", "subset": "SemEval_set"},
     {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "subset"},

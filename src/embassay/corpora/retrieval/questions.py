@@ -26,7 +26,7 @@ RIGHT = (
     "relevant",
 )
 ID = ("id", "qid", "query_id", "question_id")
-"""Columns that are known by name, tried in this order."""
+"""Known names of columns, tried in this order."""
 
 
 @dataclass
@@ -121,8 +121,11 @@ def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
 
 def _divided(cell: str, documents: Mapping[str, object]) -> list[str]:
     """Return the ids of a cell that is none itself; the cell, where none of its parts is one either."""
-    with_spaces = [part.strip() for part in cell.split(";") if part.strip()]
-    if with_spaces and all(part in documents for part in with_spaces):
-        return with_spaces
+    # Ids may have spaces in them, so semicolons are tried first.
+    parts = [part.strip() for part in cell.split(";") if part.strip()]
+    if parts and all(part in documents for part in parts):
+        return parts
     parts = [part for part in re.split(r"[;\s]+", cell) if part]
-    return parts if any(part in documents for part in parts) else [cell]
+    if any(part in documents for part in parts):
+        return parts
+    return [cell]

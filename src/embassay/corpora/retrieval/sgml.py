@@ -40,14 +40,16 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield (line, id, text) of every <DOC>; nothing for a file without any."""
     for first, block in _blocks(path):
-        for found in _DOC.finditer(block):
-            line = first + block.count("\n", 0, found.start())
-            if _BEGIN.search(found[1]):
+        for document in _DOC.finditer(block):
+            line = first + block.count("\n", 0, document.start())
+            body = document[1]
+            if _BEGIN.search(body):
                 raise SourceError("a <DOC> without </DOC>", path, line)
-            number = _DOCNO.search(found[1])
-            if not number or not (name := _plain(number[1])):
+            number = _DOCNO.search(body)
+            name = _plain(number[1]) if number else ""
+            if not name:
                 raise SourceError("missing", path, line, "DOCNO")
-            yield line, name, _text(found[1])
+            yield line, name, _text(body)
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, str]]:
@@ -71,7 +73,8 @@ def _blocks(path: Path) -> Iterator[tuple[int, str]]:
 def _text(body: str) -> str:
     """Return what stands in the <TEXT> of a document, without markup."""
     parts = _TEXT.split(body)
-    inside = (text for mark, text in zip(parts[1::2], parts[2::2], strict=True) if not mark)
+    # The parts are what stands before the first mark, then a slash or nothing, and what follows, by turns.
+    inside = [text for slash, text in zip(parts[1::2], parts[2::2], strict=True) if not slash]
     return html.unescape(_MARKUP.sub(" ", "\n".join(inside))).strip()
 
 
@@ -87,18 +90,21 @@ def has_topics(text: str) -> bool:
 
 def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """Yield (line, id, query) of every <top>; the query is what stands in the wanted sections."""
-    line = 1 + _TOP.split(text, maxsplit=1)[0].count("\n")
-    for part in _TOP.split(text)[1:]:
-        sections = _sections(part)
+    before, *topics = _TOP.split(text)
+    line = 1 + before.count("\n")
+    for topic in topics:
+        sections = _sections(topic)
         for name in ("num", *wanted):
             if not sections.get(name):
                 raise SourceError("missing or empty", path, line, name)
         yield line, sections["num"], " ".join(sections[name] for name in wanted)
-        line += part.count("\n")
+        line += topic.count("\n")
 
 
 def _sections(topic: str) -> dict[str, str]:
     """Return the first section of each name, without the label that it begins with."""
-    parts = _SECTION.split(topic)
-    named = reversed(list(zip(parts[1::2], parts[2::2], strict=True)))
-    return {name.lower(): _plain(_LABEL.sub("", text)) for name, text in named}
+    sections: dict[str, str] = {}
+    _, *parts = _SECTION.split(topic)
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        sections.setdefault(name.lower(), _plain(_LABEL.sub("", text)))
+    return sections

@@ -1,0 +1,33 @@
+"""What the built-in corpora share: their tables, and what is said of all of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import TypeVar
+
+from embassay.samples.base import Sample
+from embassay.types import Corpus
+
+S = TypeVar("S", bound=Sample)
+
+
+def rows_of(file: str) -> list[dict[str, str]]:
+    """Return the rows of a tab-separated table that ships with the package; quotes are ordinary characters."""
+    text = files("embassay.data").joinpath(file).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def builtin_corpus(name: str, loader: str, shape: str, samples: Iterable[S], *, version: str, source: str) -> Corpus[S]:
+    """Return a corpus of our own writing."""
+    return Corpus(
+        name,
+        shape,
+        tuple(samples),
+        version=version,
+        licence="CC-BY-4.0",
+        source=f"hand-written for this package{source}",
+        loader=loader,
+        builtin=True,
+    )
