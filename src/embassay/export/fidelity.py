@@ -15,8 +15,7 @@ from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
 from embassay.samples.base import Text
-from embassay.types import Corpus, Encoder
-from embassay.vectors import Similarity
+from embassay.types import Card, Corpus, Encoder
 
 BUILT_IN = ("opposites", "handbook")
 """The built-in corpora whose choices and hits are compared."""
@@ -141,7 +140,7 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
         if corpus.shape == "choice":
             changes.append(_changed_choices(corpus, before, after))
         elif corpus.shape == "retrieval":
-            changes.append(_changed_hits(corpus, before, after, exported.card.similarity))
+            changes.append(_changed_hits(corpus, before, after, exported.card))
     return Fidelity(
         texts=len(texts),
         cosine_min=float(cosine.min()),
@@ -172,13 +171,13 @@ def _choices(corpus: Corpus[Any], vectors: _TextVectors) -> NDArray[np.float64]:
     return np.nan_to_num(choices(np.stack(cosines, axis=1)))
 
 
-def _changed_hits(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors, measure: Similarity) -> Changed:
-    hits, exported_hits = _hits(corpus, before, measure), _hits(corpus, after, measure)
+def _changed_hits(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
+    hits, exported_hits = _hits(corpus, before, card), _hits(corpus, after, card)
     lost = sum(len(np.setdiff1d(a, b)) for a, b in zip(hits, exported_hits, strict=True))
     return Changed(corpus.name, "hits", lost, hits.size)
 
 
-def _hits(corpus: Corpus[Any], vectors: _TextVectors, measure: Similarity) -> NDArray[np.int64]:
+def _hits(corpus: Corpus[Any], vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
     """Return the (q, K) documents that are nearest to each question."""
     queries = vectors.take([("query", sample.question) for sample in corpus.samples])
     starts: list[int] = []
@@ -190,7 +189,7 @@ def _hits(corpus: Corpus[Any], vectors: _TextVectors, measure: Similarity) -> ND
         queries.astype(np.float32),
         vectors.take(texts).astype(np.float32),
         k=min(K, len(corpus.documents)),
-        measure=measure,
+        measure=card.similarity,
         starts=np.array(starts, dtype=np.int64),
     )
     return found.documents

@@ -9,8 +9,10 @@ from typing import Any, Literal
 from embassay.encoders.neural.locations import (
     TOKENIZERS,
     Found,
+    cached_folder,
     download,
     find_offline,
+    has_tokenizer,
     hub_files,
     read_json,
     repositories,
@@ -122,16 +124,19 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     """
     if target.startswith(("/", "./", "../", "~")):
         folder = source_path(target)
-        if not _has_tokenizer(folder):
+        if not has_tokenizer(folder):
             raise ModelNotFoundError(f"{folder}: no tokenizer: it needs tokenizer.json, vocab.txt or the like")
         return Found(folder, "local folder")
     for repository in repositories(target):
-        if found := _in_cache(repository):
-            return found
-    if found := find_offline(target, "", sha256):
-        return found
+        cached = cached_folder(repository, "")
+        if cached and has_tokenizer(cached):
+            return Found(cached, cached.name)
+    model = find_offline(target, "", sha256)
+    if model:
+        return model
     for repository in repositories(target):
-        if files := hub_files(repository, "", target, "tokenizer="):
+        files = hub_files(repository, "", target, "tokenizer=")
+        if files:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
             return Found(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
@@ -140,21 +145,6 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
 def of_tokenizer(name: str) -> bool:
     """Say whether a tokenizer may be made from a file: what it has learnt, its settings, code of its own."""
     return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
-
-
-def _has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
-
-
-def _in_cache(repository: str) -> Found | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    try:
-        folder = Path(snapshot_download(repository, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
-        return None
-    return Found(folder, folder.name) if _has_tokenizer(folder) else None
 
 
 def _asked(folder: Path) -> Kind:
