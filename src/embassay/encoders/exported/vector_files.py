@@ -6,7 +6,7 @@ in the plural. A row's vector must be as long as the first one's, and finite.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,7 +32,7 @@ ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
 """Rows that are read together."""
 HEAD = 64
-"""Bytes that a form is told by."""
+"""Bytes at the beginning of a file by which its form is recognised."""
 FORMS = "an .npz archive (numpy.savez), Parquet, JSON lines (one object a line)"
 Kind = Literal["npz", "parquet", "jsonl"]
 
@@ -53,7 +53,7 @@ class Form:
 
     @property
     def key(self) -> Literal["text", "id"]:
-        """What its vectors are known by."""
+        """What identifies its vectors."""
         return "text" if "text" in self.names else "id"
 
 
@@ -82,20 +82,38 @@ def recognise(path: Path) -> Form:
         raise unreadable(error, path) from None
     if not head:
         raise SourceError("the file is empty", path)
-    kind: Kind = "npz" if head.startswith(b"PK") else "parquet" if head.startswith(b"PAR1") else "jsonl"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if kind == "jsonl" and text and not text.startswith(b"{"):
-        raise SourceError(f"it is none of the forms that are read: {FORMS}", path)
-    found = {"npz": archive_arrays, "parquet": _schema, "jsonl": _first_row}[kind](path)
-    columns = tuple(found)
-    names = {what: next((n for n in known if n in columns), "") for what, known in NAMES.items()}
-    for what in ("vector",) if names["text"] or names["id"] else ("vector", "text"):
-        if not names[what]:
-            wanted = " or ".join(NAMES[what][:1] if what == "vector" else ("text", "id"))
-            raise SourceError(f"no {wanted}; found {listed(sorted(columns))}", path, 1 if kind == "jsonl" else None)
-    if kind == "jsonl":  # a later line may have one
-        names["role"] = names["role"] or "role"
-    return Form(path, kind, {what: name for what, name in names.items() if name})
+    kind: Kind
+    columns: Collection[str]
+    if head.startswith(b"PK"):
+        kind, columns = "npz", archive_arrays(path)
+    elif head.startswith(b"PAR1"):
+        kind, columns = "parquet", _schema(path)
+    else:
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if text and not text.startswith(b"{"):
+            raise SourceError(f"it is none of the forms that are read: {FORMS}", path)
+        kind, columns = "jsonl", _first_row(path)
+
+    names = _columns_by_content(columns)
+    line = 1 if kind == "jsonl" else None
+    if "vector" not in names:
+        raise SourceError(f"no vector; found {listed(sorted(columns))}", path, line)
+    if "text" not in names and "id" not in names:
+        raise SourceError(f"no text or id; found {listed(sorted(columns))}", path, line)
+    if kind == "jsonl":
+        # A later line may have a role.
+        names.setdefault("role", "role")
+    return Form(path, kind, names)
+
+
+def _columns_by_content(columns: Collection[str]) -> dict[str, str]:
+    """Return the column that holds each of ``NAMES``, where there is one."""
+    names = {}
+    for what, known in NAMES.items():
+        name = next((name for name in known if name in columns), None)
+        if name is not None:
+            names[what] = name
+    return names
 
 
 def blocks(form: Form, key: str) -> Iterator[Block]:
@@ -122,10 +140,11 @@ def blocks(form: Form, key: str) -> Iterator[Block]:
 
 
 def _check_names(form: Form, key: str, block: Block) -> None:
-    """Refuse a key that is no text, and a role that there is not."""
+    """Refuse a key that is no text, and an unknown role."""
     for number, name, role in zip(block.numbers, block.keys, block.roles, strict=True):
         if not isinstance(name, str):
-            raise _wrong(form, number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
+            kind = KINDS.get(type(name), type(name).__name__)
+            raise _wrong(form, number, f"must be a text, is {kind}", key)
         if key == "id" and role:
             raise _wrong(form, number, "a role beside an id; with texts= the role stands in that table", "role")
         if role not in ROLES:
@@ -139,15 +158,19 @@ def _wrong(form: Form, number: int, problem: str, what: str = "vector") -> Sourc
     return SourceError(f"row {number}: {problem}", form.path, None, form.names[what])
 
 
-def _first_row(path: Path) -> Sequence[str]:
-    return sorted(next(iter(json_lines(path)), (1, dict[str, Any]()))[1])
+def _first_row(path: Path) -> Collection[str]:
+    for _, row in json_lines(path):
+        return row
+    return ()
 
 
 def _line_blocks(form: Form, key: str) -> Iterator[Block]:
-    names, width, all_lines = form.names, 0, json_lines(form.path)
-    while lines := list(islice(all_lines, ROWS)):
-        found = []
-        for number, row in lines:
+    names = form.names
+    width = 0
+    lines = json_lines(form.path)
+    while part := list(islice(lines, ROWS)):
+        numbers, keys, roles, vectors = [], [], [], []
+        for number, row in part:
             for what in (key, "vector"):
                 if names[what] not in row:
                     raise SourceError(f"missing; found {listed(sorted(row))}", form.path, number, names[what])
@@ -157,14 +180,12 @@ def _line_blocks(form: Form, key: str) -> Iterator[Block]:
             width = width or len(vector)
             if len(vector) != width:
                 raise _wrong(form, number, f"{len(vector)} numbers, where the first row has {width}")
-            found.append(vector)
-        keys = [_key(row[names[key]], key) for _, row in lines]
-        yield Block([number for number, _ in lines], keys, [_role(row, names) for _, row in lines], _float32(found))
-
-
-def _role(row: Mapping[str, Any], names: Mapping[str, str]) -> Any:
-    value = row.get(names["role"]) if "role" in names else ""
-    return "" if value is None else value
+            role = row.get(names["role"])
+            numbers.append(number)
+            keys.append(_key(row[names[key]], key))
+            roles.append("" if role is None else role)
+            vectors.append(vector)
+        yield Block(numbers, keys, roles, _float32(vectors))
 
 
 def _key(value: Any, key: str) -> Any:
@@ -174,25 +195,26 @@ def _key(value: Any, key: str) -> Any:
 
 def _archive_blocks(form: Form, key: str) -> Iterator[Block]:
     arrays = archive_arrays(form.path)
-    vectors, keys = (arrays[form.names[what]]() for what in ("vector", key))
-    roles = arrays[form.names["role"]]() if "role" in form.names else None
+    vectors = arrays[form.names["vector"]]()
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
-        raise SourceError(
-            f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
-        )
-    for name, array in ((key, keys), *([("role", roles)] if roles is not None else [])):
-        if array.shape != vectors.shape[:1] or array.dtype.kind not in ("Uiu" if name == "id" else "U"):
-            told = f"must be {len(vectors):,} texts, is {array.dtype} {array.shape}"
-            raise SourceError(told, form.path, None, form.names[name])
+        problem = f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}"
+        raise SourceError(problem, form.path, None, "vectors")
+    columns = {}
+    for what in (key, "role"):
+        if what not in form.names:
+            columns[what] = np.full(len(vectors), "")
+            continue
+        column = columns[what] = arrays[form.names[what]]()
+        # Ids may be whole numbers.
+        kinds = "Uiu" if what == "id" else "U"
+        if column.shape != vectors.shape[:1] or column.dtype.kind not in kinds:
+            problem = f"must be {len(vectors):,} texts, is {column.dtype} {column.shape}"
+            raise SourceError(problem, form.path, None, form.names[what])
     for start in range(0, len(vectors), ROWS):
         part = slice(start, start + ROWS)
-        some = list(map(str, keys[part].tolist()))
-        numbers = range(start + 1, start + 1 + len(some))
-        yield Block(numbers, some, _texts(roles, part, len(some)), _float32(vectors[part]))
-
-
-def _texts(array: NDArray[Any] | None, part: slice, count: int) -> list[Any]:
-    return [""] * count if array is None else array[part].tolist()
+        keys = [str(name) for name in columns[key][part].tolist()]
+        numbers = range(start + 1, start + 1 + len(keys))
+        yield Block(numbers, keys, columns["role"][part].tolist(), _float32(vectors[part]))
 
 
 def _schema(path: Path) -> Sequence[str]:
@@ -230,23 +252,27 @@ def _matrix(form: Form, column: Any, numbers: range, width: int) -> NDArray[Any]
     """Return the (n, d) vectors of a column of lists; those of other rows are ``width`` long, where that is not 0."""
     import polars as pl
 
-    kind = column.dtype
-    if not isinstance(kind, (pl.List, pl.Array)) or not kind.inner.is_numeric():
-        raise SourceError(f"must hold lists of numbers, holds {kind}", form.path, None, form.names["vector"])
-    column = column.arr.to_list() if isinstance(kind, pl.Array) else column
+    dtype = column.dtype
+    if not isinstance(dtype, (pl.List, pl.Array)) or not dtype.inner.is_numeric():
+        raise SourceError(f"must hold lists of numbers, holds {dtype}", form.path, None, form.names["vector"])
+    if isinstance(dtype, pl.Array):
+        column = column.arr.to_list()
     lengths = column.list.len().fill_null(0).to_numpy()
     width = width or int(lengths[0])
-    if not width or (lengths != width).any():
-        place = int((lengths != width).argmax()) if width else 0
+    wrong = (lengths != width) | (lengths == 0)
+    if wrong.any():
+        place = int(wrong.argmax())
         raise _wrong(form, numbers[place], f"{lengths[place]} numbers, where the first row has {width}")
-    return _float32(column.explode().cast(pl.Float64).fill_null(float("nan")).to_numpy().reshape(-1, width))
+    values = column.explode().cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return _float32(values.reshape(-1, width))
 
 
 def _float32(rows: Any) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         try:
             return np.asarray(rows).astype(np.float32)
-        except OverflowError:  # a whole number that no float can hold
+        except OverflowError:
+            # A whole number that no float can hold becomes infinity, which is refused with its place.
             return np.array([[float(str(n)) for n in row] for row in rows], dtype=np.float64).astype(np.float32)
 
 

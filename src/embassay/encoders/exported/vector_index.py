@@ -88,9 +88,10 @@ class _Gathered:
         self._again: list[tuple[int, int]] = []
         self._numbers, self._content, self._width = array("q"), bytearray(), 1
         for block in blocks(form, key):
-            places = range(len(self._numbers), len(self._numbers) + len(block.keys))
-            for place, name, role in zip(places, block.keys, block.roles, strict=True):
-                if (first := self.row.setdefault(digest(role, name), place)) != place:
+            names = zip(block.keys, block.roles, strict=True)
+            for place, (name, role) in enumerate(names, start=len(self._numbers)):
+                first = self.row.setdefault(digest(role, name), place)
+                if first != place:
                     self._again.append((place, first))
             self._numbers.extend(block.numbers)
             self._width = block.rows.shape[1]
@@ -106,30 +107,32 @@ class _Gathered:
             For rows of one key that differ, with both their places.
         """
         if self._form.kind == "npz":
-            found = archive_arrays(self._form.path)[self._form.names["vector"]]()
+            matrix = archive_arrays(self._form.path)[self._form.names["vector"]]()
         else:
-            found = np.frombuffer(self._content, dtype=np.float32).reshape(-1, self._width)
+            matrix = np.frombuffer(self._content, dtype=np.float32).reshape(-1, self._width)
         for place, first in self._again:
-            if not np.array_equal(found[place], found[first]):
-                here, there = self._numbers[place], self._numbers[first]
-                told = f"this {self._key} has another vector in row {there} already"
-                if self._form.kind == "jsonl":
-                    raise SourceError(told.replace("in row", "on line"), self._form.path, here)
-                raise SourceError(f"row {here}: {told}", self._form.path)
-        return found
+            if np.array_equal(matrix[place], matrix[first]):
+                continue
+            number, first_number = self._numbers[place], self._numbers[first]
+            problem = f"this {self._key} has another vector"
+            if self._form.kind == "jsonl":
+                raise SourceError(f"{problem} on line {first_number} already", self._form.path, number)
+            raise SourceError(f"row {number}: {problem} in row {first_number} already", self._form.path)
+        return matrix
 
 
 def _by_text(form: Form, texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
     """Return the row of each text of a table of ids and texts; an id without a vector is left out."""
-    found: dict[bytes, int] = {}
+    row_of_text: dict[bytes, int] = {}
     for line, name, text, role in _identified(texts):
-        if (place := row.get(digest("", name))) is None:
+        place = row.get(digest("", name))
+        if place is None:
             continue
-        first = found.setdefault(digest(role, text), place)
+        first = row_of_text.setdefault(digest(role, text), place)
         if first != place and not np.array_equal(matrix[first], matrix[place]):
-            told = f"the text of {name!r} stands under another id too, with another vector: {shown(text)}"
-            raise SourceError(told, texts, line)
-    return found
+            problem = f"the text of {name!r} stands under another id too, with another vector: {shown(text)}"
+            raise SourceError(problem, texts, line)
+    return row_of_text
 
 
 def _identified(path: Path) -> Iterator[tuple[int, str, str, str]]:
@@ -142,7 +145,8 @@ def _identified(path: Path) -> Iterator[tuple[int, str, str, str]]:
     ids = Ids(path, names["id"])
     for line, row in table.rows([name for name in names.values() if name]):
         require(dict(row), (names["id"], names["text"]), path, line)
-        text, role = row[names["text"]], (row.get(names["role"]) if names["role"] else "") or ""
+        text = row[names["text"]]
+        role = row.get(names["role"]) or ""
         if not isinstance(text, str):
             raise SourceError("must be a text", path, line, names["text"])
         if role not in ROLES:

@@ -129,9 +129,13 @@ class VectorsEncoder:
         """What was read, for ``run.json``; nothing before the first text is asked for."""
         if "_vectors" not in vars(self):
             return {}
-        found = self._vectors
-        how = {"form": self.form.kind, "known_by": "id" if self.texts else "text", "mapped": found.mapped}
-        return {**how, "rows": found.rows, "dim": found.matrix.shape[1]}
+        return {
+            "form": self.form.kind,
+            "known_by": "id" if self.texts else "text",
+            "mapped": self._vectors.mapped,
+            "rows": self._vectors.rows,
+            "dim": self._vectors.matrix.shape[1],
+        }
 
     def release(self) -> None:
         """Let go of the vectors; the next text reads them again."""
@@ -146,8 +150,8 @@ class VectorsEncoder:
 
     def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the (n,) rows of the texts, or raise EncoderError for those that have none."""
-        found = [self._vectors.find(text, role) for text in texts]
-        missing = list(dict.fromkeys(text for text, row in zip(texts, found, strict=True) if row is None))
+        rows = [self._vectors.find(text, role) for text in texts]
+        missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             others = self._vectors.roles(missing[0])
             there = f" (it has one as {' and '.join(others)})" if others else ""
@@ -155,11 +159,11 @@ class VectorsEncoder:
                 f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector as {role}; "
                 f"the first is {shown(missing[0])}{there}"
             )
-        return np.array(found, dtype=np.int64)
+        return np.array(rows, dtype=np.int64)
 
     def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        found = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
+        vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
         if not self.normalize:
-            return found
-        lengths = np.linalg.norm(found.astype(np.float64), axis=1, keepdims=True)
-        return np.asarray(found / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+            return vectors
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
