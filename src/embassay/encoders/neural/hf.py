@@ -233,7 +233,8 @@ class TransformersEncoder(NeuralEncoder):
     def _size(self) -> int:
         return 0 if self.device == AUTO_MAP else weights(self.folder, self.dtype, self._left_out)
 
-    def _model(self, device: str) -> PooledModel:
+    def load(self, device: str) -> PooledModel:
+        """Load the model onto a device."""
         model = load_model(self._loading, device)
         limit = self.card.max_tokens
         check_limit(limit, self._tokenizer)

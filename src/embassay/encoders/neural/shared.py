@@ -147,7 +147,7 @@ class NeuralEncoder(ABC):
         """The prompt of each role; empty where it has none."""
 
     @abstractmethod
-    def _model(self, device: str) -> Any:
+    def load(self, device: str) -> Any:
         """Load the model onto a device."""
 
     @abstractmethod
@@ -173,7 +173,7 @@ class NeuralEncoder(ABC):
         """The model on each device, ready to run."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
-        runners = [self._ready(self._model(device), self.runtime.backend) for device in devices]
+        runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]
         routes = {runner.route for runner in runners}
         if len(routes) == 1:
             return runners

@@ -206,7 +206,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _runner(self, model: Any, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options)
 
-    def _model(self, device: str) -> Any:
+    def load(self, device: str) -> Any:
         """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
         from transformers import PreTrainedModel
