@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,7 +80,7 @@ def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
 
 def layers_of(config: Mapping[str, Any]) -> int | None:
     """Return how many layers a model has; None where its configuration does not say."""
-    return next((int(config[name]) for name in LAYERS if isinstance(config.get(name), int)), None)
+    return _first_number(config, LAYERS)
 
 
 def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> int | None:
@@ -89,19 +89,30 @@ def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> i
     Never more than the model has positions; within that what was asked for, else what the tokenizer says.
     """
     positions = positions_of(config)
-    says = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
-    usual = int(says) if isinstance(says, int | float) and 0 < says < ABSURD else None
-    return min([n for n in (positions, asked or usual) if n], default=None)
+    limit = asked
+    if not limit:
+        length = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
+        if isinstance(length, int | float) and 0 < length < ABSURD:
+            limit = int(length)
+    return min([n for n in (positions, limit) if n], default=None)
 
 
 def positions_of(config: Mapping[str, Any]) -> int | None:
     """Return how many tokens a model has positions for; None where its configuration sets no limit."""
-    positions = next((int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)), 0)
+    positions = _first_number(config, POSITIONS) or 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet's padding index is 1 whatever its configuration says; the others' is, where it is not said.
         padding = 1 if config.get("model_type") == "mpnet" else config.get("pad_token_id", 1)
         positions -= int(padding or 0) + 1
     return positions if positions > 0 else None
+
+
+def _first_number(config: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return the value of the first of some names under which a configuration has a whole number."""
+    for name in names:
+        if isinstance(config.get(name), int):
+            return int(config[name])
+    return None
 
 
 def special(tokenizer: Path, name: str) -> str | None:
@@ -158,7 +169,8 @@ def _asked(folder: Path) -> Kind:
     try:
         config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
     except (ValueError, OSError):
-        return "encoder"  # what is wrong is said when it is loaded
+        # What is wrong is said when the model is loaded.
+        return "encoder"
     if getattr(config, "is_encoder_decoder", False):
         return "both"
     causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
