@@ -103,7 +103,7 @@ def main() -> None:
         "embassay padded": load_encoder(MODEL, Runtime(backend="padded")),
         "embassay bfloat16": load_encoder(f"{MODEL},dtype=bfloat16"),
     }
-    model = encoders["embassay padded"]._model("cpu")
+    model = encoders["embassay padded"].load("cpu")
     ways = {f"sentence-transformers, batch {n}": (lambda n=n: model.encode(texts, batch_size=n)) for n in (32, 128, 8)}
     ways |= {name: (lambda e=encoder: e.encode(texts)) for name, encoder in encoders.items()}
     print(describe())

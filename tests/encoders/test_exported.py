@@ -130,12 +130,12 @@ def test_8_bits_are_near_and_small(folders, runtime, original):
 
 
 def test_whole_numbers_are_within_half_a_step():
-    from embassay.export.int8 import _rounded
+    from embassay.export.int8 import round_to_int8
 
     weights = np.random.default_rng(0).standard_normal((7, 5)).astype(np.float32)
     weights[2] = 0
     for axis in (0, 1):
-        whole, scale = _rounded(weights, axis)
+        whole, scale = round_to_int8(weights, axis)
         assert whole.dtype == np.int8
         assert (np.abs(whole * scale - weights) <= scale / 2 + 1e-7).all()
 

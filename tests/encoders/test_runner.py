@@ -27,7 +27,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def model():
-    return load_encoder("all-MiniLM-L6-v2")._model("cpu")
+    return load_encoder("all-MiniLM-L6-v2").load("cpu")
 
 
 @pytest.fixture(scope="module")

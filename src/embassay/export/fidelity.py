@@ -1,8 +1,8 @@
-"""What an exported model changes: the distance of its vectors from the original's, and the choices that flip."""
+"""What an exported model changes: the distance of its vectors from the original's, and the decisions that flip."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
 from embassay.samples.base import Text
-from embassay.types import Corpus, Encoder
+from embassay.types import Card, Corpus, Encoder
 
 BUILT_IN = ("opposites", "handbook")
 """The built-in corpora whose choices and hits are compared."""
@@ -25,7 +25,7 @@ K = 5
 
 @dataclass(frozen=True)
 class Changed:
-    """How many decisions on a corpus are others than the original's.
+    """How many decisions on a corpus differ from the original's.
 
     Attributes
     ----------
@@ -37,6 +37,13 @@ class Changed:
     what: str
     differ: int
     total: int
+
+    def sentence(self) -> str:
+        """Return it for people."""
+        decisions = "choices (negated_antonyms)"
+        if self.what == "hits":
+            decisions = f"documents among the first {K} (retrieval)"
+        return f"{self.corpus}: {self.differ:,} of {self.total:,} {decisions} differ"
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Fidelity:
     largest_difference
         Of any coordinate, absolute.
     largest_norm
-        Length of the original's longest vector, which differences are to be seen beside.
+        Length of the original's longest vector, with which differences are compared.
     undefined
         Texts without a cosine, because both vectors are zero. Where one of them is, the cosine counts as 0.
     """
@@ -65,17 +72,42 @@ class Fidelity:
 
     def sentences(self) -> tuple[str, ...]:
         """Return it for people, one sentence each."""
-        said = (
-            f"cosine with the original on {self.texts:,} texts: lowest {_below(self.cosine_min)}, "
-            f"median {_below(self.cosine_median)}; "
-            f"largest difference of a coordinate {self.largest_difference:.2g}",
-            *([f"{self.undefined:,} texts have zero vectors in both"] if self.undefined else []),
-        )
-        others = (f"{c.corpus}: {c.differ:,} of {c.total:,} {NAMED[c.what]} differ" for c in self.changed)
-        return (*said, *others)
+        sentences = [
+            f"cosine with the original on {self.texts:,} texts: lowest {_rounded_down(self.cosine_min)}, "
+            f"median {_rounded_down(self.cosine_median)}; "
+            f"largest difference of a coordinate {self.largest_difference:.2g}"
+        ]
+        if self.undefined:
+            sentences.append(f"{self.undefined:,} texts have zero vectors in both")
+        sentences += [changed.sentence() for changed in self.changed]
+        return tuple(sentences)
 
 
-NAMED = {"choices": "choices (negated_antonyms)", "hits": f"documents among the first {K} (retrieval)"}
+@dataclass(frozen=True)
+class _TextVectors:
+    """The (n, d) vectors of an encoder, and the row of each text in its role."""
+
+    matrix: NDArray[np.float64]
+    row: dict[Text, int]
+
+    @classmethod
+    def of(cls, encoder: Encoder, texts: Sequence[Text]) -> _TextVectors:
+        """Encode texts."""
+        blocks: list[NDArray[Any]] = []
+        row: dict[Text, int] = {}
+        for role in dict.fromkeys(role for role, _ in texts):
+            texts_of_role = [text for text in texts if text[0] == role]
+            block = encoder.encode([text for _, text in texts_of_role], role)
+            if not np.isfinite(block).all():
+                raise EncoderError(f"{encoder.name}: it gives vectors with NaN or infinity")
+            for text in texts_of_role:
+                row[text] = len(row)
+            blocks.append(block)
+        return cls(np.concatenate(blocks).astype(np.float64), row)
+
+    def take(self, texts: Sequence[Text]) -> NDArray[np.float64]:
+        """Return the vectors of some texts."""
+        return self.matrix[[self.row[text] for text in texts]]
 
 
 def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]) -> Fidelity:
@@ -92,76 +124,79 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
         If an encoder fails, gives a vector that is not finite, or zero vectors for all texts.
     """
     built_in = [load_corpus(name) for name in BUILT_IN]
-    texts = list(dict.fromkeys(text for corpus in corpora or built_in for text in corpus.texts()))
-    others = [c for c in built_in if c.fingerprint not in {corpus.fingerprint for corpus in corpora}]
-    every = list(dict.fromkeys([*texts, *(text for corpus in others for text in corpus.texts())]))
-    mine, theirs = _encoded(original, every), _encoded(exported, every)
-    row = {text: place for place, text in enumerate(every)}
-    before, after = mine[: len(texts)], theirs[: len(texts)]
-    cosine, empty = paired_cosine(before, after), ~before.any(axis=1) & ~after.any(axis=1)
-    defined = np.nan_to_num(cosine[~empty])
-    if not len(defined):
+    given = {corpus.fingerprint for corpus in corpora}
+    decided = [*corpora, *(corpus for corpus in built_in if corpus.fingerprint not in given)]
+    texts = _distinct_texts(corpora or built_in)
+    every = _distinct_texts(decided)
+    before, after = _TextVectors.of(original, every), _TextVectors.of(exported, every)
+
+    rows, exported_rows = before.take(texts), after.take(texts)
+    undefined = ~rows.any(axis=1) & ~exported_rows.any(axis=1)
+    cosine = np.nan_to_num(paired_cosine(rows, exported_rows)[~undefined])
+    if not len(cosine):
         raise EncoderError(f"{original.name}: no text has a vector other than zero, so there is nothing to compare")
+    changes = []
+    for corpus in decided:
+        if corpus.shape == "choice":
+            changes.append(_changed_choices(corpus, before, after))
+        elif corpus.shape == "retrieval":
+            changes.append(_changed_hits(corpus, before, after, exported.card))
     return Fidelity(
-        len(texts),
-        float(defined.min()),
-        float(np.median(defined)),
-        float(np.abs(before - after).max()),
-        float(np.linalg.norm(before, axis=1).max()),
-        int(empty.sum()),
-        tuple(_changes([*corpora, *others], row, mine, theirs, exported.card.similarity)),
+        texts=len(texts),
+        cosine_min=float(cosine.min()),
+        cosine_median=float(np.median(cosine)),
+        largest_difference=float(np.abs(rows - exported_rows).max()),
+        largest_norm=float(np.linalg.norm(rows, axis=1).max()),
+        undefined=int(undefined.sum()),
+        changed=tuple(changes),
     )
 
 
-def _encoded(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.float64]:
-    """Return the (n, d) vectors of texts in their roles."""
-    found: NDArray[np.float64] | None = None
-    for role in dict.fromkeys(role for role, _ in texts):
-        places = [place for place, (own, _) in enumerate(texts) if own == role]
-        rows = encoder.encode([texts[place][1] for place in places], role)
-        if not np.isfinite(rows).all():
-            raise EncoderError(f"{encoder.name}: it gives vectors with NaN or infinity")
-        found = np.zeros((len(texts), rows.shape[1])) if found is None else found
-        found[places] = rows
-    return np.zeros((0, 1)) if found is None else found
+def _distinct_texts(corpora: Sequence[Corpus[Any]]) -> list[Text]:
+    return list(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
 
 
-def _changes(
-    corpora: Sequence[Corpus[Any]],
-    row: dict[Text, int],
-    mine: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    measure: Any,
-) -> Iterator[Changed]:
-    """Yield what differs on each corpus where something is chosen or found."""
-    for corpus in corpora:
-        if corpus.shape == "choice":
-            a, b = (_chosen(corpus, row, vectors) for vectors in (mine, theirs))
-            yield Changed(corpus.name, "choices", int((a != b).any(axis=1).sum()), len(a))
-        if corpus.shape == "retrieval":
-            hits, others = (_hits(corpus, row, vectors, measure) for vectors in (mine, theirs))
-            lost = sum(len(set(x) - set(y)) for x, y in zip(hits.tolist(), others.tolist(), strict=True))
-            yield Changed(corpus.name, "hits", lost, hits.size)
+def _changed_choices(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors) -> Changed:
+    differ = (_choices(corpus, before) != _choices(corpus, after)).any(axis=1)
+    return Changed(corpus.name, "choices", int(differ.sum()), len(differ))
 
 
-def _chosen(corpus: Corpus[Any], row: dict[Text, int], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (n, 3) which candidate is chosen, as negated_antonyms does it; an undefined one is chosen by nobody."""
-    texts = [[row["text", getattr(s, kind)] for s in corpus.samples] for kind in ("input", *KINDS)]
-    cosine = [paired_cosine(vectors[texts[0]], vectors[places]) for places in texts[1:]]
-    return np.nan_to_num(choices(np.stack(cosine, axis=1)))
+def _choices(corpus: Corpus[Any], vectors: _TextVectors) -> NDArray[np.float64]:
+    """Return (n, 3) which candidate is chosen, as negated_antonyms does it; an undefined one is never chosen."""
+    inputs = vectors.take([("text", sample.input) for sample in corpus.samples])
+    cosines = []
+    for kind in KINDS:
+        candidates = vectors.take([("text", getattr(sample, kind)) for sample in corpus.samples])
+        cosines.append(paired_cosine(inputs, candidates))
+    return np.nan_to_num(choices(np.stack(cosines, axis=1)))
 
 
-def _hits(corpus: Corpus[Any], row: dict[Text, int], vectors: NDArray[np.float64], measure: Any) -> NDArray[np.int64]:
+def _changed_hits(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
+    hits, exported_hits = _hits(corpus, before, card), _hits(corpus, after, card)
+    lost = sum(len(np.setdiff1d(a, b)) for a, b in zip(hits, exported_hits, strict=True))
+    return Changed(corpus.name, "hits", lost, hits.size)
+
+
+def _hits(corpus: Corpus[Any], vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
     """Return the (q, K) documents that are nearest to each question."""
-    queries = vectors[[row["query", s.question] for s in corpus.samples]].astype(np.float32)
-    passages = [row["document", text] for document in corpus.documents for text in document.passages]
-    starts = np.cumsum([0, *(len(document.passages) for document in corpus.documents)])[:-1]
-    k = min(K, len(corpus.documents))
-    return search(queries, vectors[passages].astype(np.float32), k=k, measure=measure, starts=starts).documents
+    queries = vectors.take([("query", sample.question) for sample in corpus.samples])
+    starts: list[int] = []
+    texts: list[Text] = []
+    for document in corpus.documents:
+        starts.append(len(texts))
+        texts += [("document", passage) for passage in document.passages]
+    found = search(
+        queries.astype(np.float32),
+        vectors.take(texts).astype(np.float32),
+        k=min(K, len(corpus.documents)),
+        measure=card.similarity,
+        starts=np.array(starts, dtype=np.int64),
+    )
+    return found.documents
 
 
-def _below(value: float) -> str:
-    """Show a cosine to six digits, and what is missing to 1 where these do not tell."""
-    if value < 1 - 1e-6:
-        return f"{np.floor(value * 1e6) / 1e6:.6f}"
-    return f"1 − {1 - value:.1g}" if 1 - value > 1e-15 else "1"
+def _rounded_down(cosine: float) -> str:
+    """Show a cosine to six digits, or its distance from 1 where six digits do not show it."""
+    if cosine < 1 - 1e-6:
+        return f"{np.floor(cosine * 1e6) / 1e6:.6f}"
+    return f"1 − {1 - cosine:.1g}" if 1 - cosine > 1e-15 else "1"

@@ -50,12 +50,12 @@ def compress_weights(model: Any) -> None:
         if weights.ndim != 2 or weights.size < LEAST:
             continue
         rows = place == 0 or node.get_attributes()["transpose_b"]
-        whole, scale = _rounded(weights, axis=1 if rows else 0)
+        whole, scale = round_to_int8(weights, axis=1 if rows else 0)
         small = ops.convert(ops.constant(whole), "f32")
         node.input(place).replace_source_output(ops.multiply(small, ops.constant(scale)).output(0))
 
 
-def _rounded(weights: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def round_to_int8(weights: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return whole numbers and scales whose product is the (a, b) weights, to half a step."""
     scale = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), SHORT) / STEPS
     return np.rint(weights / scale).astype(np.int8), scale.astype(np.float32)

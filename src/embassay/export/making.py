@@ -36,7 +36,7 @@ NEAR = 1e-6
 SLACK = 1e-4
 """How far any of their coordinates may be, in lengths of the longest vector."""
 ABANDONED = 3600.0
-"""Seconds after which a folder that an export was being written into is nobody's any more."""
+"""Seconds after which the unfinished folder of an export was surely left by a process that was killed."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +106,22 @@ def make(
 def _original(encoder: str) -> SentenceTransformersEncoder:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
 
-    found = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
-    if not isinstance(found, SentenceTransformersEncoder):
+    model = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
+    if not isinstance(model, SentenceTransformersEncoder):
         raise SpecError(f"encoder {encoder!r}: sentence-transformers models (st:) can be exported, others cannot")
-    return found
+    return model
 
 
-def _check_near(encoder: str, found: Fidelity) -> None:
-    """Refuse a float32 graph whose vectors are others than the model's, in direction or in length."""
-    if 1 - found.cosine_min > NEAR:
-        off = f"a cosine with the original is {found.cosine_min:.6f}"
-    elif found.largest_difference > SLACK * found.largest_norm:
-        off = f"a coordinate differs by {found.largest_difference:.2g}, the longest vector is {found.largest_norm:.2g}"
+def _check_near(encoder: str, fidelity: Fidelity) -> None:
+    """Refuse a float32 graph whose vectors differ from the model's in direction or in length."""
+    if 1 - fidelity.cosine_min > NEAR:
+        problem = f"a cosine with the original is {fidelity.cosine_min:.6f}"
+    elif fidelity.largest_difference > SLACK * fidelity.largest_norm:
+        difference, norm = fidelity.largest_difference, fidelity.largest_norm
+        problem = f"a coordinate differs by {difference:.2g}, the longest vector is {norm:.2g}"
     else:
         return
-    raise EncoderError(f"encoder {encoder!r}: its graph does not give its vectors ({off}); nothing was written")
+    raise EncoderError(f"encoder {encoder!r}: its graph does not give its vectors ({problem}); nothing was written")
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
@@ -148,6 +149,7 @@ def _whole_folder(out: Path) -> Iterator[Path]:
     """Give an empty folder that gets its name when all has gone well, and is removed otherwise."""
     out = out.resolve()
     new = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    # An earlier export stays until the new one is complete.
     old = new.with_name(f"{new.name}.old")
     made = [folder for folder in out.parents if not folder.exists()]
     _clear_abandoned(out)
@@ -166,9 +168,11 @@ def _whole_folder(out: Path) -> Iterator[Path]:
         if not out.exists() and old.exists():
             old.rename(out)
         shutil.rmtree(old, ignore_errors=True)
-        with suppress(OSError):  # not empty: others have come
-            for folder in [] if out.exists() else made:
-                folder.rmdir()
+        if not out.exists():
+            # A folder that another program has written into meanwhile stays.
+            with suppress(OSError):
+                for folder in made:
+                    folder.rmdir()
 
 
 def _clear_abandoned(out: Path) -> None:

@@ -53,7 +53,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     for name, wanted in (("dtype", "float32"), ("vectors", "float32")):
         if encoder.given.get(name, wanted) != wanted:
             raise SpecError(f"encoder {encoder.name!r}, option {name!r}: leave it out; a graph is exported in float32")
-    model = encoder._model("cpu").eval()
+    model = encoder.load("cpu").eval()
     features = _features(model, encoder)
     graph = folder / GRAPH[to]
     traced = graph if to == "onnx" else folder / "traced.onnx"
@@ -90,11 +90,12 @@ def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any
     """Return what the model is given for a few texts, padding among it."""
     if any(getattr(module, "include_prompt", True) is False for module in model) and encoder.card.prompts:
         raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which a graph cannot do")
-    found = model.preprocess(list(PROBES))
-    tensors = {name: value for name, value in found.items() if hasattr(value, "shape")}
-    if more := sorted(set(tensors) - set(INPUTS)):
+    features = model.preprocess(list(PROBES))
+    tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
+    others = sorted(set(tensors) - set(INPUTS))
+    if others:
         raise EncoderError(
-            f"encoder {encoder.name!r} takes {', '.join(more)} besides tokens, which a graph is not given"
+            f"encoder {encoder.name!r} takes {', '.join(others)} besides tokens, which a graph is not given"
         )
     return {name: tensors[name] for name in INPUTS if name in tensors}
 
@@ -127,10 +128,12 @@ def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], pa
                 output_names=["sentence_embedding"],
                 dynamic_axes=axes,
                 opset_version=OPSET,
-                dynamo=False,  # the newer exporter gives the same vectors, takes ten times as long and needs onnxscript
+                # The newer exporter gives the same vectors, takes ten times as long and needs onnxscript.
+                dynamo=False,
             )
     except OSError:
-        raise  # of the disk, not of the model
+        # The disk is at fault, not the model: the folder's writer says so.
+        raise
     except Exception as error:
         raise EncoderError(f"the model cannot be exported: {_first_line(error)}") from error
 
@@ -153,14 +156,16 @@ def _convert(traced: Path, graph: Path, int8: bool) -> None:
 
 def _pooling(model: Any) -> list[str]:
     """Return the modes of the model's pooling, for people."""
-    found = (getattr(module, "pooling_mode", None) for module in model)
-    modes = next((mode for mode in found if mode), "")
-    return [modes] if isinstance(modes, str) else list(modes)
+    for module in model:
+        modes = getattr(module, "pooling_mode", None)
+        if modes:
+            return [modes] if isinstance(modes, str) else list(modes)
+    return [""]
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the exporter's remarks on what it traces from the user: the graph is compared with the model afterwards."""
+    """Hide the exporter's warnings about what it traces: the graph is compared with the model afterwards."""
     log = logging.getLogger("torch.onnx")
     before = log.level
     log.setLevel(logging.ERROR)

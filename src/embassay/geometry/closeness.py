@@ -1,7 +1,7 @@
 """How near two vectors are, by five measures.
 
-Figures that are kept are computed here in float64, row by row in a fixed order and without BLAS, so that
-they do not depend on the machine's kernels or on how many rows there are.
+Values that are kept in results are computed in float64, row by row in a fixed order and without BLAS, so that they do
+not depend on the machine's kernels or on the number of rows.
 
 | measure | definition | kind |
 |---|---|---|
@@ -55,8 +55,9 @@ def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         lengths = np.sqrt(uu) * np.sqrt(vv)
         cosine = dot / lengths
-    # Of vectors so long that their squares overflow, a quotient of 0 would be none.
-    return np.where(np.isfinite(cosine) & np.isfinite(lengths), np.clip(cosine, -1.0, 1.0), np.nan)
+    # Vectors so long that their squares overflow would have a quotient of 0.
+    defined = np.isfinite(cosine) & np.isfinite(lengths)
+    return np.where(defined, np.clip(cosine, -1.0, 1.0), np.nan)
 
 
 def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
@@ -71,14 +72,15 @@ def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measu
     -------
     {measure: (n,) float64}, raw: a distance is larger when farther. NaN where it is undefined.
     """
-    if issparse(u):
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            return {measure: _of_sparse(measure, u.astype(np.float64), v.astype(np.float64)) for measure in measures}
-    found: dict[Measure, Floats] = {measure: np.empty(u.shape[0]) for measure in measures}
-    for rows, (a, b) in dense_blocks(u, v):
-        for measure in measures:
-            found[measure][rows] = _of_block(measure, a, b)
-    return found
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        if issparse(u):
+            a, b = u.astype(np.float64), v.astype(np.float64)
+            return {measure: _of_sparse(measure, a, b) for measure in measures}
+        values: dict[Measure, Floats] = {measure: np.empty(u.shape[0]) for measure in measures}
+        for rows, (a, b) in dense_blocks(u, v):
+            for measure in measures:
+                values[measure][rows] = _of_block(measure, a, b)
+    return values
 
 
 @dataclass(frozen=True)
@@ -103,16 +105,18 @@ class Moments:
     @classmethod
     def of(cls, v: Any) -> Moments:
         """Return the moments of (n, d) vectors, dense or CSR."""
+        width = v.shape[1]
         if issparse(v):
-            wide = v.astype(np.float64)
-            mean = np.asarray(wide.sum(axis=1), dtype=np.float64).ravel() / v.shape[1]
-            variance = np.where(_sparse_constant(wide), np.nan, _sparse_variance(wide))
-            return cls(paired_dot(wide, wide), mean, variance, v.shape[1])
+            v = v.astype(np.float64)
+            mean = _sums(v) / width
+            variance = np.where(_sparse_constant(v), np.nan, _sparse_variance(v))
+            return cls(paired_dot(v, v), mean, variance, width)
         squares, mean, variance = np.empty((3, len(v)))
         for rows, (block,) in dense_blocks(v):
-            squares[rows], mean[rows] = (block * block).sum(axis=1), block.mean(axis=1)
+            squares[rows] = (block * block).sum(axis=1)
+            mean[rows] = block.mean(axis=1)
             variance[rows] = np.where(_constant(block), np.nan, block.var(axis=1))
-        return cls(squares, mean, variance, v.shape[1])
+        return cls(squares, mean, variance, width)
 
     def take(self, rows: NDArray[np.int64]) -> Moments:
         """Return the moments of some of the vectors."""
@@ -133,13 +137,13 @@ class Sums:
         if issparse(u):
             a, b = u.astype(np.float64), v.astype(np.float64)
             gap = a - b
-            l1 = np.asarray(np.abs(gap).sum(axis=1), dtype=np.float64).ravel()
-            return cls(paired_dot(a, b), l1, paired_dot(gap, gap))
+            return cls(paired_dot(a, b), _sums(np.abs(gap)), paired_dot(gap, gap))
         dot, l1, squared = np.empty((3, len(u)))
         with np.errstate(invalid="ignore", over="ignore"):
             for rows, (a, b) in dense_blocks(u, v):
                 gap = a - b
-                dot[rows], squared[rows] = (a * b).sum(axis=1), (gap * gap).sum(axis=1)
+                dot[rows] = (a * b).sum(axis=1)
+                squared[rows] = (gap * gap).sum(axis=1)
                 l1[rows] = np.abs(gap, out=gap).sum(axis=1)
         return cls(dot, l1, squared)
 
@@ -149,14 +153,14 @@ class Sums:
         The variance of u − v is Σ(uᵢ − vᵢ)²/d − (mean of u − mean of v)².
         """
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            of_gap = np.maximum(self.squared / u.width - (u.mean - v.mean) ** 2, 0.0)
+            gap_variance = np.maximum(self.squared / u.width - (u.mean - v.mean) ** 2, 0.0)
             constant = np.isnan(u.variance) | np.isnan(v.variance)
             return {
                 "cosine": cosine_of(self.dot, u.squares, v.squares),
                 "dot": self.dot,
                 "l1": self.l1,
                 "l2": np.sqrt(self.squared),
-                "ned": _ned(u.variance, v.variance, of_gap, constant),
+                "ned": _ned(u.variance, v.variance, gap_variance, constant),
             }
 
 
@@ -169,7 +173,7 @@ def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
     """Return a measure of every row of u with every row of v.
 
     Cosine, dot and NED go through one matrix product in float64, so their last digits depend on the machine's
-    kernels; figures that are kept are recomputed by :func:`paired`.
+    kernels; values that are kept in results are recomputed by :func:`paired`.
 
     Parameters
     ----------
@@ -184,7 +188,7 @@ def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
 
     if measure in ("cosine", "dot") and issparse(u):
         return _sparse_products(u, v, measure)
-    a, b = (_dense(x) for x in (u, v))
+    a, b = _dense(u), _dense(v)
     if measure == "l1":
         return np.asarray(cdist(a, b, "cityblock"))
     if measure == "l2":
@@ -194,8 +198,13 @@ def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
     if measure == "cosine":
         return np.clip(unit_rows(a) @ unit_rows(b).T, -1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        (a, va), (b, vb) = _centred(a), _centred(b)
-        ned = 0.5 - (a @ b.T) / (a.shape[1] * (va[:, None] + vb[None, :]))
+        # ½·Var(u − v)/(Var(u) + Var(v)) with Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v); NaN for a constant row.
+        variance_a = np.where(_constant(a), np.nan, a.var(axis=1))
+        variance_b = np.where(_constant(b), np.nan, b.var(axis=1))
+        a = a - a.mean(axis=1, keepdims=True)
+        b = b - b.mean(axis=1, keepdims=True)
+        sums = variance_a[:, None] + variance_b[None, :]
+        ned = 0.5 - (a @ b.T) / (a.shape[1] * sums)
     return np.where(np.isfinite(ned), np.clip(ned, 0.0, 1.0), np.nan)
 
 
@@ -204,17 +213,21 @@ def mean_cosine(u: Any, v: Any) -> float:
 
     Zero vectors are left out; NaN where nothing is left.
     """
-    sums = []
-    for matrix in (u, v):
-        norms = np.sqrt(paired_dot(matrix, matrix))
-        kept = np.flatnonzero(norms > 0)
-        if not kept.size:
-            return float("nan")
-        scale = np.zeros(len(norms))
-        scale[kept] = 1 / norms[kept]
-        total = scale @ matrix if issparse(matrix) else (scale[:, None] * np.asarray(matrix, np.float64)).sum(axis=0)
-        sums.append(np.asarray(total, dtype=np.float64).ravel() / kept.size)
-    return float((sums[0] * sums[1]).sum())
+    return float((_mean_unit_vector(u) * _mean_unit_vector(v)).sum())
+
+
+def _mean_unit_vector(matrix: Any) -> Floats:
+    """Return the (d,) mean of the rows scaled to length 1, zero rows left out; NaN where nothing is left."""
+    norms = np.sqrt(paired_dot(matrix, matrix))
+    used = norms > 0
+    if not used.any():
+        return np.full(matrix.shape[1], np.nan)
+    scale = np.zeros(len(norms))
+    scale[used] = 1 / norms[used]
+    if issparse(matrix):
+        return np.asarray(scale @ matrix, dtype=np.float64).ravel() / np.count_nonzero(used)
+    rows = scale[:, None] * np.asarray(matrix, np.float64)
+    return np.asarray(rows.sum(axis=0) / np.count_nonzero(used))
 
 
 def unit_rows(v: Floats) -> Floats:
@@ -237,7 +250,7 @@ def dense_blocks(*matrices: Any) -> Iterator[tuple[slice, tuple[Floats, ...]]]:
 def paired_dot(u: Any, v: Any) -> Floats:
     """Return the (n,) dot product of each row of u with the same row of v, in float64; dense or CSR."""
     if issparse(u):
-        return np.asarray(u.astype(np.float64).multiply(v.astype(np.float64)).sum(axis=1), dtype=np.float64).ravel()
+        return _sums(u.astype(np.float64).multiply(v.astype(np.float64)))
     out = np.empty(len(u))
     for rows, (a, b) in dense_blocks(u, v):
         out[rows] = (a * b).sum(axis=1)
@@ -245,16 +258,16 @@ def paired_dot(u: Any, v: Any) -> Floats:
 
 
 def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        if measure == "cosine":
-            return cosine_of((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
-        if measure == "dot":
-            return np.asarray((a * b).sum(axis=1))
-        if measure == "l1":
-            return np.asarray(np.abs(a - b).sum(axis=1))
-        if measure == "l2":
-            return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=1)))
-        return _ned(a.var(axis=1), b.var(axis=1), (a - b).var(axis=1), _constant(a) | _constant(b))
+    if measure == "cosine":
+        return cosine_of((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
+    if measure == "dot":
+        return np.asarray((a * b).sum(axis=1))
+    gap = a - b
+    if measure == "l1":
+        return np.asarray(np.abs(gap).sum(axis=1))
+    if measure == "l2":
+        return np.asarray(np.sqrt((gap**2).sum(axis=1)))
+    return _ned(a.var(axis=1), b.var(axis=1), gap.var(axis=1), _constant(a) | _constant(b))
 
 
 def _of_sparse(measure: Measure, u: Any, v: Any) -> Floats:
@@ -264,15 +277,15 @@ def _of_sparse(measure: Measure, u: Any, v: Any) -> Floats:
         return paired_dot(u, v)
     gap = u - v
     if measure == "l1":
-        return np.asarray(np.abs(gap).sum(axis=1), dtype=np.float64).ravel()
+        return _sums(np.abs(gap))
     if measure == "l2":
         return np.sqrt(paired_dot(gap, gap))
     constant = _sparse_constant(u) | _sparse_constant(v)
     return _ned(_sparse_variance(u), _sparse_variance(v), _sparse_variance(gap), constant)
 
 
-def _ned(of_u: Floats, of_v: Floats, of_gap: Floats, constant: NDArray[np.bool_]) -> Floats:
-    ned = 0.5 * of_gap / (of_u + of_v)
+def _ned(u_variance: Floats, v_variance: Floats, gap_variance: Floats, constant: NDArray[np.bool_]) -> Floats:
+    ned = 0.5 * gap_variance / (u_variance + v_variance)
     return np.where(constant | ~np.isfinite(ned), np.nan, np.clip(ned, 0.0, 1.0))
 
 
@@ -281,35 +294,31 @@ def _constant(block: Floats) -> NDArray[np.bool_]:
     return np.asarray((block == block[:, :1]).all(axis=1))
 
 
+def _sums(v: Any) -> Floats:
+    """Return the (n,) sums of sparse rows."""
+    return np.asarray(v.sum(axis=1), dtype=np.float64).ravel()
+
+
 def _sparse_constant(v: Any) -> NDArray[np.bool_]:
-    used = np.asarray((v != 0).sum(axis=1)).ravel()
-    full = np.flatnonzero(used == v.shape[1])
-    constant = np.asarray(used == 0)
+    nonzero = _sums(v != 0)
+    constant = np.asarray(nonzero == 0)
+    full = np.flatnonzero(nonzero == v.shape[1])
     constant[full] = _constant(_dense(v[full]))
     return constant
 
 
 def _sparse_variance(v: Any) -> Floats:
     width = v.shape[1]
-    mean = np.asarray(v.sum(axis=1), dtype=np.float64).ravel() / width
-    return np.asarray(paired_dot(v, v) / width - mean**2)
+    return np.asarray(paired_dot(v, v) / width - (_sums(v) / width) ** 2)
 
 
 def _sparse_products(u: Any, v: Any, measure: Measure) -> Floats:
-    a, b = (m.astype(np.float64) for m in (u, v))
-    dot = np.asarray((a @ b.T).todense(), dtype=np.float64)
+    a, b = u.astype(np.float64), v.astype(np.float64)
+    dot: Floats = (a @ b.T).toarray()
     if measure == "dot":
-        return np.asarray(dot, dtype=np.float64)
-    uu, vv = paired_dot(a, a), paired_dot(b, b)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return cosine_of(dot, uu[:, None], vv[None, :])
-
-
-def _centred(v: Floats) -> tuple[Floats, Floats]:
-    """Return the rows less their means, and their variances; NaN for a constant row."""
-    variance = np.where(_constant(v), np.nan, v.var(axis=1))
-    return v - v.mean(axis=1, keepdims=True), variance
+        return dot
+    return cosine_of(dot, paired_dot(a, a)[:, None], paired_dot(b, b)[None, :])
 
 
 def _dense(v: Any) -> Floats:
-    return np.asarray(v.todense() if issparse(v) else v, dtype=np.float64)
+    return np.asarray(v.toarray() if issparse(v) else v, dtype=np.float64)

@@ -49,13 +49,14 @@ def complete_linkage(vectors: Any, threshold: float) -> Ints:
     row, column, cosine = _near(unit, threshold)
     graph = coo_array((cosine, (row, column)), shape=(size, size)).tocsr()
     component = connected_components(graph, directed=False)[1]
-    found = np.arange(size, dtype=np.int64)
+    cluster = np.arange(size, dtype=np.int64)
     order = np.argsort(component, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
         if len(members) > 1:
-            found[members] = members[_within(graph, members, threshold)]
-    _, first, code = np.unique(found, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[code].astype(np.int64)
+            cluster[members] = members[_within(graph, members, threshold)]
+    _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    return rank[code].astype(np.int64)
 
 
 def _normalised(vectors: Any) -> Any:
@@ -65,17 +66,19 @@ def _normalised(vectors: Any) -> Any:
     if sparse.issparse(vectors):
         length = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
         return sparse.diags_array(1 / np.where(length > 0, length, 1)) @ sparse.csr_array(vectors)
-    matrix = np.asarray(vectors, dtype=np.float32)
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(length > 0, length, 1)
+    vectors = np.asarray(vectors, dtype=np.float32)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(length > 0, length, 1)
 
 
 def _near(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]:
     """Return (i, j, cosine) of all i < j that are nearer than the threshold."""
-    rows, columns, values, total = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)], 0
+    rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    total = 0
     for start in range(0, unit.shape[0], BLOCK):
-        block = unit[start : start + BLOCK] @ unit[start:].T
-        cosine = block if isinstance(block, np.ndarray) else block.toarray()
+        cosine = unit[start : start + BLOCK] @ unit[start:].T
+        if not isinstance(cosine, np.ndarray):
+            cosine = cosine.toarray()
         row, column = np.nonzero(np.triu(cosine > threshold, 1))
         total += len(row)
         if total > MOST_PAIRS:

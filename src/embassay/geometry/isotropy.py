@@ -1,7 +1,7 @@
 """How evenly vectors fill their space.
 
-All figures are of rows scaled to unit length, as fractions. With V the (n, d) matrix of them, G = VᵀV and C the
-covariance:
+All values are computed from rows scaled to unit length; they are fractions. With V the (n, d) matrix of these rows,
+G = VᵀV and C their covariance:
 
 * I_A (Mu & Viswanath 2018, second order), sensitive to the mean:
   (n − ‖1ᵀV‖ + ½σ²_min) / (n + ‖1ᵀV‖ + ½σ²_max), σ the singular values, σ_min = 0 when n < d.
@@ -98,9 +98,12 @@ class _Products:
 def isotropy(vectors: Any) -> Isotropy:
     """Measure the isotropy of the rows of an (n, d) matrix, dense or CSR."""
     products = _products(vectors)
-    rows, length, width = products.rows, products.length, vectors.shape[1]
-    mean_cosine = min(1.0, (length**2 - rows) / (rows * (rows - 1))) if rows > 1 else float("nan")
-    ratio, plugin = _participation(vectors, products), _participation_plugin(products)
+    rows, width = products.rows, vectors.shape[1]
+    mean_cosine = float("nan")
+    if rows > 1:
+        mean_cosine = min(1.0, (products.length**2 - rows) / (rows * (rows - 1)))
+    ratio = _participation(vectors, products)
+    plugin = _participation_plugin(products)
     return Isotropy(
         i_a=_i_a(products, vectors.shape),
         isoscore=_isoscore(plugin, width),
@@ -119,7 +122,9 @@ def isoscore(vectors: Any) -> float:
 
 
 def _isoscore(ratio: float, width: int) -> float:
-    return float(np.clip((ratio - 1) / (width - 1), 0.0, 1.0)) if width > 1 else float("nan")
+    if width < 2:
+        return float("nan")
+    return float(np.clip((ratio - 1) / (width - 1), 0.0, 1.0))
 
 
 def _products(vectors: Any) -> _Products:
@@ -137,9 +142,14 @@ def _participation(vectors: Any, products: _Products) -> float:
     """Estimate the participation ratio without bias; NaN for equal vectors too."""
     if _equal(products):
         return float("nan")
-    away = _squared_distances(vectors, products.total / products.rows)
-    fourth = float(away @ away)
-    return Scatter(products.rows, float(away.sum()), _centred_square(products), fourth).participation_ratio()
+    squares = _squared_distances(vectors, products.total / products.rows)
+    scatter = Scatter(
+        rows=products.rows,
+        trace=float(squares.sum()),
+        square=_centred_square(products),
+        fourth=float(squares @ squares),
+    )
+    return scatter.participation_ratio()
 
 
 def _trace(products: _Products) -> float:
@@ -161,32 +171,38 @@ def _squared_distances(vectors: Any, mean: Floats) -> Floats:
         return np.asarray(np.maximum(squares - 2 * (unit @ mean) + mean @ mean, 0.0))
     blocks = []
     for start in range(0, len(vectors), BLOCK):
-        away = _unit_dense(vectors[start : start + BLOCK]) - mean
-        blocks.append(np.einsum("ij,ij->i", away, away))
+        centred = _unit_dense(vectors[start : start + BLOCK]) - mean
+        blocks.append(np.einsum("ij,ij->i", centred, centred))
     return np.concatenate(blocks)
 
 
 def _centred_square(products: _Products) -> float:
     """Return ‖n·C‖²_F = ‖VᵀV − ttᵀ/n‖²_F, t = 1ᵀV; for VVᵀ it is ‖HVVᵀH‖²_F, H = I − 11ᵀ/n."""
     gram, total, rows = products.gram, products.total, products.rows
+    # Expanded below where the matrix is sparse, so that it stays sparse: K = VVᵀ, k the means of its columns, m their
+    # mean; G = VᵀV.
     if products.of_rows:
-        across = np.asarray(gram.mean(axis=0), dtype=np.float64).ravel()
+        means = np.asarray(gram.mean(axis=0), dtype=np.float64).ravel()
+        mean = means.mean()
         if issparse(gram):
-            # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m², k the means of K's columns and m the mean of k: K stays sparse.
-            return float((gram.data**2).sum() - 2 * rows * (across @ across) + (rows * across.mean()) ** 2)
-        return float(((gram - across - across[:, None] + across.mean()) ** 2).sum())
+            # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
+            return float((gram.data**2).sum() - 2 * rows * (means @ means) + (rows * mean) ** 2)
+        centred = gram - means - means[:, None] + mean
+        return float((centred**2).sum())
     if issparse(gram):
-        # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)², so that the matrix stays sparse.
+        # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
         return float((gram.data**2).sum() - 2 * (total @ (gram @ total)) / rows + (total @ total / rows) ** 2)
-    return float(((gram - np.outer(total, total) / rows) ** 2).sum())
+    centred = gram - np.outer(total, total) / rows
+    return float((centred**2).sum())
 
 
 def _i_a(products: _Products, shape: tuple[int, int]) -> float:
     if products.rows < 2 or min(shape) > WIDEST:
         return float("nan")
     smallest, largest = _extreme_squares(products, width=shape[1])
-    rows, length = products.rows, products.length
-    return float(np.clip((rows - length + smallest / 2) / (rows + length + largest / 2), 0.0, 1.0))
+    numerator = products.rows - products.length + smallest / 2
+    denominator = products.rows + products.length + largest / 2
+    return float(np.clip(numerator / denominator, 0.0, 1.0))
 
 
 def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
@@ -199,15 +215,16 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
     if issparse(gram) and products.rows < width and products.rows > 2:
         return 0.0, _largest_sparse(gram)
     values = np.linalg.eigvalsh(gram.toarray() if issparse(gram) else gram)
-    smallest = float(values[0]) if products.rows >= width else 0.0
-    return max(0.0, smallest), float(values[-1])
+    if products.rows < width:
+        return 0.0, float(values[-1])
+    return max(0.0, float(values[0])), float(values[-1])
 
 
 def _largest_sparse(gram: Any) -> float:
     """Return the largest eigenvalue of a sparse symmetric matrix."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
-    # A fixed start, so that the figure is the same in every run; a constant one may be orthogonal to it.
+    # A fixed start, so that the value is the same in every run; a constant one may be orthogonal to the eigenvector.
     start = np.cos(np.arange(gram.shape[0]))
     try:
         return float(eigsh(gram, k=1, v0=start, return_eigenvectors=False)[0])
@@ -245,15 +262,21 @@ def _symmetric(upper: Floats) -> Floats:
 
 def _unit_dense(block: Any) -> Any:
     """Return the rows that are not zero at unit length, in the block's own precision and C order."""
-    kind = block.dtype
+    dtype = block.dtype
     with np.errstate(over="ignore"):
-        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        norms = _norms(block)
     if not np.isfinite(norms).all() or norms.min(initial=1.0) < TINY:
         block = np.asarray(block, dtype=np.float64)
-        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-    if not norms.all():
-        block, norms = block[norms > 0], norms[norms > 0]
-    return np.ascontiguousarray(block / norms[:, None], dtype=kind)
+        norms = _norms(block)
+    nonzero = norms > 0
+    if not nonzero.all():
+        block, norms = block[nonzero], norms[nonzero]
+    return np.ascontiguousarray(block / norms[:, None], dtype=dtype)
+
+
+def _norms(block: Any) -> Any:
+    """Return the lengths of the rows, in the block's own precision."""
+    return np.sqrt(np.einsum("ij,ij->i", block, block))
 
 
 def _sparse_products(vectors: Any) -> _Products:

@@ -50,27 +50,19 @@ class Scatter:
 
     def trace_squared(self) -> float:
         """Estimate tr(Σ)², n at least 4; never negative but for rounding."""
-        n, trace, square, fourth = self.rows, self.trace, self.square, self.fourth
-        pairs = n * (n - 1)
-        triples = pairs * (n - 2)
-        quadruples = triples * (n - 3)
-        return (
-            (trace**2 - fourth) / pairs
-            - 2 * (2 * fourth - trace**2) / triples
-            + (trace**2 + 2 * square - 6 * fourth) / quadruples
-        )
+        return self._estimate(of_pairs=self.trace**2 - self.fourth, of_triples=2 * self.fourth - self.trace**2)
 
     def trace_of_square(self) -> float:
         """Estimate tr(Σ²), n at least 4; never negative but for rounding."""
-        n, trace, square, fourth = self.rows, self.trace, self.square, self.fourth
-        pairs = n * (n - 1)
-        triples = pairs * (n - 2)
-        quadruples = triples * (n - 3)
-        return (
-            (square - fourth) / pairs
-            - 2 * (2 * fourth - square) / triples
-            + (trace**2 + 2 * square - 6 * fourth) / quadruples
-        )
+        return self._estimate(of_pairs=self.square - self.fourth, of_triples=2 * self.fourth - self.square)
+
+    def _estimate(self, of_pairs: float, of_triples: float) -> float:
+        """Return the means of the sums over pairs, triples and quadruples of different rows, put together."""
+        pairs = self.rows * (self.rows - 1)
+        triples = pairs * (self.rows - 2)
+        quadruples = triples * (self.rows - 3)
+        of_quadruples = self.trace**2 + 2 * self.square - 6 * self.fourth
+        return of_pairs / pairs - 2 * of_triples / triples + of_quadruples / quadruples
 
     def participation_ratio(self) -> float:
         """Estimate tr(Σ)²/tr(Σ²) from the two unbiased estimates.

@@ -58,16 +58,14 @@ def project(a: Any, b: Any, t: Any) -> Plane:
     a, b, t
         (n, d) dense or CSR, d at least 2.
     """
-    if issparse(a):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return Plane(*_placed(*_from_products(a, b, t)))
-    names = [f.name for f in fields(Plane)]
-    found = {name: np.empty(a.shape[0]) for name in names}
-    for rows, blocks in dense_blocks(a, b, t):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            for name, values in zip(names, _placed(*_from_vectors(*blocks)), strict=True):
-                found[name][rows] = values
-    return Plane(**found)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if issparse(a):
+            return _project_sparse(a, b, t)
+        planes = [_project_block(*blocks) for _, blocks in dense_blocks(a, b, t)]
+    columns = {}
+    for field in fields(Plane):
+        columns[field.name] = np.concatenate([np.empty(0), *(getattr(plane, field.name) for plane in planes)])
+    return Plane(**columns)
 
 
 def project_by_products(
@@ -79,45 +77,62 @@ def project_by_products(
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         x = along_a / norm_a
-        above = along_b / norm_b - np.cos(angle) * x
-        # What is rounding would otherwise decide on which side a vector opposite to a lies.
-        above = np.where(np.abs(above) <= ROUNDING * norm_t, 0.0, above)
-        y = above / np.sin(angle)
-        return Plane(*_placed(angle, x, y, norm_a, norm_b, norm_t))
+        rest = along_b / norm_b - np.cos(angle) * x
+        # Rounding would otherwise decide on which side a vector opposite to a lies.
+        rest = np.where(np.abs(rest) <= ROUNDING * norm_t, 0.0, rest)
+        y = rest / np.sin(angle)
+        return _plane(angle, x, y, norm_a, norm_b, norm_t)
 
 
-def _from_vectors(a: Floats, b: Floats, t: Floats) -> tuple[Floats, ...]:
-    """Return θ(a, b), t·u₁, t·u₂ and the norms of a, b and t."""
-    norm_a, norm_b, norm_t = (_norm(v) for v in (a, b, t))
+def _project_block(a: Floats, b: Floats, t: Floats) -> Plane:
+    """Project dense rows, by the unit vectors u₁ and u₂ of each plane."""
+    norm_a = _norm(a)
+    norm_b = _norm(b)
     u1 = a / norm_a[:, None]
     b1 = b / norm_b[:, None]
     # Kahan's angle: exact also where the cosine is nearly 1.
     angle = 2 * np.arctan2(_norm(u1 - b1), _norm(u1 + b1))
-    rest = b1 - (b1 * u1).sum(axis=1)[:, None] * u1
-    rest = rest - (rest * u1).sum(axis=1)[:, None] * u1
+    rest = b1 - _dot(b1, u1)[:, None] * u1
+    # Once more, because what rounding leaves of u₁ may be as long as a short rest.
+    rest = rest - _dot(rest, u1)[:, None] * u1
     u2 = rest / _norm(rest)[:, None]
-    return angle, (t * u1).sum(axis=1), (t * u2).sum(axis=1), norm_a, norm_b, norm_t
+    return _plane(angle, _dot(t, u1), _dot(t, u2), norm_a, norm_b, _norm(t))
 
 
-def _from_products(a: Any, b: Any, t: Any) -> tuple[Floats, ...]:
-    """Return the same from the dot products alone, which are what is cheap where vectors are sparse."""
-    norm_a, norm_b, norm_t = (np.sqrt(paired_dot(v, v)) for v in (a, b, t))
+def _project_sparse(a: Any, b: Any, t: Any) -> Plane:
+    """Project sparse rows, by their dot products alone: unit vectors of the planes would not be sparse."""
+    norm_a = np.sqrt(paired_dot(a, a))
+    norm_b = np.sqrt(paired_dot(b, b))
+    norm_t = np.sqrt(paired_dot(t, t))
     cosine = np.clip(paired_dot(a, b) / (norm_a * norm_b), -1.0, 1.0)
     angle = 2 * np.arctan2(np.sqrt(1 - cosine), np.sqrt(1 + cosine))
-    x, along_b = paired_dot(t, a) / norm_a, paired_dot(t, b) / norm_b
-    return angle, x, (along_b - cosine * x) / np.sin(angle), norm_a, norm_b, norm_t
+    x = paired_dot(t, a) / norm_a
+    along_b = paired_dot(t, b) / norm_b
+    y = (along_b - cosine * x) / np.sin(angle)
+    return _plane(angle, x, y, norm_a, norm_b, norm_t)
 
 
-def _placed(angle: Floats, x: Floats, y: Floats, norm_a: Floats, norm_b: Floats, norm_t: Floats) -> tuple[Floats, ...]:
-    """Return the fields of :class:`Plane`."""
+def _plane(angle: Floats, x: Floats, y: Floats, norm_a: Floats, norm_b: Floats, norm_t: Floats) -> Plane:
+    """Return where t falls, given θ(a, b), the coordinates t·u₁ and t·u₂ of its projection, and the norms."""
     share = np.minimum(np.hypot(x, y) / norm_t, 1.0)
-    turned = np.arctan2(y, x)
-    from_b = np.abs(turned - angle)
-    from_b = np.minimum(from_b, 2 * np.pi - from_b)
-    defined = (angle > PARALLEL) & (angle < np.pi - PARALLEL) & (share > VANISHED)
-    planar = (np.where(defined, v, np.nan) for v in (angle, np.abs(turned), from_b, turned / angle, share))
+    signed_angle = np.arctan2(y, x)
+    difference = np.abs(signed_angle - angle)
+    from_b = np.minimum(difference, 2 * np.pi - difference)
     ratio = norm_a / norm_b
-    return *planar, np.where(np.isfinite(ratio) & (ratio > 0), ratio, np.nan)
+    spans_plane = (angle > PARALLEL) & (angle < np.pi - PARALLEL)
+    defined = spans_plane & (share > VANISHED)
+    return Plane(
+        angle=np.where(defined, angle, np.nan),
+        from_a=np.where(defined, np.abs(signed_angle), np.nan),
+        from_b=np.where(defined, from_b, np.nan),
+        position=np.where(defined, signed_angle / angle, np.nan),
+        share=np.where(defined, share, np.nan),
+        norm_ratio=np.where(np.isfinite(ratio) & (ratio > 0), ratio, np.nan),
+    )
+
+
+def _dot(u: Floats, v: Floats) -> Floats:
+    return np.asarray((u * v).sum(axis=1))
 
 
 def _norm(v: Floats) -> Floats:

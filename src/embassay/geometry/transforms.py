@@ -99,8 +99,8 @@ def _whiten(centred: Floats) -> tuple[Floats, int]:
 def _remove_pcs(centred: Floats) -> tuple[Floats, int]:
     values, axes = _principal(centred)
     top = axes[:, : max(1, centred.shape[1] // 100)]
-    left = int((values > NEGLIGIBLE * values[0]).sum()) - top.shape[1]
-    return top, max(left, 0)
+    remaining = np.count_nonzero(values > NEGLIGIBLE * values[0]) - top.shape[1]
+    return top, max(int(remaining), 0)
 
 
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
@@ -113,10 +113,10 @@ def _principal(centred: Floats) -> tuple[Floats, Floats]:
     if rows >= width:
         values, axes = np.linalg.eigh(centred.T @ centred / rows)
         return values[::-1], axes[:, ::-1]
-    values, sides = np.linalg.eigh(centred @ centred.T / rows)
-    values, sides = values[::-1], sides[:, ::-1]
+    values, row_axes = np.linalg.eigh(centred @ centred.T / rows)
+    values, row_axes = values[::-1], row_axes[:, ::-1]
     used = values > NEGLIGIBLE * values[0]
-    axes = centred.T @ sides[:, used]
+    axes = centred.T @ row_axes[:, used]
     return values[used], axes / np.linalg.norm(axes, axis=0)
 
 

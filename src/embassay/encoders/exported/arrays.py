@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from embassay.errors import SourceError
 
 LOCAL_HEADER = 30
 """Bytes of a member's local header before its name (PKWARE's APPNOTE.TXT, section 4.3.7)."""
-DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, struct.error)
 
 
 def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
@@ -45,8 +46,8 @@ def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
             shape, column_major, kind = _header(file)
             start = file.tell()
             if kind.hasobject:
-                told = "holds Python objects (a pickle), which are not read; save texts with dtype=str"
-                raise SourceError(told, path, None, name)
+                problem = "holds Python objects (a pickle), which are not read; save texts with dtype=str"
+                raise SourceError(problem, path, None, name)
             if member.compress_type != zipfile.ZIP_STORED or 0 in shape:
                 file.seek(0)
                 return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
@@ -67,5 +68,5 @@ def _offset(path: Path, member: zipfile.ZipInfo) -> int:
     with path.open("rb") as file:
         file.seek(member.header_offset)
         header = file.read(LOCAL_HEADER)
-    lengths = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
-    return member.header_offset + LOCAL_HEADER + sum(lengths)
+    name_length, extra_length = struct.unpack("<HH", header[26:30])
+    return int(member.header_offset + LOCAL_HEADER + name_length + extra_length)

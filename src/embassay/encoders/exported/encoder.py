@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.batching import LEAST, TOKENS, batches, windows
+from embassay.encoders.neural.batching import LEAST, TOKENS, batches, encode_distinct, windows
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -79,11 +79,7 @@ class ExportedEncoder:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
         if not texts:
             return np.zeros((0, self.folder.dim or 1), dtype=np.float32)
-        row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        matrix = np.zeros((len(row), self._dim), dtype=np.float32)
-        for places, rows in self.batches(list(row), role):
-            matrix[places] = rows
-        return matrix[[row[text] for text in texts]]
+        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], Rows]]:
         """Yield (places in ``texts``, their vectors) batch by batch, the longest texts first.

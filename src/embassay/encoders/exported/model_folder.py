@@ -160,8 +160,9 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     return ExportedFolder(
         path,
         graph,
+        # The graph ends with the text's vector.
         modes=(),
-        normalize=False,  # the graph ends with the text's vector
+        normalize=False,
         max_length=length,
         prompts={str(role): str(prompt) for role, prompt in prompts.items()},
         similarity=str(record.get("similarity")),

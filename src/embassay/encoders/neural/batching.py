@@ -70,6 +70,15 @@ def _encoded_window(
         yield window[places], rows
 
 
+def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[tuple[Places, Rows]]]) -> Rows:
+    """Return the (n, d) vectors of n > 0 texts, given what yields (places, vectors) of distinct texts."""
+    row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    parts = list(batches(list(row)))
+    order = np.argsort(np.concatenate([places for places, _ in parts]))
+    matrix = np.concatenate([rows for _, rows in parts])[order]
+    return np.asarray(matrix[[row[text] for text in texts]])
+
+
 def windows(texts: Sequence[str]) -> Iterator[Places]:
     """Yield the places of texts, the longest first, some thousand at a time; a few of them first."""
     order = np.argsort([-len(text) for text in texts], kind="stable")

@@ -165,13 +165,28 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the model's and the tokenizer's files and of what changes its vectors."""
-        sha256 = self.runtime.sha256
-        files = {n: sha256(self.folder / n) for n in folder_files(self.folder) if not re.fullmatch(OTHERS, n)}
-        cutting = filter(of_tokenizer, folder_files(self.tokens)) if self.tokens != self.folder else ()
-        apart = {n: sha256(self.tokens / n) for n in cutting}
-        settings = {k: self.given.get(k) for k in ("layer", "template", "dim", "normalize", "max_length")}
-        code = bool(self.runtime.trust_remote_code and self._own_code)
-        return content_hash(["hf", files, apart, self.pooling, settings, self._prompts, self.dtype, code])
+        model_files = {}
+        for name in folder_files(self.folder):
+            if not re.fullmatch(OTHERS, name):
+                model_files[name] = self.runtime.sha256(self.folder / name)
+        tokenizer_files = {}
+        if self.tokens != self.folder:
+            for name in filter(of_tokenizer, folder_files(self.tokens)):
+                tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
+        settings = {name: self.given.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
+        runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
+        return content_hash(
+            [
+                "hf",
+                model_files,
+                tokenizer_files,
+                self.pooling,
+                settings,
+                self._prompts,
+                self.dtype,
+                runs_own_code,
+            ]
+        )
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
@@ -191,8 +206,10 @@ class TransformersEncoder(NeuralEncoder):
     @property
     def pooling(self) -> Pooling:
         """What was asked for; else the last token of a decoder, which alone has seen all others, and else the mean."""
-        asked: Pooling | None = self.given.get("pooling")
-        return asked or ("last" if self.kind == "decoder" else "mean")
+        pooling: Pooling = "last" if self.kind == "decoder" else "mean"
+        if "pooling" in self.given:
+            pooling = self.given["pooling"]
+        return pooling
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
@@ -216,13 +233,13 @@ class TransformersEncoder(NeuralEncoder):
     def _size(self) -> int:
         return 0 if self.device == AUTO_MAP else weights(self.folder, self.dtype, self._left_out)
 
-    def _model(self, device: str) -> PooledModel:
+    def load(self, device: str) -> PooledModel:
+        """Load the model onto a device."""
         model = load_model(self._loading, device)
-        given, limit = self.given, self.card.max_tokens
+        limit = self.card.max_tokens
         check_limit(limit, self._tokenizer)
-        return PooledModel(
-            model, self._tokenizer, self.pooling, given.get("layer", -1), given.get("template", ""), limit
-        )
+        layer, template = self.given.get("layer", -1), self.given.get("template", "")
+        return PooledModel(model, self._tokenizer, self.pooling, layer, template, limit)
 
     def _runner(self, model: PooledModel, options: RunnerOptions) -> hf_runner.PooledRunner:
         return hf_runner.PooledRunner(model, options, decoder=self.kind == "decoder")
@@ -236,26 +253,28 @@ class TransformersEncoder(NeuralEncoder):
         return load_tokenizer(self._loading)
 
     def _assumed(self) -> list[str]:
-        """Say what was assumed, and what is not done."""
-        found = []
+        """Return warnings of what is assumed, and of what is not done."""
+        warnings = []
         if "pooling" not in self.given:
-            found.append(f"pooling={self.pooling} is assumed, since it is {_SAID[self.kind]}")
+            warnings.append(f"pooling={self.pooling} is assumed, since it is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
-            found.append("the first token of a decoder sees no other: pooling=cls says little of a text")
+            warnings.append("the first token of a decoder sees no other: pooling=cls says little of a text")
         if special(self.tokens, "pad_token") is None and special(self.tokens, "eos_token") is not None:
-            found.append("its tokenizer has no padding token: the end token fills batches up, unseen by the attention")
+            warnings.append(
+                "its tokenizer has no padding token: the end token fills batches up, unseen by the attention"
+            )
         if (self.found.folder / "modules.json").is_file():
-            found.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
+            warnings.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
         trusted = self.runtime.trust_remote_code
         if self._own_code and not trusted:
-            found.append("it has code of its own, which is not run without --trust-remote-code")
+            warnings.append("it has code of its own, which is not run without --trust-remote-code")
         if trusted and self.tokens != self.folder and own_code_of(self.tokens):
-            found.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
+            warnings.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
         if any("--" in name for name in self._own_code):
-            found.append("its code lies in another repository and is no part of its fingerprint")
+            warnings.append("its code lies in another repository and is no part of its fingerprint")
         if self.device == AUTO_MAP:
-            found.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")
-        return found
+            warnings.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")
+        return warnings
 
 
 _SAID: Mapping[Kind, str] = {

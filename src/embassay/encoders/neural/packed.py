@@ -11,7 +11,7 @@ some processors. So a text has the same vector in every batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -61,45 +61,51 @@ class PackedBert:
         import torch
 
         lengths = [len(text) for text in ids]
-        groups = [(length, len(list(same))) for length, same in groupby(lengths)]
-        kinds, back = self._embedded(ids, lengths)
-        x = kinds[back]
+        kinds, kind_of_token = self._embedded(ids, lengths)
+        x = kinds[kind_of_token]
+        # Equal tokens at equal positions are still the same before the first attention: projected once.
+        qkv = torch.index_select(self._layers[0].project(kinds), 0, kind_of_token)
         for number, layer in enumerate(self._layers):
-            # Equal tokens at equal positions are still the same before the first attention: projected once.
-            qkv = layer.project(x) if number else torch.index_select(layer.project(kinds), 0, back)
-            x = layer(x, self._attention(qkv, groups))
+            if number > 0:
+                qkv = layer.project(x)
+            x = layer(x, self._attention(qkv, lengths))
         return tuple(x.split(lengths))
 
     def _embedded(self, ids: Sequence[np.ndarray], lengths: Sequence[int]) -> tuple[Any, Any]:
-        """Return the (kinds, d) embeddings of each token at each position, and which of them each token has.
+        """Return the (kinds, d) embeddings of each token at each position, and the kind of each token.
 
-        Texts have many in common; until the first attention they need to be looked at only once.
+        Texts have many kinds in common; until the first attention each needs to be computed only once.
         """
         import torch
 
         tokens = np.concatenate(ids).astype(np.int64)
         positions = np.concatenate([np.arange(n, dtype=np.int64) for n in lengths]) + self._first
-        longest = int(positions.max(initial=0)) + 1
-        kinds, back = np.unique(tokens * longest + positions, return_inverse=True)
-        token, position, place = map(torch.from_numpy, (*np.divmod(kinds, longest), back))
-        e = self._embeddings
-        x = e.word_embeddings(token) + e.position_embeddings(position) + e.token_type_embeddings.weight[0]
-        return e.LayerNorm(x), place
+        # One number for each pair of a token and a position.
+        stride = int(positions.max(initial=0)) + 1
+        kinds, kind_of_token = np.unique(tokens * stride + positions, return_inverse=True)
+        token, position = np.divmod(kinds, stride)
+        layers = self._embeddings
+        x = layers.word_embeddings(torch.from_numpy(token))
+        x = x + layers.position_embeddings(torch.from_numpy(position)) + layers.token_type_embeddings.weight[0]
+        return layers.LayerNorm(x), torch.from_numpy(kind_of_token)
 
-    def _attention(self, qkv: Any, groups: Sequence[tuple[int, int]]) -> Any:
+    def _attention(self, qkv: Any, lengths: Sequence[int]) -> Any:
         """Return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
         import torch
 
         out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
-        for rows, length, number in _spans(groups):
-            shape = (number, length, 3, self._heads, -1)
-            q, k, v = qkv[rows].view(shape).permute(2, 0, 3, 1, 4)
-            into = out[rows].view(number, length, self._heads, -1).transpose(1, 2)
+        start = 0
+        for length, same in groupby(lengths):
+            count = len(list(same))
+            rows = slice(start, start + length * count)
+            start = rows.stop
+            q, k, v = qkv[rows].view(count, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
+            attended = out[rows].view(count, length, self._heads, -1).transpose(1, 2)
             if length > SHORT:
-                into.copy_(torch.nn.functional.scaled_dot_product_attention(q, k, v))
-                continue
-            weights = _product(q, k.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5).softmax(-1)
-            _product(weights, v, into)
+                attended.copy_(torch.nn.functional.scaled_dot_product_attention(q, k, v))
+            else:
+                scores = _product(q, k.transpose(-1, -2)).mul_(q.shape[-1] ** -0.5)
+                _product(scores.softmax(-1), v, attended)
         return out
 
 
@@ -107,29 +113,31 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     """Return a @ b of many small matrices; of float32 by numpy, which copies no matrix that lies in a larger one."""
     import torch
 
-    if a.dtype != torch.float32:
-        return torch.matmul(a, b) if out is None else out.copy_(torch.matmul(a, b))
-    found = np.matmul(a.numpy(), b.numpy(), out=None if out is None else out.numpy())
-    return torch.from_numpy(found)
+    if a.dtype == torch.float32:
+        return torch.from_numpy(np.matmul(a.numpy(), b.numpy(), out=None if out is None else out.numpy()))
+    product = torch.matmul(a, b)
+    return product if out is None else out.copy_(product)
 
 
 class _Layer:
     """One layer: attention, then a feed-forward network, each added to its input and normalised."""
 
     def __init__(self, layer: Any):
-        attention, output = layer.attention.self, layer.attention.output
+        attention = layer.attention.self
         self._qkv = _Linear(attention.query, attention.key, attention.value)
-        self._out, self._after_attention = _Linear(output.dense), output.LayerNorm
-        self._wide, self._narrow = _Linear(layer.intermediate.dense), _Linear(layer.output.dense)
-        self._after = layer.output.LayerNorm
+        self._attention_output = _Linear(layer.attention.output.dense)
+        self._attention_norm = layer.attention.output.LayerNorm
+        self._intermediate = _Linear(layer.intermediate.dense)
+        self._output = _Linear(layer.output.dense)
+        self._output_norm = layer.output.LayerNorm
 
     def project(self, x: Any) -> Any:
         """Return the (tokens, 3d) queries, keys and values."""
         return self._qkv(x)
 
     def __call__(self, x: Any, attended: Any) -> Any:
-        x = self._after_attention(self._out.added(attended, x))
-        return self._after(self._narrow.added(self._wide.activated(x), x))
+        x = self._attention_norm(self._attention_output.added(attended, x))
+        return self._output_norm(self._output.added(self._intermediate.activated(x), x))
 
 
 class _Linear:
@@ -159,10 +167,3 @@ class _Linear:
     def added(self, x: Any, other: Any) -> Any:
         """Return the layer of x, and ``other`` added to it."""
         return self._run.binary(x, other, self._weight, self._bias, "add")
-
-
-def _spans(groups: Sequence[tuple[int, int]]) -> Iterator[tuple[slice, int, int]]:
-    start = 0
-    for length, number in groups:
-        yield slice(start, start + length * number), length, number
-        start += length * number

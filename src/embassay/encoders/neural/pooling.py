@@ -32,20 +32,18 @@ def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bo
     """
     import torch
 
-    states, own = states.float(), mask.bool()
+    states = states.float()
+    mask = mask.bool()
     if pooling == "mean":
-        total = torch.where(own[..., None], states, 0.0).sum(dim=1)
-        return total / own.sum(dim=1, keepdim=True)
+        total = torch.where(mask[..., None], states, 0.0).sum(dim=1)
+        return total / mask.sum(dim=1, keepdim=True)
     if pooling == "max":
-        return torch.where(own[..., None], states, -torch.inf).amax(dim=1)
-    at = own if pooling != "mask" else marked.bool() & own
-    places = _first(at) if pooling == "cls" or (pooling == "mask" and first) else _last(at)
+        return torch.where(mask[..., None], states, -torch.inf).amax(dim=1)
+    candidates = mask
+    if pooling == "mask":
+        candidates = marked.bool() & mask
+    if pooling == "cls" or (pooling == "mask" and first):
+        places = candidates.int().argmax(dim=1)
+    else:
+        places = candidates.shape[1] - 1 - candidates.flip(1).int().argmax(dim=1)
     return states[torch.arange(len(states), device=states.device), places]
-
-
-def _first(at: Any) -> Any:
-    return at.int().argmax(dim=1)
-
-
-def _last(at: Any) -> Any:
-    return at.shape[1] - 1 - at.flip(1).int().argmax(dim=1)

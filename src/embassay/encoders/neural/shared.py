@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.checks import check_whole
-from embassay.encoders.neural.batching import run
+from embassay.encoders.neural.batching import encode_distinct, run
 from embassay.encoders.neural.locations import Found
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.encoders.neural.runner import Runner, RunnerOptions
@@ -92,13 +92,7 @@ class NeuralEncoder(ABC):
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
         if not texts:
             return np.zeros((0, self.given.get("dim") or 1), dtype=np.float32)
-        row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        batches = list(self.batches(list(row), role))
-        dim = batches[0][1].shape[1]
-        matrix = np.empty((len(row), dim), dtype=np.float32)
-        for places, rows in batches:
-            matrix[places] = rows
-        return matrix[[row[text] for text in texts]]
+        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
@@ -147,7 +141,7 @@ class NeuralEncoder(ABC):
         """The prompt of each role; empty where it has none."""
 
     @abstractmethod
-    def _model(self, device: str) -> Any:
+    def load(self, device: str) -> Any:
         """Load the model onto a device."""
 
     @abstractmethod
@@ -173,7 +167,7 @@ class NeuralEncoder(ABC):
         """The model on each device, ready to run."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
-        runners = [self._ready(self._model(device), self.runtime.backend) for device in devices]
+        runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]
         routes = {runner.route for runner in runners}
         if len(routes) == 1:
             return runners

@@ -132,13 +132,15 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if any("--" in name for name in own_code(self.found.folder)):
             warnings.append("its code lies in another repository and is no part of its fingerprint")
         warnings += self._prompt_warnings() + self._size_warnings()
-        if (left_out := overlooked(self._config.get("prompts") or {})) and "document_prompt" not in self.given:
+        prompt_name = overlooked(self._config.get("prompts") or {})
+        if prompt_name and "document_prompt" not in self.given:
             warnings.append(
-                f"its prompt for documents is called {left_out!r}: it is put in here, and left out by encode_document "
-                "of sentence-transformers"
+                f"its prompt for documents is called {prompt_name!r}: it is put in here, and left out by "
+                "encode_document of sentence-transformers"
             )
-        if (own := self._own_similarity) not in ("cosine", "dot") and "similarity" not in self.given:
-            warnings.append(f"it compares by {own}, which is not had here: cosine is used")
+        model_similarity = self._model_similarity
+        if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
+            warnings.append(f"it compares by {model_similarity}, which is not had here: cosine is used")
         return Card(
             spec,
             revision=self.found.revision,
@@ -146,7 +148,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity") or ("dot" if self._own_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity") or ("dot" if model_similarity == "dot" else "cosine"),
         )
 
     @cached_property
@@ -154,10 +156,11 @@ class SentenceTransformersEncoder(NeuralEncoder):
         """A hash of every file of the model and of what changes its vectors: prompts, length, dimension, type."""
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
-        settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length")}
-        settings |= {"kept as": self.given["vectors"]} if "vectors" in self.given else {}
-        code = bool(self.runtime.trust_remote_code and own_code(folder))
-        return content_hash(["st", files, self._prompts, settings, self.dtype, code])
+        settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length")}
+        if "vectors" in self.given:
+            settings["kept as"] = self.given["vectors"]
+        runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
+        return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
@@ -172,8 +175,8 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        own = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in own.items()}
+        configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
+        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in configured.items()}
 
     @property
     def _config(self) -> Mapping[str, Any]:
@@ -181,20 +184,20 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return read_json(self.found.folder / CONFIG)
 
     @property
-    def _own_similarity(self) -> str:
+    def _model_similarity(self) -> str:
         """What the model's configuration says that it compares by; cosine where it says nothing."""
         return str(self._config.get("similarity_fn_name") or "cosine")
 
     @property
     def _max_tokens(self) -> int | None:
-        place = modules(self.found.folder)[0][1]
-        config, asked = read_json(place / "config.json"), self.given.get("max_length")
-        own = read_json(place / "sentence_bert_config.json").get("max_seq_length")
-        if not own:
-            own = limit_of(config, place, None)
+        folder = modules(self.found.folder)[0][1]
+        config = read_json(folder / "config.json")
+        limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+        if not limit:
+            limit = limit_of(config, folder, None)
         elif config.get("model_type") in LOOKED_UP:
-            own = min(own, positions_of(config) or own)
-        return min(asked, own) if asked and own else asked or own
+            limit = min(limit, positions_of(config) or limit)
+        return min([n for n in (self.given.get("max_length"), limit) if n], default=None)
 
     @property
     def _routes(self) -> Sequence[str]:
@@ -203,7 +206,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _runner(self, model: Any, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options)
 
-    def _model(self, device: str) -> Any:
+    def load(self, device: str) -> Any:
         """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
         from transformers import PreTrainedModel
@@ -218,7 +221,8 @@ class SentenceTransformersEncoder(NeuralEncoder):
                     model_kwargs={"dtype": self.dtype},
                     local_files_only=True,
                 )
-            if (limit := self._max_tokens) and limit != model.max_seq_length:
+            limit = self._max_tokens
+            if limit and limit != model.max_seq_length:
                 model.max_seq_length = limit
         except Exception as error:
             raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
@@ -231,14 +235,14 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        places = (self.found.folder, modules(self.found.folder)[0][1])
-        path = next((at / "tokenizer.json" for at in places if (at / "tokenizer.json").is_file()), None)
-        if path is None:
-            raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
-        tokenizer = Tokenizer.from_file(str(path))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+        for folder in (self.found.folder, modules(self.found.folder)[0][1]):
+            path = folder / "tokenizer.json"
+            if path.is_file():
+                tokenizer = Tokenizer.from_file(str(path))
+                tokenizer.no_truncation()
+                tokenizer.no_padding()
+                return tokenizer
+        raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
 
 
 def has_known_content(model: Any) -> bool:
@@ -249,9 +253,10 @@ def has_known_content(model: Any) -> bool:
     """
     if type(model).__name__ != "SentenceTransformer" or _library(model) != "sentence_transformers":
         return False
+    if model.get_backend() != "torch" or not hasattr(_tokens_of(model), "to_str"):
+        return False
     libraries = {_library(module) for module in model.modules()}
-    readable = model.get_backend() == "torch" and hasattr(_tokens_of(model), "to_str")
-    return readable and libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
+    return libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
 
 
 def hash_content(model: Any) -> str:
