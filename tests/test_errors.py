@@ -17,7 +17,11 @@ from embassay.errors import (
     one_line,
     say,
 )
-from embassay.store.runs import RunFolder
+from embassay.result import Result
+from embassay.run.execute import Outcome
+from embassay.run.plan import Plan
+from embassay.run.record import finished_record
+from embassay.run.request import RunRequest
 
 
 @pytest.mark.parametrize(
@@ -69,15 +73,14 @@ def test_what_the_command_prints_is_one_line(capsys):
     assert len(message) <= LONGEST
 
 
-def test_what_goes_into_the_record_is_one_line(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.write_record({"key": "k", "notes": ["one\ntwo" * 900]})
-    record = folder.record()
+def test_what_goes_into_the_record_is_one_line():
+    plan = Plan(RunRequest(), (), (), notes=("one\ntwo" * 900,))
+    record = finished_record({}, plan, Outcome(Result(0, 1), (), ()), 1.0)
     assert [len(note) <= LONGEST and note.isprintable() for note in record["notes"]] == [True]
 
 
 def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
-    code = "import sys; from embassay.run.session import say; say('half \\ud800, all é')"
+    code = "import sys; from embassay.errors import say; say('half \\ud800, all é')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr
 

@@ -47,16 +47,16 @@ def assay(
     Parameters
     ----------
     encoders
-        Specs, or objects that follow :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; one may
-        stand alone. The default encoder if empty. Each that is left out is named in a warning.
+        Specs, or objects that follow :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; a single
+        one need not be in a list. The default encoder if empty. Each that is left out is named in a warning.
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in ones if empty.
     diagnostics
-        Names, with options; all that fit if empty.
+        Names, with options; all that fit the corpora if empty.
     seed, resamples
-        Of every random draw, and how many resamples a bootstrap takes.
+        The seed of every random draw, and the number of bootstrap resamples.
     limit
-        Keep so many whole units of each corpus, drawn by the seed.
+        Keep at most this many randomly chosen units of each corpus, each whole.
     reference
         Label of the encoder that each other one is compared with; the first one by default.
     baselines
@@ -76,6 +76,7 @@ def assay(
         If everything fails. Where only some encoders or diagnostics fail, each is named in a warning and in
         ``result.failures``, and the others are in the result.
     """
+    # Given out at the end, so that each warning points at the line of the caller.
     messages: list[str] = []
     request = RunRequest(
         encoders,

@@ -95,11 +95,13 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        shown = ", ".join(known[:LISTED]) + (f" and {len(known) - LISTED} more" if len(known) > LISTED else "")
+        listed = ", ".join(known[:LISTED]) or "none"
+        if len(known) > LISTED:
+            listed += f" and {len(known) - LISTED} more"
         self.nearest = nearest(name, known)
         guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
-        tail = f" {hint}" if hint else ""
-        super().__init__(f"unknown {kind} {name!r}{guess} Known: {shown or 'none'}.{tail}")
+        message = f"unknown {kind} {name!r}{guess} Known: {listed}."
+        super().__init__(f"{message} {hint}" if hint else message)
 
 
 class MissingExtraError(InputError):
@@ -141,12 +143,15 @@ class EndpointError(EncoderError):
     def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
         self.host, self.problem, self.status, self.said = host, problem, status, said
         answered = f"{host} answered {status}" if status else host
-        super().__init__(f"{answered}: {problem}" + (f"; it says: {said}" if said else ""))
+        message = f"{answered}: {problem}"
+        super().__init__(f"{message}; it says: {said}" if said else message)
 
     def after(self, attempts: int) -> EndpointError:
         """Return the same, with the number of attempts that were made."""
-        tried = f"{self.problem} (tried {attempts} times)" if attempts > 1 else self.problem
-        return type(self)(self.host, tried, self.status, self.said)
+        problem = self.problem
+        if attempts > 1:
+            problem += f" (tried {attempts} times)"
+        return type(self)(self.host, problem, self.status, self.said)
 
 
 def reason_of(error: BaseException) -> str:
@@ -157,8 +162,8 @@ def reason_of(error: BaseException) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like ``name``, or None when none is close."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
 
 
 def quoted(value: object) -> str:

@@ -148,12 +148,16 @@ class Folder:
 
     def options(self, name: str) -> tuple[str, ...]:
         """Return a plug-in's options as ``name`` or ``name=default``; its module is imported for that."""
-        own = name in self.own_names()
-        module = self._import_own(name) if own else self.module(name)
+        # Of ours also those whose extra is not installed.
+        module = self._import_own(name) if name in self.own_names() else self.module(name)
+        options = []
         with self.guarded(name):
-            parameters = inspect.signature(getattr(module, self.function)).parameters.values()
-            options = [p for p in parameters if p.kind is p.KEYWORD_ONLY and not inspect.isfunction(p.default)]
-            return tuple(p.name if p.default is None or p.default == "" else f"{p.name}={p.default}" for p in options)
+            for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
+                if parameter.kind is not parameter.KEYWORD_ONLY or inspect.isfunction(parameter.default):
+                    continue
+                has_default = parameter.default is not None and parameter.default != ""
+                options.append(f"{parameter.name}={parameter.default}" if has_default else parameter.name)
+        return tuple(options)
 
     def _own_files(self) -> dict[str, Path]:
         """Return the files of our own plug-ins by name."""
@@ -209,17 +213,20 @@ def source_hash(module: str) -> str:
     spec = next((s for name in outer if (s := importlib.util.find_spec(name)) and s.origin), None)
     if spec is None or spec.origin is None:
         return ""
-    own = Path(spec.origin)
-    folder = own.parent
-    files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [own]
-    try:
-        contents = [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in files if path.suffix == ".py"]
-    except OSError:
-        return ""
-    if not contents:
+    origin = Path(spec.origin)
+    folder = origin.parent
+    files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [origin]
+    files = [path for path in files if path.suffix == ".py"]
+    if not files:
         return ""
     total = hashlib.sha256()
-    for place, content in contents:
+    for path in files:
+        place = path.relative_to(folder).as_posix()
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return ""
+        # With both lengths, no other division of the same bytes has the same hash.
         total.update(f"{len(place)}:{place}{len(content)}:".encode("utf-8", "surrogatepass") + content)
     return total.hexdigest()[:16]
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -100,9 +99,10 @@ class Corpus(Generic[S]):
     @cached_property
     def fingerprint(self) -> str:
         """16 hexadecimal digits of the content: shape, samples and documents, not the name."""
-        documents = [[d.id, *d.passages] for d in self.documents]
-        samples = [[s.id, s.unit, *s.texts(), vars(s)] for s in self.samples]
-        return content_hash([self.shape, samples, *([documents] if documents else [])])
+        content = [self.shape, [[sample.id, sample.unit, *sample.texts(), vars(sample)] for sample in self.samples]]
+        if self.documents:
+            content.append([[document.id, *document.passages] for document in self.documents])
+        return content_hash(content)
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -127,13 +127,18 @@ class Corpus(Generic[S]):
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
-        passages: Iterable[Text] = (("document", p) for document in self.documents for p in document.passages)
-        return tuple(dict.fromkeys(chain((text for sample in self.samples for text in sample.texts()), passages)))
+        texts: dict[Text, None] = {}
+        for sample in self.samples:
+            texts.update(dict.fromkeys(sample.texts()))
+        for document in self.documents:
+            texts.update(dict.fromkeys(("document", passage) for passage in document.passages))
+        return tuple(texts)
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
-        texts = (text for document in self.documents for text in document.passages)
-        return tuple(dict.fromkeys(texts if self.documents else (text for _, text in self.texts())))
+        if not self.documents:
+            return tuple(dict.fromkeys(text for _, text in self.texts()))
+        return tuple(dict.fromkeys(passage for document in self.documents for passage in document.passages))
 
     def passage(self, reference: str) -> str:
         """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
@@ -163,9 +168,14 @@ class Corpus(Generic[S]):
         of that group (``others``).
         """
         sample = self._sample_by_id[item]
+        shown = dict(sample.fields())
         right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
-        more = {"right": right, "others": self._others(sample) if isinstance(sample, Grouped) else []}
-        return {**sample.fields(), **{name: " / ".join(map(_begun, texts)) for name, texts in more.items() if texts}}
+        if right:
+            shown["right"] = " / ".join(map(_begun, right))
+        others = self._others(sample) if isinstance(sample, Grouped) else []
+        if others:
+            shown["others"] = " / ".join(map(_begun, others))
+        return shown
 
     def _others(self, sample: Grouped) -> list[str]:
         """Return the other sentences of a sentence's group, some of many."""
@@ -419,13 +429,15 @@ class ItemScores:
         more
             Anything else that it depends on, by name.
         """
-        o = self.origin
-        version = f"@{o.version}" if o.version else ""
-        options = f"({o.options})" if o.options else ""
+        origin = self.origin
+        diagnostic = origin.diagnostic
+        if origin.version:
+            diagnostic += f"@{origin.version}"
+        if origin.options:
+            diagnostic += f"({origin.options})"
         parts = {
-            "": f"{o.diagnostic}{version}{options}",
-            "corpus": f"{o.corpus}@{o.corpus_fingerprint}",
-            "encoder": f"{o.encoder}@{o.encoder_fingerprint}",
+            "corpus": f"{origin.corpus}@{origin.corpus_fingerprint}",
+            "encoder": f"{origin.encoder}@{origin.encoder_fingerprint}",
             "measure": measure or self.measure,
             "scores": self.digest,
             **more,
@@ -433,7 +445,7 @@ class ItemScores:
             "resamples": draws.resamples,
             "version": __version__,
         }
-        return "|".join(f"{name}:{part}".lstrip(":") for name, part in parts.items())
+        return "|".join([diagnostic, *(f"{name}:{part}" for name, part in parts.items())])
 
     def part(self, *names: str) -> ItemScores:
         """Return the same with some of the values only: what a figure is made of, and what its signature hashes."""

@@ -155,7 +155,8 @@ def with_narrow_indices(rows: Any) -> Any:
     largest = max(rows.nnz, *rows.shape)
     if largest > np.iinfo(np.int32).max:
         return rows
-    indices, starts = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    indices = rows.indices.astype(np.int32, copy=False)
+    starts = rows.indptr.astype(np.int32, copy=False)
     return csr_array((rows.data, indices, starts), shape=rows.shape)
 
 

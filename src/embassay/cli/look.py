@@ -11,9 +11,9 @@ from rich.text import Text as RichText
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
 from embassay.run.candidates import Entry
-from embassay.run.plan import load_given_corpora, prepare
+from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
-from embassay.samples.base import Text
+from embassay.samples.base import Role, Text
 from embassay.store.cache import VectorCache
 from embassay.types import SHOWN, Audit, Corpus, Encoder
 
@@ -51,30 +51,35 @@ def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
 
 def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     audit = corpus.audit()
+    version = f", version {corpus.version}" if corpus.version else ""
+    documents = f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""
+    source = f"; {corpus.source}" if corpus.source else ""
+    units = f"independent units {audit.units:,}{_worth(audit)}"
     lines = [
-        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
-        + (f", version {corpus.version}" if corpus.version else ""),
-        f"  items {audit.items:,}, independent units {audit.units:,}{_worth(audit)}, "
-        f"rows that repeat another {audit.duplicates:,}",
-        f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
-        + (f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""),
-        f"  licence {corpus.licence}" + (f"; {corpus.source}" if corpus.source else ""),
+        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}{version}",
+        f"  items {audit.items:,}, {units}, rows that repeat another {audit.duplicates:,}",
+        f"  texts {audit.texts:,}, distinct {audit.distinct:,}{documents}",
+        f"  licence {corpus.licence}{source}",
         f"  fingerprint {corpus.fingerprint}",
-        *([f"  filtered with {', '.join(corpus.filtered_with)}"] if corpus.filtered_with else []),
-        *(f"  {note}" for note in corpus.notes),
     ]
+    if corpus.filtered_with:
+        lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
+    lines += [f"  {note}" for note in corpus.notes]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
-        own, shown = sample.fields(), corpus.shown(sample.id)
-        fields = {name: _begun(text) if own.get(name) == text else text for name, text in shown.items()}
+        own_fields = sample.fields()
+        fields = corpus.shown(sample.id)
         width = max(11, *map(len, fields))
-        lines += [f"    {name:<{width}} {text}" for name, text in fields.items()]
+        for name, text in fields.items():
+            # The texts that ``shown`` adds to a sample's own are cut there.
+            shown = _begun(text) if own_fields.get(name) == text else text
+            lines.append(f"    {name:<{width}} {shown}")
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
 
 
 def _begun(text: str) -> str:
-    """Return how a sample's own text begins; the texts that ``shown`` adds to it are cut there."""
+    """Return how a text begins."""
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
@@ -86,62 +91,76 @@ def _worth(audit: Audit) -> str:
 
 def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
     encoder, card = entry.encoder, entry.encoder.card
-    texts = tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
-    parts = [f"{len(texts):,} distinct texts to encode"]
-    todo = _open(encoder, texts, cache)
-    if todo is not None:
+    texts = distinct_texts(corpora)
+    to_encode = _not_cached(encoder, texts, cache)
+    if to_encode is None:
+        parts = [f"{len(texts):,} distinct texts to encode"]
+        to_encode = texts
+    else:
         unchanged = " if the model has not changed" if card.remote else ""
-        parts[0] += f", {len(texts) - len(todo):,} of them cached{unchanged}"
-    todo = texts if todo is None else todo
-    parts += _estimate(encoder, todo) if card.remote else _tokens(encoder, texts)
-    console.print(RichText(f"{entry.label}: {'; '.join(parts)}"), soft_wrap=True)
-    for role, prompt in card.prompts.items():
-        console.print(RichText(f"  prompt before each {role}: {prompt!r}"), soft_wrap=True)
-    for warning in card.warnings:
-        console.print(RichText(f"  {warning}"), soft_wrap=True)
+        cached = f"{len(texts) - len(to_encode):,} of them cached{unchanged}"
+        parts = [f"{len(texts):,} distinct texts to encode, {cached}"]
+    parts += _estimate(encoder, to_encode) if card.remote else _tokens(encoder, texts)
+    lines = [f"{entry.label}: {'; '.join(parts)}"]
+    lines += [f"  prompt before each {role}: {prompt!r}" for role, prompt in card.prompts.items()]
+    lines += [f"  {warning}" for warning in card.warnings]
+    for line in lines:
+        console.print(RichText(line), soft_wrap=True)
 
 
-def _open(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
+def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
     """Return the texts that are not in the cache, None where that is not known: a service is not asked for it."""
     card = encoder.card
     if cache is None or not card.cached or card.fitted:
         return None
-    known: str | None = getattr(encoder, "known_fingerprint", None) if card.remote else encoder.fingerprint
-    return cache.missing(known, texts) if known else None
+    fingerprint: str | None = getattr(encoder, "known_fingerprint", None) if card.remote else encoder.fingerprint
+    return cache.missing(fingerprint, texts) if fingerprint else None
+
+
+def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
+    """Return the texts of each role."""
+    by_role: dict[Role, list[str]] = {}
+    for role, text in texts:
+        by_role.setdefault(role, []).append(text)
+    return by_role
 
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
-    """Say what a service will be sent and what that costs, as far as that can be told without asking it."""
-    by_role = {role: [text for r, text in texts if r == role] for role in dict.fromkeys(r for r, _ in texts)}
-    found = [encoder.estimate(some, role) for role, some in by_role.items()]
-    costs = [cost for _, cost in found if cost is not None]
+    """Say what a service will be sent and what that costs, as far as it can be estimated without asking it."""
     price, limit = encoder.card.price, encoder.card.max_tokens
-    total = sum(n for n, _ in found)
-    lines = [f"about {total:,} tokens to send"]
-    lines.append(f"about {sum(costs):,.4g} at {price:g} a million" if price is not None else "the cost with price=")
-    if beyond := encoder.beyond_budget(total):
-        lines.append(beyond)
+    tokens, cost, long = 0, 0.0, 0
+    for role, of_role in _by_role(texts).items():
+        tokens_of_role, cost_of_role = encoder.estimate(of_role, role)
+        tokens += tokens_of_role
+        cost += cost_of_role or 0.0
+        if limit:
+            long += int((encoder.estimate_tokens(of_role, role) > limit).sum())
+    parts = [f"about {tokens:,} tokens to send"]
+    parts.append("the cost with price=" if price is None else f"about {cost:,.4g} at {price:g} a million")
+    if beyond := encoder.beyond_budget(tokens):
+        parts.append(beyond)
     if limit:
-        long = sum(int((encoder.estimate_tokens(some, role) > limit).sum()) for role, some in by_role.items())
-        lines.append(f"about {long:,} texts longer than its {limit} tokens")
-    return lines
+        parts.append(f"about {long:,} texts longer than its {limit} tokens")
+    return parts
 
 
 def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
-    count: Any = getattr(encoder, "count_tokens", None)
-    if count is None:
+    """Say how many tokens an encoder on this machine will read, and how many texts it will cut."""
+    if not hasattr(encoder, "count_tokens"):
         return []
-    by_role = {role: [text for r, text in texts if r == role] for role in dict.fromkeys(r for r, _ in texts)}
+    lengths: list[tuple[int, str]] = []
     try:
-        tokens = [
-            (int(n), text) for role, own in by_role.items() for n, text in zip(count(own, role), own, strict=True)
-        ]
+        for role, of_role in _by_role(texts).items():
+            lengths += zip(map(int, encoder.count_tokens(of_role, role)), of_role, strict=True)
     except EncoderError as error:
         return [str(error)]
-    limit, total = encoder.card.max_tokens, f"{sum(n for n, _ in tokens):,} tokens"
+    total = f"{sum(tokens for tokens, _ in lengths):,} tokens"
+    limit = encoder.card.max_tokens
     if not limit:
         return [total, "no length limit"]
-    cut = [(n, text) for n, text in tokens if n > limit]
-    most, longest = max(cut, default=(0, ""))
-    which = f", the longest of {most:,}: {longest[:BEGINNING]!r}…" if cut else ""
+    cut = [(tokens, text) for tokens, text in lengths if tokens > limit]
+    which = ""
+    if cut:
+        most, longest = max(cut)
+        which = f", the longest of {most:,}: {longest[:BEGINNING]!r}…"
     return [total, f"{len(cut):,} texts longer than its {limit} tokens{which}"]

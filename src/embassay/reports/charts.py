@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from embassay.layout import (
     Column,
     CountBars,
     Curves,
+    Format,
     GroupedBars,
     Histograms,
     IntervalChart,
@@ -17,48 +18,47 @@ from embassay.layout import (
     SizeChart,
 )
 from embassay.reports.tables import Scope
+from embassay.result import Row
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
+RANGE = ("value", "low", "high")
+"""The fields of a figure with its interval."""
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
 """Colours of lines that are told apart by name."""
 LINE = 34
 """Height of one encoder's line, in pixels."""
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
+"""Patterns of lines: the first is unbroken."""
+Spec = dict[str, Any]
+"""A Vega-Lite specification."""
 
 
-def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
+def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
     import altair as alt
 
-    rows = [scope.figure(e, part.column) for e in scope.encoders]
-    values = [
-        {
-            "encoder": r.encoder,
-            "value": r.value,
-            "low": r.low,
-            "high": r.high,
-            "baseline": scope.baseline(r.encoder),
-        }
-        for r in rows
-        if r is not None and r.value is not None
-    ]
+    values = []
+    for encoder in scope.encoders:
+        row = scope.figure(encoder, part.column)
+        if row is not None and row.value is not None:
+            values.append({**_figure(row), "baseline": scope.baseline(encoder)})
     if not values:
         return None
-    base = alt.Chart(alt.Data(values=values)).encode(y=_encoders(alt, scope))
-    style, fine = (".2f", ".3f") if part.column.format == "number" else (".0%", ".1%")
-    x = alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=style), scale=_domain(alt, part, values))
+    axis_format, fine_format = _formats(part.column.format)
+    is_share = part.column.format == "percent" and all(value["value"] >= 0 for value in values)
+    scale = alt.Scale(domain=[0, 1]) if is_share else alt.Scale(zero=False)
+    colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
+    base = alt.Chart(alt.Data(values=values)).encode(y=_encoder_axis(alt, scope))
+    layers = []
+    if any(value["low"] is not None for value in values):
+        layers.append(base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", color=colour))
     dots = base.mark_circle(size=90, opacity=1).encode(
-        x=x,
-        color=alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE)),
-        tooltip=[
-            alt.Tooltip("encoder:N"),
-            *(alt.Tooltip(f"{name}:Q", format=fine) for name in ("value", "low", "high")),
-        ],
+        x=alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=axis_format), scale=scale),
+        color=colour,
+        tooltip=[alt.Tooltip("encoder:N"), *_range_tooltips(alt, fine_format)],
     )
-    layers = [dots]
-    if any(v["low"] is not None for v in values):
-        colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
-        layers.insert(0, base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", color=colour))
+    layers.append(dots)
     if part.chance is not None:
         chance = alt.Chart(alt.Data(values=[{"chance": part.chance}]))
         layers.append(chance.mark_rule(strokeDash=[4, 4], color=VERMILION).encode(x="chance:Q"))
@@ -67,41 +67,32 @@ def interval_chart(scope: Scope, part: IntervalChart) -> dict[str, Any] | None:
     return _finished(alt.layer(*layers), part.title, LINE * len(values))
 
 
-def share_bars(scope: Scope, part: ShareBars) -> dict[str, Any] | None:
+def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     """Draw one bar for each encoder, divided among the parts."""
     import altair as alt
 
-    found = [
-        (place, label, scope.figure(encoder, Column("", part.quantity, subset)))
-        for encoder in scope.encoders
-        for place, (subset, label) in enumerate(part.parts)
-    ]
-    values = [
-        {"encoder": r.encoder, "part": label, "order": place, "value": r.value}
-        for place, label, r in found
-        if r is not None and r.value is not None
-    ]
+    values = []
+    for encoder in scope.encoders:
+        for place, (subset, label) in enumerate(part.parts):
+            row = scope.figure(encoder, Column("", part.quantity, subset))
+            if row is not None and row.value is not None:
+                values.append({"encoder": encoder, "part": label, "order": place, "value": row.value})
     if not values:
         return None
     labels = [label for _, label in part.parts]
+    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=400)
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_bar()
         .encode(
-            y=_encoders(alt, scope),
+            y=_encoder_axis(alt, scope),
             x=alt.X(
                 "value:Q",
                 title="share of items",
                 axis=alt.Axis(format=".0%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            color=alt.Color(
-                "part:N",
-                title=None,
-                sort=labels,
-                scale=alt.Scale(domain=labels, range=list(PARTS[: len(labels)])),
-                legend=alt.Legend(orient="bottom", direction="vertical", labelLimit=400),
-            ),
+            color=_colours(alt, "part:N", labels, PARTS, legend),
             order="order:Q",
             tooltip=["encoder:N", "part:N", alt.Tooltip("value:Q", format=".1%")],
         )
@@ -109,7 +100,7 @@ def share_bars(scope: Scope, part: ShareBars) -> dict[str, Any] | None:
     return _finished(chart, part.title, LINE * len(scope.encoders))
 
 
-def points_chart(scope: Scope, part: PointsChart) -> dict[str, Any] | None:
+def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
     """Draw the published points of each group, and the reader's own as labelled lines."""
     import altair as alt
 
@@ -138,38 +129,35 @@ def points_chart(scope: Scope, part: PointsChart) -> dict[str, Any] | None:
     return _finished(alt.layer(published, mean, rules), part.title, 44 * len(data["groups"]))
 
 
-def grouped_bars(scope: Scope, part: GroupedBars) -> dict[str, Any] | None:
+def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     """Draw, for each subset, one bar with its interval for each encoder."""
     import altair as alt
 
-    found = [
-        (label, scope.figure(encoder, Column("", part.quantity, subset)))
-        for subset, label in part.parts
-        for encoder in scope.encoders
-    ]
-    values = [
-        {"subset": label, "encoder": r.encoder, "value": r.value, "low": r.low, "high": r.high}
-        for label, r in found
-        if r is not None and r.value is not None
-    ]
+    values = []
+    for subset, label in part.parts:
+        column = Column("", part.quantity, subset)
+        for encoder in scope.encoders:
+            row = scope.figure(encoder, column)
+            if row is not None and row.value is not None:
+                values.append({"subset": label, **_figure(row)})
     if not values:
         return None
-    labels = [label for _, label in part.parts if any(v["subset"] == label for v in values)]
-    style, fine = (".2f", ".3f") if part.format == "number" else (".0%", ".1%")
+    labels = _distinct(values, "subset")
+    axis_format, fine_format = _formats(part.format)
     base = alt.Chart(alt.Data(values=values)).encode(
         y=alt.Y("subset:N", title=None, sort=labels, axis=alt.Axis(labelLimit=160)),
         yOffset=alt.YOffset("encoder:N", sort=list(scope.encoders)),
-        tooltip=["encoder:N", "subset:N", *(alt.Tooltip(f"{n}:Q", format=fine) for n in ("value", "low", "high"))],
+        tooltip=["encoder:N", "subset:N", *_range_tooltips(alt, fine_format)],
     )
     bars = base.mark_bar().encode(
-        x=alt.X("value:Q", title=part.quantity, axis=alt.Axis(format=style)), color=_by_encoder(alt, scope)
+        x=alt.X("value:Q", title=part.quantity, axis=alt.Axis(format=axis_format)), color=_by_encoder(alt, scope)
     )
     rules = base.mark_rule(color="#222").encode(x="low:Q", x2="high:Q")
     height = len(labels) * (14 * len(scope.encoders) + 12)
     return _finished(alt.layer(bars, rules), part.title, height)
 
 
-def count_bars(scope: Scope, part: CountBars) -> dict[str, Any] | None:
+def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     """Draw a column of a table as bars, side by side where another column names groups of them."""
     import altair as alt
 
@@ -177,65 +165,62 @@ def count_bars(scope: Scope, part: CountBars) -> dict[str, Any] | None:
     if not data or not data["rows"]:
         return None
     place = {name: number for number, name in enumerate(data["columns"])}
-    values = [
-        {"x": row[place[part.x]], "y": row[place[part.y]], "by": row[place[part.by]] if part.by else ""}
-        for row in data["rows"]
-    ]
+    values = []
+    for row in data["rows"]:
+        group = row[place[part.by]] if part.by else ""
+        values.append({"x": row[place[part.x]], "y": row[place[part.y]], "by": group})
     style = ".0%" if data["formats"][place[part.y]] == "percent" else ",.0f"
+    order = sorted({value["x"] for value in values})
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X("x:O", title=part.x, sort=sorted({v["x"] for v in values}), axis=alt.Axis(labelAngle=0)),
+            x=alt.X("x:O", title=part.x, sort=order, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("y:Q", title=part.y, axis=alt.Axis(format=style)),
             tooltip=[alt.Tooltip("x:O", title=part.x), alt.Tooltip("y:Q", title=part.y, format=style)],
         )
     )
     if part.by:
-        names = list(dict.fromkeys(v["by"] for v in values))
-        colours = alt.Scale(domain=names, range=[LINES[number % len(LINES)] for number in range(len(names))])
+        names = _distinct(values, "by")
         legend = alt.Legend(orient="bottom", labelLimit=250)
-        chart = chart.encode(
-            xOffset=alt.XOffset("by:N", sort=names),
-            color=alt.Color("by:N", title=None, sort=names, scale=colours, legend=legend),
-        )
+        chart = chart.encode(xOffset=alt.XOffset("by:N", sort=names), color=_colours(alt, "by:N", names, LINES, legend))
     return _finished(chart, part.title, 180)
 
 
-def size_chart(scope: Scope, part: SizeChart) -> dict[str, Any] | None:
+def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
     import altair as alt
 
-    figures = [(c.heading, e, scope.figure(e, c)) for e in scope.sizes for c in part.columns]
-    values = [
-        {"column": heading, "encoder": e, "size": scope.sizes[e], "value": r.value, "low": r.low, "high": r.high}
-        for heading, e, r in figures
-        if r is not None and r.value is not None
-    ]
-    if len({v["encoder"] for v in values}) < 2:
+    values = []
+    for encoder, size in scope.sizes.items():
+        for column in part.columns:
+            row = scope.figure(encoder, column)
+            if row is not None and row.value is not None:
+                values.append({"column": column.heading, "size": size, **_figure(row)})
+    if len(_distinct(values, "encoder")) < 2:
         return None
     names = [column.heading for column in part.columns]
-    colours = alt.Scale(domain=names, range=[LINES[place % len(LINES)] for place in range(len(names))])
-    style, fine = (".2f", ".3f") if part.columns[0].format == "number" else (".0%", ".1%")
+    title = ", ".join(names)
+    axis_format, fine_format = _formats(part.columns[0].format)
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("size:Q", title="parameters", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
-        color=alt.Color("column:N", title=None, sort=names, scale=colours, legend=alt.Legend(orient="bottom")),
+        color=_colours(alt, "column:N", names, LINES, alt.Legend(orient="bottom")),
         tooltip=[
             alt.Tooltip("encoder:N"),
             alt.Tooltip("column:N"),
             alt.Tooltip("size:Q", title="parameters", format=",.0f"),
-            *(alt.Tooltip(f"{name}:Q", format=fine) for name in ("value", "low", "high")),
+            *_range_tooltips(alt, fine_format),
         ],
     )
-    y = alt.Y("value:Q", title=", ".join(names), axis=alt.Axis(format=style), scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
     dots = base.mark_circle(size=80, opacity=1).encode(y=y)
-    if not any(v["low"] is not None for v in values):
+    if not any(value["low"] is not None for value in values):
         return _finished(dots, part.title, 220)
-    rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=", ".join(names)), y2="high:Q")
+    rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return _finished(alt.layer(rules, dots), part.title, 220)
 
 
-def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, dict[str, Any]]]:
+def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
     """Draw lines over a common axis: one picture for each encoder asked for, or all in one."""
     data = scope.series(part.series, "curve")
     if not data:
@@ -249,50 +234,52 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, dict[str, Any]]]:
             yield encoder, _lines(scope, f"{part.title}, {encoder}", data, lines, by_encoder=False)
 
 
-def _lines(scope: Scope, title: str, data: Any, lines: list[Any], by_encoder: bool) -> dict[str, Any]:
+def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str, Any]], by_encoder: bool) -> Spec:
+    """Draw the lines of a series of kind ``curve``, coloured by encoder or by the lines' names."""
     import altair as alt
 
-    values = [
-        {"encoder": line["encoder"], "line": line["line"], "x": x, "y": y}
-        for line in lines
-        for x, y in zip(line.get("at", data["at"]), line["y"], strict=True)
-    ]
-    names = list(dict.fromkeys(line["line"] for line in lines))
-    by_line = alt.Color(
-        "line:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names, range=[LINES[place % len(LINES)] for place in range(len(names))]),
-        legend=alt.Legend(orient="bottom", columns=4, labelLimit=250),
-    )
+    values = []
+    for line in lines:
+        for x, y in zip(line.get("at", data["at"]), line["y"], strict=True):
+            values.append({"encoder": line["encoder"], "line": line["line"], "x": x, "y": y})
+    names = _distinct(lines, "line")
+    if by_encoder:
+        colours = _by_encoder(alt, scope)
+    else:
+        colours = _colours(alt, "line:N", names, LINES, alt.Legend(orient="bottom", columns=4, labelLimit=250))
+    # The second kind of line is dashed, so that they differ without colour.
+    dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
+    dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222") if len(names) > 1 else None
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("x:Q", title=data["x"], scale=alt.Scale(nice=False, zero=False)),
             y=alt.Y("y:Q", title=data["y"]),
-            color=_by_encoder(alt, scope) if by_encoder else by_line,
-            strokeDash=_dashes(alt, names),
+            color=colours,
+            strokeDash=alt.StrokeDash("line:N", sort=names, scale=dash_scale, legend=dash_legend),
             tooltip=["encoder:N", "line:N", alt.Tooltip("x:Q", format=".3~g"), alt.Tooltip("y:Q", format=".3~g")],
         )
     )
     return _finished(chart, title, 220)
 
 
-def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, dict[str, Any]]]:
+def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
     """Draw one picture for each encoder asked for: its histograms over each other."""
     import altair as alt
 
     data = scope.series(part.series, "histogram")
-    for encoder in _pictured(scope) if data else ():
+    if not data:
+        return
+    edges = data["edges"]
+    for encoder in _pictured(scope):
         panels = [panel for panel in data["panels"] if panel["encoder"] == encoder]
         if not panels:
             continue
-        values = [
-            {"line": panel["line"], "low": low, "high": high, "share": share}
-            for panel in panels
-            for low, high, share in zip(data["edges"], data["edges"][1:], panel["shares"], strict=False)
-        ]
+        values = []
+        for panel in panels:
+            for low, high, share in zip(edges, edges[1:], panel["shares"], strict=False):
+                values.append({"line": panel["line"], "low": low, "high": high, "share": share})
         names = [panel["line"] for panel in panels]
         legend = alt.Legend(orient="bottom", labelLimit=250) if len(names) > 1 else None
         chart = (
@@ -302,13 +289,7 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, dict[str, 
                 x=alt.X("low:Q", title=data["x"], bin="binned"),
                 x2="high:Q",
                 y=alt.Y("share:Q", title="share of samples", stack=None, axis=alt.Axis(format="%")),
-                color=alt.Color(
-                    "line:N",
-                    title=None,
-                    sort=names,
-                    scale=alt.Scale(domain=names, range=[BLUE, ORANGE, GREEN][: len(names)]),
-                    legend=legend,
-                ),
+                color=_colours(alt, "line:N", names, (BLUE, ORANGE, GREEN), legend),
                 tooltip=["line:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".1%")],
             )
         )
@@ -317,41 +298,53 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, dict[str, 
 
 def _pictured(scope: Scope) -> list[str]:
     """Return the encoders that get a picture of their own: those asked for, or all where none was."""
-    return [e for e in scope.encoders if not scope.baseline(e)] or list(scope.encoders)
+    return [encoder for encoder in scope.encoders if not scope.baseline(encoder)] or list(scope.encoders)
+
+
+def _figure(row: Row) -> dict[str, Any]:
+    """Return the data of a figure with its interval."""
+    return {"encoder": row.encoder, "value": row.value, "low": row.low, "high": row.high}
+
+
+def _formats(style: Format) -> tuple[str, str]:
+    """Return how numbers are written at an axis, and more finely in a tooltip."""
+    return (".2f", ".3f") if style == "number" else (".0%", ".1%")
+
+
+def _range_tooltips(alt: Any, style: str) -> list[Any]:
+    """Return the tooltips of a figure with its interval."""
+    return [alt.Tooltip(f"{name}:Q", format=style) for name in RANGE]
+
+
+def _distinct(values: Sequence[dict[str, Any]], field: str) -> list[Any]:
+    """Return the distinct values of a field, in the order in which they are first seen."""
+    return list(dict.fromkeys(value[field] for value in values))
+
+
+def _repeated(styles: Sequence[Any], count: int) -> list[Any]:
+    """Return ``count`` colours or patterns, from the first again where there are fewer."""
+    return [styles[place % len(styles)] for place in range(count)]
 
 
 def _by_encoder(alt: Any, scope: Scope) -> Any:
-    names = list(scope.encoders)
-    return alt.Color(
-        "encoder:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names, range=[LINES[place % len(LINES)] for place in range(len(names))]),
-        legend=alt.Legend(orient="bottom", columns=4, labelLimit=250),
-    )
+    legend = alt.Legend(orient="bottom", columns=4, labelLimit=250)
+    return _colours(alt, "encoder:N", list(scope.encoders), LINES, legend)
 
 
-def _dashes(alt: Any, names: list[str]) -> Any:
-    """Draw the first kind of line whole, the second dashed, so that they differ without colour."""
-    patterns = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3]]
-    scale = alt.Scale(domain=names, range=[patterns[place % len(patterns)] for place in range(len(names))])
-    legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222") if len(names) > 1 else None
-    return alt.StrokeDash("line:N", sort=names, scale=scale, legend=legend)
+def _colours(alt: Any, field: str, names: list[str], colours: Sequence[str], legend: Any) -> Any:
+    """Return the colours by the names in a field."""
+    scale = alt.Scale(domain=names, range=_repeated(colours, len(names)))
+    return alt.Color(field, title=None, sort=names, scale=scale, legend=legend)
 
 
-def _encoders(alt: Any, scope: Scope) -> Any:
+def _encoder_axis(alt: Any, scope: Scope) -> Any:
     return alt.Y("encoder:N", title=None, sort=list(scope.encoders), axis=alt.Axis(labelLimit=150))
 
 
-def _domain(alt: Any, part: IntervalChart, values: list[dict[str, Any]]) -> Any:
-    if part.column.format == "percent" and all(v["value"] >= 0 for v in values):
-        return alt.Scale(domain=[0, 1])
-    return alt.Scale(zero=False)
-
-
-def _finished(chart: Any, title: str, height: int) -> dict[str, Any]:
+def _finished(chart: Any, title: str, height: int) -> Spec:
+    """Return the specification of a chart, with what all charts have in common."""
     chart = chart.properties(width="container", height=height, description=title, background="transparent")
-    spec: dict[str, Any] = (
+    spec: Spec = (
         chart.configure_view(stroke=None)
         .configure_axis(labelFontSize=12, titleFontSize=12)
         .configure_legend(labelFontSize=12, titleFontSize=12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -37,7 +37,7 @@ from embassay.reports.tables import Scope, Table
 from embassay.reports.words import verdict
 from embassay.result import Result
 
-TABLES: dict[type, Any] = {
+TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
     CorpusTable: tables.corpus_table,
     AcrossTable: tables.across_table,
@@ -47,7 +47,7 @@ TABLES: dict[type, Any] = {
     SeriesTable: tables.series_table,
     Matrix: tables.matrix_table,
 }
-CHARTS: dict[type, Any] = {
+CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
     ShareBars: charts.share_bars,
     PointsChart: charts.points_chart,
@@ -55,7 +55,10 @@ CHARTS: dict[type, Any] = {
     CountBars: charts.count_bars,
     SizeChart: charts.size_chart,
 }
-SPLIT: dict[type, Any] = {Curves: charts.curves, Histograms: charts.histograms}
+SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
+    Curves: charts.curves,
+    Histograms: charts.histograms,
+}
 """Parts that may be several pictures, each with a caption."""
 
 
@@ -155,27 +158,34 @@ def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
+    """Yield what there is to show of each part of a layout."""
     for part in (layout.headline, *layout.parts):
         if isinstance(part, Examples):
-            if found := tables.example_tables(scope, part):
-                yield Block("examples", part.title, part.note, examples=found)
+            examples = tables.example_tables(scope, part)
+            if examples:
+                yield Block("examples", part.title, part.note, examples=examples)
         elif type(part) in TABLES:
-            if table := TABLES[type(part)](scope, part):
+            table = TABLES[type(part)](scope, part)
+            if table:
                 yield Block("table", part.title, table.note, table=table)
-        elif pictures := tuple((caption, _embedded(spec)) for caption, spec in _pictures(scope, part)):
-            folded = getattr(part, "folded", False)
-            yield Block("charts", part.title, getattr(part, "note", ""), charts=pictures, folded=folded)
+        else:
+            pictures = tuple((caption, _embedded(spec)) for caption, spec in _pictures(scope, part))
+            if pictures:
+                note, folded = getattr(part, "note", ""), getattr(part, "folded", False)
+                yield Block("charts", part.title, note, charts=pictures, folded=folded)
 
 
-def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, Any]]:
+def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
     """Yield the pictures of a part, each with its caption."""
     if type(part) in SPLIT:
         yield from SPLIT[type(part)](scope, part)
-    elif spec := CHARTS[type(part)](scope, part):
+        return
+    spec = CHARTS[type(part)](scope, part)
+    if spec:
         yield "", spec
 
 
-def _embedded(spec: Any) -> str:
+def _embedded(spec: charts.Spec) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(spec, sort_keys=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

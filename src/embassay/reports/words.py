@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from embassay.layout import Column, Format
 from embassay.result import FEW_UNITS, CorpusRecord, Result, Row, Verdict
@@ -20,10 +22,15 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     if value is None:
         return DASH
     sign = "+" if signed else ""
-    if style in ("percent", "points"):
-        text = f"{100 * value:{sign}.1f}{'%' if style == 'percent' else ' points'}"
-    else:
-        text = f"{value:{sign},.{3 if style == 'number' else 0}f}"
+    match style:
+        case "percent":
+            text = f"{100 * value:{sign}.1f}%"
+        case "points":
+            text = f"{100 * value:{sign}.1f} points"
+        case "number":
+            text = f"{value:{sign},.3f}"
+        case "count":
+            text = f"{value:{sign},.0f}"
     if not sign and not any(digit in text for digit in "123456789"):
         text = text.removeprefix("-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
@@ -33,7 +40,7 @@ def interval(low: float | None, high: float | None, style: Format = "percent", s
     """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
     if low is None or high is None:
         return ""
-    ends = (number(end, style, signed).removesuffix("%").removesuffix(" points") for end in (low, high))
+    ends = [number(end, style, signed).removesuffix("%").removesuffix(" points") for end in (low, high)]
     return f"[{', '.join(ends)}]"
 
 
@@ -41,22 +48,33 @@ def p_value(p: float | None) -> str:
     """Write a p-value with two digits, never as 0."""
     if p is None:
         return DASH
-    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def remark(row: Row) -> str:
     """Say what a reader must know of a figure beside its value: why it is missing, few units, undefined items."""
-    found = [row.reason] if row.reason else []
-    if row.low is not None and not row.reason and row.units < FEW_UNITS:
-        found.append(f"few units ({row.units})")
+    remarks = []
+    if row.reason:
+        remarks.append(row.reason)
+    elif row.low is not None and row.units < FEW_UNITS:
+        remarks.append(f"few units ({row.units})")
     if row.value is not None and row.undefined:
-        found.append(f"{row.undefined} undefined")
-    return "; ".join(found)
+        remarks.append(f"{row.undefined} undefined")
+    return "; ".join(remarks)
 
 
 def names(labels: tuple[str, ...]) -> str:
     """Write a list: ``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]])) if labels else ""
+    if len(labels) < 2:
+        return "".join(labels)
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things: ``1 item``, ``1,200 items``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline: Column) -> Iterator[str]:
@@ -69,185 +87,218 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
     speed
         Texts per second by encoder, where it was measured.
     """
-    corpus = next(c for c in result.corpora if c.name == found.corpus)
-    yield _support(corpus, found, _headline(result, found))
+    words = Words(result, found, headline)
+    yield words.support()
     if not found.quantity:
         yield "No encoder is put before another here."
-    elif corpus.builtin:
+    elif words.corpus.builtin:
         yield "A built-in corpus, for trying things out: no best model is named on it."
-    elif not found.candidates:
-        asked = f"Undefined for every item: {names(found.undefined)}." if found.undefined else ""
-        yield asked or "Only baselines took part; name an encoder with -e."
+    elif found.candidates:
+        yield from words.ranking()
+        yield from words.cost(speed)
+        yield from words.against()
+    elif found.undefined:
+        yield f"Undefined for every item: {names(found.undefined)}."
     else:
-        yield from _ranking(result, found, headline)
-        yield from _cost(found, speed, {e.name: e.price for e in result.encoders})
-        yield from _against(found, headline)
+        yield "Only baselines took part; name an encoder with -e."
     if found.smallest_difference is not None:
-        style: Format = "points" if headline.format == "percent" else headline.format
-        yield (
-            f"Minimum detectable difference: {number(found.smallest_difference, style)} "
-            f"({found.smallest_units:,} units, 80% power)."
-        )
-    yield from (note if note.endswith(".") else f"{note}." for note in found.notes)
+        difference = number(found.smallest_difference, words.difference_style)
+        yield f"Minimum detectable difference: {difference} ({found.smallest_units:,} units, 80% power)."
+    for note in found.notes:
+        yield note if note.endswith(".") else f"{note}."
+    yield from coverage(result)
+
+
+def coverage(result: Result) -> Iterator[str]:
+    """Say which encoders cut texts, and which do not know all words."""
     together = " of all corpora together" if len(result.corpora) > 1 else ""
     for encoder in result.encoders:
         if encoder.truncated:
-            cut = f"{encoder.truncated:,} longer texts{together} were cut."
-            yield f"{encoder.name} reads {encoder.max_tokens} tokens: {cut}"
+            limit = f"{encoder.name} reads {encoder.max_tokens} tokens"
+            yield f"{limit}: {encoder.truncated:,} longer texts{together} were cut."
         if encoder.unknown_words is not None:
             empty = f"; {encoder.without_words:,} texts have no other" if encoder.without_words else ""
             yield f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words{together}{empty}."
 
 
-def _headline(result: Result, found: Verdict) -> Row | None:
-    """Return some encoder's row of the quantity that encoders are ranked by, if there is one."""
-    return next((r for r in _headline_rows(result, found) if r.items), None)
+@dataclass(frozen=True)
+class Words:
+    """A verdict with what its sentences need: the result that it is of, and how its headline figure is written."""
 
+    result: Result
+    verdict: Verdict
+    headline: Column
 
-def _headline_rows(result: Result, found: Verdict) -> Iterator[Row]:
-    """Yield the rows of the quantity that encoders are ranked by."""
-    key = (found.diagnostic, found.corpus, found.quantity, found.subset, found.condition)
-    for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and found.measure in ("", row.measure):
-            yield row
+    @cached_property
+    def corpus(self) -> CorpusRecord:
+        """The corpus of the verdict."""
+        return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
 
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """By encoder the row of the quantity that encoders are ranked by."""
+        v = self.verdict
+        key = (v.diagnostic, v.corpus, v.quantity, v.subset, v.condition)
+        rows: dict[str, Row] = {}
+        for row in self.result.rows:
+            same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+            if same and v.measure in ("", row.measure):
+                rows.setdefault(row.encoder, row)
+        return rows
 
-def _support(corpus: CorpusRecord, found: Verdict, headline: Row | None) -> str:
-    """Say what the figures rest on."""
-    source = f" Source: {corpus.source}." if corpus.source else ""
-    if (found.items, found.units) != (corpus.items, corpus.units):
-        return f"Support: {_counted(corpus.distinct_texts, 'distinct text')}.{source}"
-    if corpus.documents:
-        return _searched(corpus, found, headline, source)
-    duplicates = f" ({_counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
-    worth = f" (worth {corpus.effective_units:.0f} equal ones)" if corpus.effective_units < found.units / 2 else ""
-    return (
-        f"Support: {_counted(found.items, 'item')}{duplicates} in {_counted(found.units, 'independent unit')}{worth}, "
-        f"{_counted(corpus.distinct_texts, 'distinct text')}.{source}"
-    )
+    @property
+    def difference_style(self) -> Format:
+        """How a difference of two headline figures is written."""
+        return "points" if self.headline.format == "percent" else self.headline.format
 
+    @property
+    def below_chance(self) -> bool:
+        """Whether even the first of the best set lies below chance: it is then no recommendation."""
+        v = self.verdict
+        return v.chance is not None and v.high is not None and v.high < v.chance
 
-def _searched(corpus: CorpusRecord, found: Verdict, headline: Row | None, source: str) -> str:
-    """Say what was asked, and what there was to be found."""
-    whole = corpus.documents == corpus.passages
-    passages = "" if whole else f" → {_counted(corpus.passages, 'passage')}"
-    units = f" in {_counted(found.units, 'independent unit')}" if found.units != found.items else ""
-    if headline is not None and (answered := headline.items + headline.undefined) < found.items:
-        units = f", {answered:,} of them answerable and in {_counted(headline.units, 'independent unit')}"
-    documents = _counted(corpus.documents, "document")
-    return f"Support: {_counted(found.items, 'question')}{units}, {documents}{passages}.{source}"
+    def support(self) -> str:
+        """Say what the figures rest on."""
+        corpus, v = self.corpus, self.verdict
+        source = f" Source: {corpus.source}." if corpus.source else ""
+        if (v.items, v.units) != (corpus.items, corpus.units):
+            return f"Support: {counted(corpus.distinct_texts, 'distinct text')}.{source}"
+        if corpus.documents:
+            return f"Support: {self.search_support()}.{source}"
+        duplicates = f" ({counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
+        units = counted(v.units, "independent unit")
+        if corpus.effective_units < v.units / 2:
+            units += f" (worth {corpus.effective_units:.0f} equal ones)"
+        texts = counted(corpus.distinct_texts, "distinct text")
+        return f"Support: {counted(v.items, 'item')}{duplicates} in {units}, {texts}.{source}"
 
+    def search_support(self) -> str:
+        """Say how many questions were asked, and how many documents there were."""
+        corpus, v = self.corpus, self.verdict
+        units = "" if v.units == v.items else f" in {counted(v.units, 'independent unit')}"
+        with_items = [row for row in self.rows.values() if row.items]
+        if with_items:
+            row = with_items[0]
+            answerable = row.items + row.undefined
+            if answerable < v.items:
+                units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
+        documents = counted(corpus.documents, "document")
+        if corpus.documents != corpus.passages:
+            documents += f" → {counted(corpus.passages, 'passage')}"
+        return f"{counted(v.items, 'question')}{units}, {documents}"
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    def ranking(self) -> Iterator[str]:
+        """Say which candidates may be the best, and which are not ranked."""
+        v = self.verdict
+        yield from self.not_ranked()
+        yield from self.undefined_as_wrong()
+        ranked = tuple(name for name in v.candidates if name not in v.left_out)
+        if len(v.candidates) == 1:
+            yield f"One candidate: {self.figure(v.candidates[0])}; name a second one with -e to compare."
+        elif not v.best_set:
+            yield f"No encoder is called best: {v.reason}."
+        elif len(ranked) == 1:
+            yield f"Only {ranked[0]} can be ranked ({self.level(ranked[0])})."
+        else:
+            yield from self.best_set(ranked)
 
+    def best_set(self, ranked: tuple[str, ...]) -> Iterator[str]:
+        """Name the best set, and those that it excludes."""
+        v = self.verdict
+        best = ", ".join(map(self.figure, v.best_set[:SHOWN]))
+        more = f" and {len(v.best_set) - SHOWN} more" if len(v.best_set) > SHOWN else ""
+        is_good = v.leader == "Best" and not self.below_chance
+        first, lower = ("best", "worse") if is_good else ("highest", "lower")
+        yield f"May be the {first}, of {len(ranked)}: {best}{more} (95% confidence)."
 
-def _ranking(result: Result, found: Verdict, headline: Column) -> Iterator[str]:
-    """Say which candidates may be the best, and which are not ranked."""
-    yield from _not_ranked(result, found)
-    yield from _as_wrong(result, found, headline)
-    ranked = tuple(name for name in found.candidates if name not in found.left_out)
-    if len(found.candidates) == 1:
-        (only,) = found.candidates
-        yield f"One candidate: {only} ({_level(result, found, only, headline)}); name a second one with -e to compare."
-    elif not found.best_set:
-        yield f"No encoder is called best: {found.reason}."
-    elif len(ranked) == 1:
-        yield f"Only {ranked[0]} can be ranked ({_level(result, found, ranked[0], headline)})."
-    else:
-        yield from _best_set(result, found, ranked, headline)
+        # The ranks rest on a test of two sides, the best set on one of one side: it may exclude more.
+        excluded = [name for name in ranked if name not in v.best_set]
+        significant = tuple(name for name in excluded if v.rank_low.get(name, 1) > 1)
+        others = tuple(name for name in excluded if name not in significant)
+        if significant:
+            yield f"Significantly {lower} than another candidate: {names(significant)}."
+        if others:
+            yield f"Unlikely to be the first, but not shown to be {lower} than any one candidate: {names(others)}."
 
-
-def _best_set(result: Result, found: Verdict, ranked: tuple[str, ...], headline: Column) -> Iterator[str]:
-    """Name the best set, and those that it excludes."""
-    best = ", ".join(f"{name} ({_level(result, found, name, headline)})" for name in found.best_set[:SHOWN])
-    more = f" and {len(found.best_set) - SHOWN} more" if len(found.best_set) > SHOWN else ""
-    is_good = found.leader == "Best" and not _below_chance(found)
-    yield f"May be the {'best' if is_good else 'highest'}, of {len(ranked)}: {best}{more} (95% confidence)."
-    excluded = [name for name in ranked if name not in found.best_set]
-    # The ranks rest on a test of two sides, the best set on one of one side: it may exclude more.
-    below = tuple(name for name in excluded if found.rank_low.get(name, 1) > 1)
-    if below:
-        yield f"Significantly {'worse' if is_good else 'lower'} than another candidate: {names(below)}."
-    if others := tuple(name for name in excluded if name not in below):
-        word = "worse" if is_good else "lower"
-        yield f"Unlikely to be the first, but not shown to be {word} than any one candidate: {names(others)}."
-
-
-def _not_ranked(result: Result, found: Verdict) -> Iterator[str]:
-    """Say which candidates are not ranked, and why."""
-    if found.undefined:
-        yield f"Undefined for every item, so not compared: {names(found.undefined)}."
-    rows = {r.encoder: r for r in _headline_rows(result, found)}
-    # Beside undefined items there is one other reason: a correlation needs values that vary on the common items.
-    often_undefined = tuple(name for name in found.left_out if name not in rows or not _mostly_defined(rows[name]))
-    if often_undefined:
-        yield f"Undefined for more than {MAX_UNDEFINED:.0%} of the items, so not ranked: {names(often_undefined)}."
-    if constant := tuple(name for name in found.left_out if name not in often_undefined):
-        yield f"The same value for all items that are compared, so not ranked: {names(constant)}."
-
-
-def _mostly_defined(row: Row) -> bool:
-    return row.undefined <= MAX_UNDEFINED * (row.items + row.undefined)
-
-
-def _below_chance(found: Verdict) -> bool:
-    """Say whether even the first of the best set lies below chance: it is then no recommendation."""
-    return found.chance is not None and found.high is not None and found.high < found.chance
-
-
-def _level(result: Result, found: Verdict, name: str, headline: Column) -> str:
-    """Write a candidate's headline figure; where its interval lies below chance, say so."""
-    row = next((r for r in _headline_rows(result, found) if r.encoder == name), None)
-    if row is None:
-        return headline.heading
-    figure = number(row.value, headline.format, signed=headline.format == "points")
-    below = found.chance is not None and row.high is not None and row.high < found.chance
-    return f"{figure} {headline.heading}" + (f", below the {number(found.chance)} of chance" if below else "")
-
-
-def _as_wrong(result: Result, found: Verdict, headline: Column) -> Iterator[str]:
-    """Say what the value is when undefined items count as wrong, of the candidates that have some."""
-    undefined = {r.encoder: r.undefined for r in _headline_rows(result, found) if r.value is not None}
-    fewest = min((undefined[name] for name in found.candidates if name in undefined), default=0)
-    for name in found.candidates:
-        if undefined.get(name, 0) > fewest and name in found.undefined_as_wrong:
-            value = number(found.undefined_as_wrong[name], headline.format)
-            yield f"{name} is undefined for {undefined[name]:,} items; counted as wrong, it has {value}."
-
-
-def _cost(found: Verdict, speed: Mapping[str, float], price_of: Mapping[str, float | None]) -> Iterator[str]:
-    """Say which of the candidates that may be the best is fastest, and what each costs."""
-    if _below_chance(found):
-        return
-    known = {name: speed[name] for name in found.best_set if name in speed}
-    if len(known) > 1 and len(known) == len(found.best_set):
-        fastest = max(known, key=lambda name: known[name])
-        yield f"Fastest of them: {fastest} ({known[fastest]:,.0f} texts/s here)."
-    prices = {name: price for name in found.best_set if (price := price_of.get(name)) is not None}
-    if prices:
-        told = ", ".join(f"{name} {price:g}" for name, price in sorted(prices.items(), key=lambda item: item[1]))
-        yield f"Price of a million tokens: {told}."
-
-
-def _against(found: Verdict, headline: Column) -> Iterator[str]:
-    """Say how the candidates stand to the lexical baseline and, where there are several, to the reference."""
-    style: Format = "points" if headline.format == "percent" else headline.format
-    higher, lower = ("better", "worse") if found.leader == "Best" else ("higher", "lower")
-    opponents = {found.baseline: found.against_baseline}
-    # A lexical baseline may be the reference, too: then both families ask the same.
-    opponents.setdefault(found.reference, found.against_reference)
-    for opponent, gaps in opponents.items():
-        # The members of the best set first: the others are called worse than one of them already.
-        order = sorted(gaps, key=lambda name: name not in found.best_set)
-        for name in order[:SHOWN] if opponent else ():
-            gap = gaps[name]
-            if gap["difference"] is None or gap["p"] is None:
-                continue
-            amount = number(gap["difference"], style, signed=True)
-            support = f"{amount} {interval(gap['low'], gap['high'], style, signed=True)}, p (Holm) {p_value(gap['p'])}"
-            if gap["p"] <= ALPHA:
-                yield f"{name} is {higher if gap['difference'] > 0 else lower} than {opponent}: {support}."
+    def not_ranked(self) -> Iterator[str]:
+        """Say which candidates are not ranked, and why."""
+        v = self.verdict
+        if v.undefined:
+            yield f"Undefined for every item, so not compared: {names(v.undefined)}."
+        # Beside undefined items there is one other reason: a correlation needs values that vary on the common items.
+        often_undefined, constant = [], []
+        for name in v.left_out:
+            row = self.rows.get(name)
+            if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
+                often_undefined.append(name)
             else:
-                yield f"{name} is not shown to be {higher} or {lower} than {opponent}: {support}."
+                constant.append(name)
+        if often_undefined:
+            share = f"{MAX_UNDEFINED:.0%}"
+            yield f"Undefined for more than {share} of the items, so not ranked: {names(tuple(often_undefined))}."
+        if constant:
+            yield f"The same value for all items that are compared, so not ranked: {names(tuple(constant))}."
+
+    def undefined_as_wrong(self) -> Iterator[str]:
+        """Say what the value is when undefined items count as wrong, of the candidates that have more than another."""
+        v = self.verdict
+        undefined = {name: row.undefined for name, row in self.rows.items() if row.value is not None}
+        fewest = min((undefined[name] for name in v.candidates if name in undefined), default=0)
+        for name in v.candidates:
+            if undefined.get(name, 0) > fewest and name in v.undefined_as_wrong:
+                value = number(v.undefined_as_wrong[name], self.headline.format)
+                yield f"{name} is undefined for {undefined[name]:,} items; counted as wrong, it has {value}."
+
+    def figure(self, name: str) -> str:
+        """Write a candidate with its headline figure."""
+        return f"{name} ({self.level(name)})"
+
+    def level(self, name: str) -> str:
+        """Write a candidate's headline figure; where its interval lies below chance, say so."""
+        row, chance = self.rows.get(name), self.verdict.chance
+        if row is None:
+            return self.headline.heading
+        value = number(row.value, self.headline.format, signed=self.headline.format == "points")
+        level = f"{value} {self.headline.heading}"
+        if chance is not None and row.high is not None and row.high < chance:
+            level += f", below the {number(chance)} of chance"
+        return level
+
+    def cost(self, speed: Mapping[str, float]) -> Iterator[str]:
+        """Say which of the candidates that may be the best is fastest, and what each costs."""
+        best_set = self.verdict.best_set
+        if self.below_chance:
+            return
+        if len(best_set) > 1 and all(name in speed for name in best_set):
+            fastest = max(best_set, key=lambda name: speed[name])
+            yield f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here)."
+        priced = [(encoder.price, encoder.name) for encoder in self.result.encoders if encoder.name in best_set]
+        prices = sorted((price, best_set.index(name), name) for price, name in priced if price is not None)
+        if prices:
+            yield f"Price of a million tokens: {', '.join(f'{name} {price:g}' for price, _, name in prices)}."
+
+    def against(self) -> Iterator[str]:
+        """Say how the candidates compare with the lexical baseline and, where there are several, with the reference."""
+        v = self.verdict
+        opponents = {v.baseline: v.against_baseline}
+        # A lexical baseline may be the reference, too: then both families ask the same.
+        opponents.setdefault(v.reference, v.against_reference)
+        for opponent, gaps in opponents.items():
+            if not opponent:
+                continue
+            # The members of the best set first: the others are called worse than one of them already.
+            order = sorted(gaps, key=lambda name: name not in v.best_set)
+            for name in order[:SHOWN]:
+                if gaps[name]["difference"] is not None and gaps[name]["p"] is not None:
+                    yield self.comparison(name, opponent, gaps[name])
+
+    def comparison(self, name: str, opponent: str, gap: Mapping[str, float | None]) -> str:
+        """Say whether a candidate is better than an opponent, with the difference and its p-value."""
+        higher, lower = ("better", "worse") if self.verdict.leader == "Best" else ("higher", "lower")
+        difference, p = gap["difference"] or 0.0, gap["p"]
+        amount = number(difference, self.difference_style, signed=True)
+        ends = interval(gap["low"], gap["high"], self.difference_style, signed=True)
+        support = f"{amount} {ends}, p (Holm) {p_value(p)}"
+        if p is None or p > ALPHA:
+            return f"{name} is not shown to be {higher} or {lower} than {opponent}: {support}."
+        return f"{name} is {higher if difference > 0 else lower} than {opponent}: {support}."

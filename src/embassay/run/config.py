@@ -14,8 +14,9 @@ from embassay.errors import SourceError
 from embassay.run.specs import Spec, parse
 from embassay.store.paths import source_path
 
+# Reading such a key takes a time that grows with the square of the number of its parts.
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+\s*\.\s*){100}")
-"""A dotted key of very many parts, whose reading takes a time that grows with the square of their number."""
+"""A dotted key of 100 parts or more."""
 SHOWN = 120
 """Characters of a field's name that a message repeats."""
 
@@ -53,11 +54,15 @@ class Settings(BaseModel):
 
     def options(self) -> dict[str, Any]:
         """Return the settings that the file has, with parsed specs."""
-        options = {name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None}
-        for name, kind in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostic")):
-            items: list[str | Item] = getattr(self, name)
-            options[name] = [parse(item, kind) if isinstance(item, str) else item.to_spec(kind) for item in items]
+        options = {name: getattr(self, name) for name in self.model_fields_set}
+        options["encoders"] = [_spec(item, "encoder") for item in self.encoders]
+        options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
+        options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]
         return options
+
+
+def _spec(item: str | Item, kind: str) -> Spec:
+    return parse(item, kind) if isinstance(item, str) else item.to_spec(kind)
 
 
 def read(path: Path) -> Settings:

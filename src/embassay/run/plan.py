@@ -17,6 +17,7 @@ from embassay.run.loaders import builtin_names
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, parse
+from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
 from embassay.types import Corpus, Diagnostic, Encoder, Origin
 
@@ -221,6 +222,11 @@ def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
     samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
     note = f"limited to {limit} of {units} units, drawn by seed {seed}"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
+
+
+def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
+    """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
+    return tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
 
 
 def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> None:

@@ -19,7 +19,7 @@ from embassay.engine.robustness import Robustness, check_robustness
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
-from embassay.run.plan import Plan, Task
+from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
@@ -249,11 +249,6 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
             corpora = {task.corpus.name: task.corpus for task in of_encoder}.values()
             pools.append(Pool(fitted[of_encoder[0].corpus.name], distinct_texts(corpora), unscored))
     return pools
-
-
-def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
-    """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
-    return tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
 
 
 def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:

@@ -78,41 +78,52 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
     known = known_options(function)
     bound = {}
     for name, value in options.items():
+        if not known:
+            raise SpecError(f"{what} has no options, {name!r} was given")
         if name not in known:
-            raise (
-                UnknownNameError(f"option of {what}", name, known)
-                if known
-                else SpecError(f"{what} has no options, {name!r} was given")
-            )
+            raise UnknownNameError(f"option of {what}", name, known)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound
 
 
 def known_options(function: Callable[..., Any]) -> frozenset[str]:
     """Return the names of a function's options: its keyword-only parameters."""
-    return frozenset(p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY)
+    parameters = inspect.signature(function).parameters.values()
+    return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
 
-def _convert(value: Any, hint: Any, place: str) -> Any:
+def _convert(value: object, hint: Any, place: str) -> object:
+    """Return an option's value as the type that its annotation says.
+
+    Parameters
+    ----------
+    value
+        A text of the command line, or what a config file has.
+    """
     if get_origin(hint) in (Union, types.UnionType):
-        hint = next(h for h in get_args(hint) if h is not type(None))
+        hint = next(alternative for alternative in get_args(hint) if alternative is not type(None))
     if get_origin(hint) is Literal:
-        if (value := str(value).strip()) not in get_args(hint):
-            raise SpecError(f"{place}: {quoted(value)} is none of {', '.join(map(str, get_args(hint)))}")
-        return value
-    if hint is str or not isinstance(value, str):
-        if type(value) is not hint and not (hint is float and type(value) is int):
-            raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")
-        return value
-    return _read(value.strip(), hint, place)
+        text = str(value).strip()
+        if text not in get_args(hint):
+            raise SpecError(f"{place}: {quoted(text)} is none of {', '.join(map(str, get_args(hint)))}")
+        return text
+    if isinstance(value, str) and hint is not str:
+        return _read(value.strip(), hint, place)
+    # A whole number may stand for a float; a truth value, though an int to Python, for no number.
+    is_whole_float = hint is float and type(value) is int
+    if type(value) is not hint and not is_whole_float:
+        raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")
+    return value
 
 
-def _read(value: str, hint: Any, place: str) -> Any:
+def _read(value: str, hint: type[object], place: str) -> object:
+    """Read a truth value or a number."""
     if hint is bool:
         if value.lower() not in TRUE | FALSE:
             raise SpecError(f"{place}: {quoted(value)} is neither true nor false")
         return value.lower() in TRUE
+    number: Callable[[str], object] = hint
     try:
-        return hint(value)
+        return number(value)
     except ValueError:
         raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}") from None

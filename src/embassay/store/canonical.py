@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -38,12 +38,23 @@ def write(path: Path, content: bytes) -> None:
     OutputError
         If the place cannot be written to.
     """
+    write_with(path, lambda file: file.write(content))
+
+
+def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
+    """Let ``writer`` write a file whole or not at all: under another name first, which becomes its own at the end.
+
+    Raises
+    ------
+    OutputError
+        If the place cannot be written to.
+    """
     temporary = partial_file(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("xb") as file:
-                file.write(content)
+                writer(file)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,13 +77,18 @@ def note_of(transaction: Any, of: bytes) -> EncoderNote | None:
 
 def holdings(transaction: Any) -> tuple[Holding, ...]:
     """Return what there is of each encoder, the least recently used first."""
-    found: dict[bytes, list[int]] = {}
+    counts: Counter[bytes] = Counter()
+    sizes: Counter[bytes] = Counter()
     for key, value in _items(transaction, VECTOR):
-        count = found.setdefault(key[:PREFIX], [0, 0])
-        count[0] += 1
-        count[1] += len(key) + len(value)
-    rows = [Holding(of, note_of(transaction, of), *count) for of, count in found.items()]
-    return tuple(sorted(rows, key=lambda row: (row.note.used if row.note else 0.0, row.prefix)))
+        of = key[:PREFIX]
+        counts[of] += 1
+        sizes[of] += len(key) + len(value)
+    found = [Holding(of, note_of(transaction, of), counts[of], sizes[of]) for of in counts]
+
+    def last_used(holding: Holding) -> tuple[float, bytes]:
+        return (holding.note.used if holding.note else 0.0), holding.prefix
+
+    return tuple(sorted(found, key=last_used))
 
 
 def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:

@@ -10,15 +10,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Text
 from embassay.store.canonical import canonical, write
+
+
+class Chunks(TypedDict):
+    """The content of the file.
+
+    ``texts`` is a hash of the encoder's fingerprint and texts, ``had`` the bits (hexadecimal) that say which texts had
+    a vector at first, ``chunks`` the digest of the vectors of each finished chunk, by its number.
+    """
+
+    texts: str
+    had: str
+    chunks: dict[str, str]
 
 
 class Ledger:
@@ -42,35 +55,38 @@ class Ledger:
 
     def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return (n,) which texts had a vector in the cache when the run first started; ``now`` if that is now."""
-        if not self._known:
+        if self._known is None:
             self._known = {"texts": self._identity, "had": np.packbits(now).tobytes().hex(), "chunks": {}}
             if not now.all():
-                self._write()
+                write(self._path, canonical(self._known))
         bits = np.frombuffer(bytes.fromhex(self._known["had"]), dtype=np.uint8)
         return np.unpackbits(bits, count=len(now)).astype(bool)
 
     def holds(self, chunk: int, rows: Sequence[NDArray[np.float32] | None]) -> bool:
         """Say whether these are the vectors that an earlier start has made of a chunk, all of them."""
-        expected = self._known.get("chunks", {}).get(str(chunk))
+        expected = self._known["chunks"].get(str(chunk)) if self._known else None
         vectors = [row for row in rows if row is not None]
-        return expected is not None and len(vectors) == len(rows) and expected == digest(vectors)
+        if expected is None or len(vectors) < len(rows):
+            return False
+        return expected == digest(vectors)
 
     def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
         """Remember the vectors of a chunk by their digest; they have to be in the cache by now."""
+        if self._known is None:
+            raise RuntimeError("had_vectors comes first")
         self._known["chunks"][str(chunk)] = digest(rows)
-        self._write()
-
-    def _read(self, count: int) -> dict[str, Any]:
-        try:
-            known = json.loads(self._path.read_bytes())
-            valid = known["texts"] == self._identity and len(bytes.fromhex(known["had"])) == -(-count // 8)
-            valid = valid and all(isinstance(value, str) for value in known["chunks"].values())
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return {}
-        return known if valid else {}
-
-    def _write(self) -> None:
         write(self._path, canonical(self._known))
+
+    def _read(self, count: int) -> Chunks | None:
+        """Return the content of the file; None where there is none, or where it is damaged or of other texts."""
+        try:
+            known: Chunks = json.loads(self._path.read_bytes())
+            bytes_of_bits = len(bytes.fromhex(known["had"]))
+            digests = list(known["chunks"].values())
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+        is_whole = bytes_of_bits == math.ceil(count / 8) and all(isinstance(digest, str) for digest in digests)
+        return known if is_whole and known.get("texts") == self._identity else None
 
 
 def digest(rows: Sequence[NDArray[np.float32]]) -> str:

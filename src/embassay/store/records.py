@@ -75,7 +75,9 @@ def unpack(key: bytes, value: memoryview | bytes | None) -> memoryview | None:
     view = memoryview(value)
     check, length = CHECK.unpack(view[: CHECK.size])
     content = view[CHECK.size :]
-    return content if length == len(content) and check == crc32(content, crc32(key)) else None
+    if length != len(content) or check != crc32(content, crc32(key)):
+        return None
+    return content
 
 
 def vector(key: bytes, value: memoryview | bytes | None, dim: int) -> NDArray[np.float32] | None:

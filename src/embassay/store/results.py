@@ -7,9 +7,9 @@ there, so that a report of it can be drawn; what is wrong is one message with it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, replace
-from functools import cache
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from embassay.store.canonical import canonical, plain
 from embassay.store.paths import open_file, unreadable
 from embassay.store.schema import Schema, SchemaError
 
+Content = dict[str, Any]
+"""A JSON object."""
 PARTS: dict[str, type[Any]] = {
     "encoders": EncoderRecord,
     "corpora": CorpusRecord,
@@ -29,6 +31,8 @@ PARTS: dict[str, type[Any]] = {
     "verdicts": Verdict,
     "failures": Failure,
 }
+SERIES_HEAD = ("diagnostic", "corpus", "name", "kind")
+"""The fields of a series; the others are its data."""
 OF_EXAMS = {"accuracy_l100", "coe", "roe"}
 """Quantities whose range is over exams."""
 SCHEMAS = (1, 2)
@@ -51,12 +55,12 @@ def rounded(result: Result) -> Result:
     return _built(plain(_content(result)))
 
 
-def _content(result: Result) -> dict[str, Any]:
+def _content(result: Result) -> Content:
     """Return the content of ``result.json``; the data of a series stands beside its name and kind."""
-    content = {field.name: getattr(result, field.name) for field in fields(result)}
+    content: Content = {field.name: getattr(result, field.name) for field in fields(result)}
     content["series"] = []
     for series in result.series:
-        head = {"diagnostic": series.diagnostic, "corpus": series.corpus, "name": series.name, "kind": series.kind}
+        head = {name: getattr(series, name) for name in SERIES_HEAD}
         content["series"].append({**series.data, **head})
     return content
 
@@ -106,7 +110,7 @@ def _schema() -> Schema:
     return Schema(root, root)
 
 
-def _upgraded(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _upgraded(data: Content) -> Content:
     """Return the content in the newest schema.
 
     Files of schema 1 have no failures. What they call not separable from the best rests on tests that are no longer
@@ -115,81 +119,96 @@ def _upgraded(data: Mapping[str, Any]) -> Mapping[str, Any]:
     upgraded = {"failures": [], **data, "schema": SCHEMAS[-1]}
     if data["schema"] == SCHEMAS[-1]:
         return upgraded
-    if isinstance(verdicts := data.get("verdicts"), list):
-        upgraded["verdicts"] = [_without_superseded(v) if isinstance(v, dict) else v for v in verdicts]
-    if isinstance(rows := data.get("rows"), list):
-        upgraded["rows"] = [{"interval": _interval_of(r), **r} if isinstance(r, dict) else r for r in rows]
+    # Nothing is checked yet: what is no list of objects is left for the schema to refuse.
+    if "verdicts" in data:
+        upgraded["verdicts"] = _each(data["verdicts"], _without_superseded)
+    if "rows" in data:
+        upgraded["rows"] = _each(data["rows"], lambda row: {"interval": _interval_of(row), **row})
     return upgraded
 
 
-def _without_superseded(verdict: Mapping[str, Any]) -> dict[str, Any]:
+def _each(records: Any, change: Callable[[Content], Content]) -> Any:
+    """Return a list with each object changed; what is no list, or no object in it, as it is."""
+    if not isinstance(records, list):
+        return records
+    return [change(record) if isinstance(record, dict) else record for record in records]
+
+
+def _without_superseded(verdict: Content) -> Content:
+    """Return a verdict of schema 1 without what its figures no longer support."""
     superseded = {"not_separable", "above", "best", "value", "low", "high"}
     kept = {name: value for name, value in verdict.items() if name not in superseded}
-    reason = "an earlier version wrote this result; run it again" if verdict.get("quantity") else None
-    return {**kept, "reason": reason}
+    kept["reason"] = "an earlier version wrote this result; run it again" if verdict.get("quantity") else None
+    return kept
 
 
-def _interval_of(row: Mapping[str, Any]) -> str:
+def _interval_of(row: Content) -> str:
     """Say what kind of interval a row of schema 1 has."""
     if row.get("low") is None:
         return "none"
     return "exams" if row.get("quantity") in OF_EXAMS else "confidence"
 
 
-def _with_defaults(data: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(data: Content) -> Content:
     """Return the content with the fields that an earlier version did not write: their values are the defaults."""
     complete = dict(data)
-    for name, kind in PARTS.items():
-        optional = [f for f in fields(kind) if f.default is not MISSING or f.default_factory is not MISSING]
-        defaults = {f.name: _plain_default(f) for f in optional}
-        if isinstance(records := data.get(name), list):
-            complete[name] = [{**defaults, **r} if isinstance(r, dict) else r for r in records]
+    for part, kind in PARTS.items():
+        if part in data:
+            complete[part] = _each(data[part], partial(_completed, _defaults(kind)))
     return complete
 
 
-def _plain_default(field: Any) -> Any:
-    """Return a field's default value as JSON has it."""
-    value: Any = field.default if field.default is not MISSING else field.default_factory()
-    return list(value) if isinstance(value, tuple) else value
+def _completed(defaults: Content, record: Content) -> Content:
+    return {**defaults, **record}
 
 
-def _built(data: Mapping[str, Any]) -> Result:
+def _defaults(kind: type[Any]) -> Content:
+    """Return the default values of a record's fields, as JSON has them."""
+    defaults: Content = {}
+    for field in fields(kind):
+        if field.default is not MISSING:
+            defaults[field.name] = list(field.default) if isinstance(field.default, tuple) else field.default
+        elif field.default_factory is not MISSING:
+            defaults[field.name] = field.default_factory()
+    return defaults
+
+
+def _built(data: Content) -> Result:
     """Return the result that a sound content stands for."""
     parts: dict[str, Any] = {}
     for name, kind in PARTS.items():
-        parts[name] = tuple(_record(kind, row, f"{name}[{place}]") for place, row in enumerate(data[name]))
-    series = tuple(_series(dict(row)) for row in data["series"])
-    return replace(Result(data["seed"], data["resamples"]), series=series, **parts)
+        parts[name] = tuple(_record(kind, record, f"{name}[{place}]") for place, record in enumerate(data[name]))
+    series = []
+    for record in data["series"]:
+        numbers = {name: value for name, value in record.items() if name not in SERIES_HEAD}
+        series.append(Series(record["diagnostic"], record["corpus"], record["name"], record["kind"], numbers))
+    return Result(data["seed"], data["resamples"], series=tuple(series), **parts)
 
 
-def _record(kind: type[Any], row: Mapping[str, Any], place: str) -> Any:
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+def _record(kind: type[Any], record: Content, place: str) -> Any:
+    """Return a record of a result; its lists become tuples."""
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
     try:
         return kind(**values)
     except ValueError as error:  # figures that contradict each other, an interval the wrong way round
         raise SchemaError(place, str(error)) from None
 
 
-def _series(row: dict[str, Any]) -> Series:
-    head = {name: row.pop(name) for name in ("diagnostic", "corpus", "name", "kind")}
-    return Series(**head, data=row)
-
-
-def _check_references(data: Mapping[str, Any]) -> None:
+def _check_references(data: Content) -> None:
     """Raise SchemaError where a record names what is not there, or lists that belong together differ in length."""
-    encoders, corpora = (_names(data, part) for part in ("encoders", "corpora"))
+    encoders, corpora = _names(data, "encoders"), _names(data, "corpora")
     for part in ("rows", "comparisons", "series", "examples", "verdicts"):
         for number, record in enumerate(data[part]):
             place = f"{part}[{number}]"
             _check_known(record, "corpus", corpora, place)
+            if part == "examples" or (part == "rows" and record["encoder"]):
+                _check_known(record, "encoder", encoders, place)
             for field in ("a", "b", "best", "reference", "baseline"):
                 if record.get(field) is not None and part != "series":
                     _check_known(record, field, encoders, place)
-            if part == "examples" or (part == "rows" and record["encoder"]):
-                _check_known(record, "encoder", encoders, place)
-    figures = {(row["diagnostic"], row["corpus"]) for row in data["rows"]}
+    with_rows = {(row["diagnostic"], row["corpus"]) for row in data["rows"]}
     for number, verdict in enumerate(data["verdicts"]):
-        if (verdict["diagnostic"], verdict["corpus"]) not in figures:
+        if (verdict["diagnostic"], verdict["corpus"]) not in with_rows:
             raise SchemaError(f"verdicts[{number}]", "there is no row of its diagnostic and corpus")
         if (verdict["smallest_difference"] is None) is not (verdict["smallest_units"] is None):
             raise SchemaError(f"verdicts[{number}].smallest_units", "must stand beside smallest_difference, or neither")
@@ -197,52 +216,55 @@ def _check_references(data: Mapping[str, Any]) -> None:
         _check_lengths(series, f"series[{number}]")
 
 
-def _names(data: Mapping[str, Any], part: str) -> frozenset[str]:
+def _names(data: Content, part: str) -> frozenset[str]:
     """Return the names of the encoders or corpora; each stands once."""
-    names = [record["name"] for record in data[part]]
-    seen: set[str] = set()
-    for number, name in enumerate(names):
-        if name in seen:
-            raise SchemaError(f"{part}[{number}].name", f"{name!r} stands there twice")
-        seen.add(name)
-    return frozenset(seen)
+    names: set[str] = set()
+    for number, record in enumerate(data[part]):
+        if record["name"] in names:
+            raise SchemaError(f"{part}[{number}].name", f"{record['name']!r} stands there twice")
+        names.add(record["name"])
+    return frozenset(names)
 
 
-def _check_known(record: Mapping[str, Any], field: str, known: frozenset[str], place: str) -> None:
+def _check_known(record: Content, field: str, known: frozenset[str], place: str) -> None:
     if record[field] not in known:
         raise SchemaError(f"{place}.{field}", f"{record[field]!r} is not among those of the result")
 
 
-def _check_lengths(series: Mapping[str, Any], place: str) -> None:
+def _check_lengths(series: Content, place: str) -> None:
     """Refuse lists that belong together and differ in length."""
-    if series["kind"] == "curve":
-        for number, line in enumerate(series["lines"]):
-            _check_long(line["y"], line.get("at", series["at"]), f"{place}.lines[{number}].y")
-    elif series["kind"] == "histogram":
-        for number, panel in enumerate(series["panels"]):
-            _check_long(panel["shares"], series["edges"][1:], f"{place}.panels[{number}].shares")
-    elif series["kind"] == "table":
-        _check_long(series["formats"], series["columns"], f"{place}.formats")
-        _check_cells(series, place)
-    elif series["kind"] == "matrix":
-        for name in ("numerator", "denominator"):
-            _check_long(series[name], series["names"], f"{place}.{name}")
-            for number, row in enumerate(series[name]):
-                _check_long(row, series["names"], f"{place}.{name}[{number}]")
+    match series["kind"]:
+        case "curve":
+            for number, line in enumerate(series["lines"]):
+                _check_length(line["y"], len(line.get("at", series["at"])), f"{place}.lines[{number}].y")
+        case "histogram":
+            # Each bar lies between two edges.
+            bars = max(len(series["edges"]) - 1, 0)
+            for number, panel in enumerate(series["panels"]):
+                _check_length(panel["shares"], bars, f"{place}.panels[{number}].shares")
+        case "table":
+            _check_length(series["formats"], len(series["columns"]), f"{place}.formats")
+            for number, row in enumerate(series["rows"]):
+                _check_row(row, series["formats"], f"{place}.rows[{number}]")
+        case "matrix":
+            size = len(series["names"])
+            for name in ("numerator", "denominator"):
+                _check_length(series[name], size, f"{place}.{name}")
+                for number, row in enumerate(series[name]):
+                    _check_length(row, size, f"{place}.{name}[{number}]")
 
 
-def _check_long(values: list[Any], others: Iterable[Any], place: str) -> None:
-    if len(values) != (number := len(list(others))):
-        raise SchemaError(place, f"must have {number} entries, has {len(values)}")
+def _check_length(values: list[Any], length: int, place: str) -> None:
+    if len(values) != length:
+        raise SchemaError(place, f"must have {length} entries, has {len(values)}")
 
 
-def _check_cells(table: Mapping[str, Any], place: str) -> None:
-    """Refuse rows of another length, and a text where a number is to be written."""
-    for number, row in enumerate(table["rows"]):
-        _check_long(row, table["columns"], f"{place}.rows[{number}]")
-        for column, (cell, style) in enumerate(zip(row, table["formats"], strict=True)):
-            if style in NUMERIC and isinstance(cell, str) and cell:
-                raise SchemaError(f"{place}.rows[{number}][{column}]", f"must be a number, is {cell[:60]!r}")
+def _check_row(row: list[Any], formats: list[str], place: str) -> None:
+    """Refuse a row of another length, and a text where a number is to be written."""
+    _check_length(row, len(formats), place)
+    for column, (cell, style) in enumerate(zip(row, formats, strict=True)):
+        if style in NUMERIC and isinstance(cell, str) and cell:
+            raise SchemaError(f"{place}[{column}]", f"must be a number, is {cell[:60]!r}")
 
 
 NUMERIC = frozenset({"percent", "points", "number", "count", "decimal"})

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import OutputError, one_line
@@ -132,9 +133,9 @@ class RunFolder:
         if head != {"embassay": __version__, **_identity(origin)} or not {"item", "unit"} <= arrays.keys():
             return None
         item, unit = arrays.pop("item"), arrays.pop("unit")
-        labels = {name.removeprefix("labels."): array for name, array in arrays.items() if name.startswith("labels.")}
-        values = {name.removeprefix("values."): array for name, array in arrays.items() if name.startswith("values.")}
-        return ItemScores(origin, measure, item, unit, labels, values, scalars)
+        return ItemScores(
+            origin, measure, item, unit, _group(arrays, "labels."), _group(arrays, "values."), scalars=scalars
+        )
 
     def _file(self, origin: Origin) -> Path:
         words = (origin.diagnostic, origin.corpus, origin.encoder)
@@ -173,6 +174,11 @@ class RunFolder:
         for path in (self.path / "scores").glob("*.npz"):
             path.unlink(missing_ok=True)
         self.forget_encoding()
+
+
+def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays whose names begin with a prefix, by what follows it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _identity(origin: Origin) -> dict[str, Any]:

@@ -145,9 +145,10 @@ def shown(value: Any) -> str:
 
 
 def _check_type(value: Any, wanted: str | list[str], place: str) -> None:
-    names = [wanted] if isinstance(wanted, str) else wanted
-    if not any(_is(value, name) for name in names):
-        raise SchemaError(place, f"must be {' or '.join(NAMES[name] for name in names)}, is {KINDS[type(value)]}")
+    types = [wanted] if isinstance(wanted, str) else wanted
+    if not any(_is(value, name) for name in types):
+        expected = " or ".join(NAMES[name] for name in types)
+        raise SchemaError(place, f"must be {expected}, is {KINDS[type(value)]}")
     if isinstance(value, float) and not math.isfinite(value):
         raise SchemaError(place, f"must be finite, is {value}")
     if isinstance(value, int) and abs(value) >= LARGEST:
