@@ -169,5 +169,6 @@ def all_unit(samples: Sequence[Sample], vectors: Vectors) -> bool:
     texts = list(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
     matrix = vectors.take(texts)
     squares = matrix.multiply(matrix) if issparse(matrix) else matrix**2
-    norms = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64))
-    return bool(np.all(np.abs(norms - 1) <= UNIT_NORM))
+    squared_norms = np.asarray(squares.sum(axis=1), dtype=np.float64)
+    deviations = np.abs(np.sqrt(squared_norms) - 1)
+    return bool(np.all(deviations <= UNIT_NORM))

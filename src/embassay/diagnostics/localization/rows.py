@@ -150,8 +150,10 @@ def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) ->
 
 def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     """Yield the accuracy in each group; a group is one unit, so it has no interval."""
-    sizes = np.bincount(view.group).tolist()
-    numbers_right = np.bincount(view.group, weights=view.values("accuracy")).tolist()
-    for name, size, right in zip(view.group_names, sizes, numbers_right, strict=True):
-        estimate = Estimate(right / size, None, None, size, 1, 0, too_few(1))
-        yield row(view.scores_behind("accuracy"), draws, "accuracy", f"group:{name}", estimate)
+    scores = view.scores_behind("accuracy")
+    sizes = np.bincount(view.group)
+    numbers_right = np.bincount(view.group, weights=view.values("accuracy"))
+    accuracies = (numbers_right / sizes).tolist()
+    for name, accuracy, size in zip(view.group_names, accuracies, sizes.tolist(), strict=True):
+        estimate = Estimate(accuracy, None, None, size, 1, 0, too_few(1))
+        yield row(scores, draws, "accuracy", f"group:{name}", estimate)

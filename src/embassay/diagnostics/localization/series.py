@@ -52,13 +52,15 @@ def agreement(
         (k, k) each: the sentences that both misplace in the same group, and those that both misplace. On the diagonal
         both are the encoder's errors.
     """
-    numerator = np.zeros((len(views), len(views)), dtype=np.int64)
-    denominator = np.zeros_like(numerator)
+    encoders = len(views)
+    numerator = np.zeros((encoders, encoders), dtype=np.int64)
+    denominator = np.zeros((encoders, encoders), dtype=np.int64)
     for row, first in enumerate(views):
         for column, second in enumerate(views):
             both_wrong = first.wrong & second.wrong & inside
-            denominator[row, column] = both_wrong.sum()
-            numerator[row, column] = (both_wrong & (first.predicted == second.predicted)).sum()
+            same_group = first.predicted == second.predicted
+            denominator[row, column] = np.count_nonzero(both_wrong)
+            numerator[row, column] = np.count_nonzero(both_wrong & same_group)
     return numerator, denominator
 
 

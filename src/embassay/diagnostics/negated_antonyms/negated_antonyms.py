@@ -100,9 +100,12 @@ def choices(cosine: Floats) -> Floats:
     """
     largest = cosine.max(axis=1, keepdims=True)
     tied = cosine >= largest - TIE
+    # None is tied where a cosine is undefined; the row is made undefined below.
     number_tied = np.maximum(tied.sum(axis=1, keepdims=True), 1)
-    undefined = np.isnan(cosine).any(axis=1, keepdims=True)
-    return np.where(undefined, np.nan, tied / number_tied)
+    chosen = tied / number_tied
+    undefined = np.isnan(cosine).any(axis=1)
+    chosen[undefined] = np.nan
+    return chosen
 
 
 @dataclass(frozen=True)
