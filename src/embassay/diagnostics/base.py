@@ -8,15 +8,15 @@ A diagnostic has two steps (:class:`~embassay.types.Diagnostic`). ``score`` turn
 3. compare the encoders (:func:`roles_of`, ``stats.families``) and make the :func:`comparisons`;
 4. rank the candidates by the headline (:func:`candidates_of`, ``stats.best``) and give the :func:`verdict`.
 
-The protocols at the end are optional abilities. A diagnostic has an ability when it has the method of that name; it
-need not inherit from anything here.
+The protocols at the end are optional abilities: ``isinstance(diagnostic, HasHeadline)`` tells whether a diagnostic has
+one. It has the ability when it has the method of that name; it need not inherit from anything here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -408,6 +408,7 @@ def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
     )
 
 
+@runtime_checkable
 class ChecksCorpus(Protocol):
     """Refuses some corpora of its shape."""
 
@@ -422,6 +423,7 @@ class ChecksCorpus(Protocol):
         ...
 
 
+@runtime_checkable
 class ScoresInParallel(Protocol):
     """Gives work to other processes, which continue while the next encoder encodes."""
 
@@ -430,6 +432,7 @@ class ScoresInParallel(Protocol):
         ...
 
 
+@runtime_checkable
 class SetsSideBySide(Protocol):
     """Compares two corpora; it runs only when it is requested by name."""
 
@@ -443,6 +446,7 @@ class SetsSideBySide(Protocol):
         ...
 
 
+@runtime_checkable
 class HasHeadline(Protocol):
     """Has a headline that is a mean over items, so that ``embassay adapt`` can test it for a loss."""
 
