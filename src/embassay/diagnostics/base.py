@@ -242,15 +242,18 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     Candidates are the encoders that were asked for, except one that gives random vectors. bm25 and tfidf are lexical
     baselines, whether they joined by themselves or were asked for.
     """
-    candidates = [s.origin for s in scores if not s.origin.baseline and not is_chance(s.origin.spec)]
-    references = [origin.encoder for origin in candidates if origin.reference]
-    schemes = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
-    return Roles(
-        candidates=tuple(origin.encoder for origin in candidates),
-        reference=references[0] if references else None,
-        lexical=tuple(encoder for scheme in LEXICAL for encoder in schemes if schemes[encoder] == scheme),
-        all_pairs=all_pairs,
-    )
+    candidates, lexical, reference = list[str](), list[str](), None
+    for s in scores:
+        origin = s.origin
+        if not origin.baseline and not is_chance(origin.spec):
+            candidates.append(origin.encoder)
+            if origin.reference:
+                reference = origin.encoder
+    for scheme in LEXICAL:
+        for s in scores:
+            if s.origin.spec.split(",")[0] == scheme:
+                lexical.append(s.origin.encoder)
+    return Roles(tuple(candidates), reference, tuple(lexical), all_pairs=all_pairs)
 
 
 def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:

@@ -183,9 +183,15 @@ class MinimalPairsDiagnostic:
         views = [MinimalPairsView(s) for s in scores]
         if not set(HEADLINE) <= set(views[0].edits):
             return None
-        values = {view.encoder: _defined(view.contrast(*HEADLINE)) for view in views}
-        unit, stream = scores[0].unit, views[0].stream
-        return Headline("contrast", MEANING.margin, values, unit, stream, HEADLINE_SUBSET, of_shares=False)
+        return Headline(
+            quantity="contrast",
+            margin=MEANING.margin,
+            values={view.encoder: _defined(view.contrast(*HEADLINE)) for view in views},
+            unit=scores[0].unit,
+            purpose=views[0].stream,
+            subset=HEADLINE_SUBSET,
+            of_shares=False,
+        )
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
@@ -332,18 +338,23 @@ def _baseline(view: MinimalPairsView) -> Estimate:
 
 def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[str]:
     """Yield how often a synonym is nearer than a negation and than an antonym."""
+    name = view.encoder
     if view.average > 1 - COLLAPSED:
-        yield f"{view.encoder} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
+        yield f"{name} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
         return
-    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (view.encoder, "nearer")}
-    for edit, words in (("negation_main", "the negation of its main verb"), ("antonym", "an antonym")):
-        found = nearer.get(f"synonym>{edit}")
-        if found is None or found.value is None:
+    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
+    descriptions = {
+        "synonym>negation_main": "the negation of its main verb",
+        "synonym>antonym": "an antonym",
+    }
+    for subset, other_edit in descriptions.items():
+        share = nearer.get(subset)
+        if share is None or share.value is None:
             continue
         interval = ""
-        if found.low is not None and found.high is not None:
-            interval = f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-        yield f"{view.encoder} puts a synonym nearer than {words} for {found.value:.1%}{interval} of the originals"
+        if share.low is not None and share.high is not None:
+            interval = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+        yield f"{name} puts a synonym nearer than {other_edit} for {share.value:.1%}{interval} of the originals"
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
