@@ -181,6 +181,7 @@ class CompositionDiagnostic:
             null = self._null(scores, corpus, vectors, range(DRAWS))
             return replace(scores, values={**scores.values, **null})
 
+        # With many samples the draws would not fit into memory, and fewer are enough: two of them tell how many.
         null = self._null(scores, corpus, vectors, range(PILOT))
         number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
         if number > PILOT:

@@ -136,11 +136,12 @@ def _right_by_fold(view: LocalizationView) -> dict[str, Floats]:
 
 def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) -> Iterator[Row]:
     """Yield all rows of one encoder."""
+    # A classifier's figure depends on its fold, too, and a cosine's does not: so they are signed with different scores.
     classifier, cosines = view.scores_behind("accuracy"), view.scores_behind("centroid_accuracy")
-    pool = shares.classifier_pool
-    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
+    pool, cosine_pool = shares.classifier_pool, shares.cosine_pool
     centroid = shares.centroid_accuracy
-    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, shares.cosine_pool, measure="cosine")
+    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
+    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, cosine_pool, measure="cosine")
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
     yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
     for subset, share in shares.by_fold.items():

@@ -181,14 +181,16 @@ def findings(views: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]
 
 def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[str]:
     """Yield how often the two encoders with the most errors in common make the same one."""
-    same, both = agreement(views, np.ones(len(views[0].fold), dtype=bool))
+    every_sentence = np.ones(len(views[0].fold), dtype=bool)
+    same_group, both_wrong = agreement(views, every_sentence)
     pairs = list(combinations(range(len(views)), 2))
     if not pairs:
         return
-    a, b = max(pairs, key=lambda pair: both[pair])
-    if both[a, b]:
-        sentences = "sentence" if both[a, b] == 1 else "sentences"
+    a, b = max(pairs, key=lambda pair: both_wrong[pair])
+    number, same = both_wrong[a, b], same_group[a, b]
+    if number:
+        sentences = "sentence" if number == 1 else "sentences"
         yield (
-            f"{views[a].encoder} and {views[b].encoder} both misplace {both[a, b]:,} {sentences}, "
-            f"{same[a, b]:,} of them in the same wrong group"
+            f"{views[a].encoder} and {views[b].encoder} both misplace {number:,} {sentences}, "
+            f"{same:,} of them in the same wrong group"
         )

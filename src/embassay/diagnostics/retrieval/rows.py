@@ -107,6 +107,7 @@ def _undefined_elsewhere(view: RetrievalView, values: Floats) -> Floats:
 
 def _unanswerable_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> dict[ShareKey, Floats]:
     """Return for each threshold which (u,) unanswerable questions find nothing; empty without such questions."""
+    # A question finds nothing when even its largest similarity is below the threshold.
     largest = view.largest_of_unanswerable
     if not len(largest):
         return {}
@@ -194,6 +195,7 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
     answers = view.answers
     if not len(answers.top):
         return {}
+    # The same exams as in the rows of COE and ROE: the random stream has the same name.
     drawn = exams(len(answers.top), draws, *view.stream)
     similarities = {"minima": minima(answers.top, drawn), "pooled": answers.top}
     thresholds = dict[str, float]()

@@ -184,6 +184,7 @@ def search_transformed(
     if issparse(passages):
         return values, scalars
     sample = passages
+    # Drawn with a fixed seed, so that every encoder's transform is fitted on the same passages.
     if len(passages) > FITTED:
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
         sample = passages[np.sort(chosen)]
