@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParallel, SetsSideBySide
 from embassay.layout import check_layout
 from embassay.plugins import DIAGNOSTICS
 from embassay.run.execute import execute
@@ -77,6 +78,25 @@ def outcome(name, encoders=ENCODERS, seed=0):
 
 def test_every_diagnostic_is_tried():
     assert set(CORPORA) == DIAGNOSTICS.own_names()
+
+
+def test_abilities_are_found_by_isinstance():
+    abilities = (ChecksCorpus, ScoresInParallel, SetsSideBySide, HasHeadline)
+    found = {}
+    for name in CORPORA:
+        options = {"domain": "a", "general": "b"} if name == "shift" else {}
+        diagnostic = DIAGNOSTICS.module(name).create(**options)
+        found[name] = {ability.__name__ for ability in abilities if isinstance(diagnostic, ability)}
+    assert found == {
+        "negated_antonyms": {"HasHeadline"},
+        "minimal_pairs": {"HasHeadline"},
+        "composition": {"HasHeadline"},
+        "localization": {"ChecksCorpus", "ScoresInParallel", "HasHeadline"},
+        "retrieval": {"ChecksCorpus", "HasHeadline"},
+        "similarity": {"HasHeadline"},
+        "isotropy": set(),
+        "shift": {"SetsSideBySide"},
+    }
 
 
 @pytest.mark.parametrize("name", CORPORA)

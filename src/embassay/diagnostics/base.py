@@ -8,15 +8,15 @@ A diagnostic has two steps (:class:`~embassay.types.Diagnostic`). ``score`` turn
 3. compare the encoders (:func:`roles_of`, ``stats.families``) and make the :func:`comparisons`;
 4. rank the candidates by the headline (:func:`candidates_of`, ``stats.best``) and give the :func:`verdict`.
 
-The protocols at the end are optional abilities. A diagnostic has an ability when it has the method of that name; it
-need not inherit from anything here.
+The protocols at the end are optional abilities: ``isinstance(diagnostic, HasHeadline)`` tells whether a diagnostic has
+one. It has the ability when it has the method of that name; it need not inherit from anything here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,15 +242,18 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     Candidates are the encoders that were asked for, except one that gives random vectors. bm25 and tfidf are lexical
     baselines, whether they joined by themselves or were asked for.
     """
-    candidates = [s.origin for s in scores if not s.origin.baseline and not is_chance(s.origin.spec)]
-    references = [origin.encoder for origin in candidates if origin.reference]
-    schemes = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
-    return Roles(
-        candidates=tuple(origin.encoder for origin in candidates),
-        reference=references[0] if references else None,
-        lexical=tuple(encoder for scheme in LEXICAL for encoder in schemes if schemes[encoder] == scheme),
-        all_pairs=all_pairs,
-    )
+    candidates, lexical, reference = list[str](), list[str](), None
+    for s in scores:
+        origin = s.origin
+        if not origin.baseline and not is_chance(origin.spec):
+            candidates.append(origin.encoder)
+            if origin.reference:
+                reference = origin.encoder
+    for scheme in LEXICAL:
+        for s in scores:
+            if s.origin.spec.split(",")[0] == scheme:
+                lexical.append(s.origin.encoder)
+    return Roles(tuple(candidates), reference, tuple(lexical), all_pairs=all_pairs)
 
 
 def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -408,6 +411,7 @@ def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
     )
 
 
+@runtime_checkable
 class ChecksCorpus(Protocol):
     """Refuses some corpora of its shape."""
 
@@ -422,6 +426,7 @@ class ChecksCorpus(Protocol):
         ...
 
 
+@runtime_checkable
 class ScoresInParallel(Protocol):
     """Gives work to other processes, which continue while the next encoder encodes."""
 
@@ -430,6 +435,7 @@ class ScoresInParallel(Protocol):
         ...
 
 
+@runtime_checkable
 class SetsSideBySide(Protocol):
     """Compares two corpora; it runs only when it is requested by name."""
 
@@ -443,6 +449,7 @@ class SetsSideBySide(Protocol):
         ...
 
 
+@runtime_checkable
 class HasHeadline(Protocol):
     """Has a headline that is a mean over items, so that ``embassay adapt`` can test it for a loss."""
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import row, stream_of, unit_codes
+from embassay.diagnostics.base import row as row_of
+from embassay.diagnostics.base import stream_of, unit_codes
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import ON_PIECES, QUANTITIES
@@ -82,7 +83,7 @@ def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOver
                 measure = "word pieces"
                 if estimate.value is None and estimate.undefined:
                     estimate = replace(estimate, reason=NO_PIECES)
-            yield row(of_corpus, draws, quantity, subset, estimate, measure=measure)
+            yield row_of(of_corpus, draws, quantity, subset, estimate, measure=measure)
 
 
 def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Mapping[str, str]) -> Series:
@@ -93,15 +94,18 @@ def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Ma
     labels
         What each subset is called, in the order of the table.
     """
-    by_key = {(r.subset, r.quantity): r for r in rows if r.quantity in QUANTITIES}
+    of_overlap = [row for row in rows if row.quantity in QUANTITIES]
+    by_subset = dict[str, dict[str, Row]]()
+    for row in of_overlap:
+        by_subset.setdefault(row.subset, {})[row.quantity] = row
     lines = list[list[Any]]()
     for subset, label in labels.items():
-        if (subset, "rouge1") in by_key:
-            pairs = by_key[subset, "rouge1"].items
-            values = [by_key[subset, quantity].value for quantity in QUANTITIES]
-            lines.append([f"{corpus}: {label}", pairs, *values, "measured here"])
+        if subset in by_subset:
+            by_quantity = by_subset[subset]
+            values = [by_quantity[quantity].value for quantity in QUANTITIES]
+            lines.append([f"{corpus}: {label}", by_quantity["rouge1"].items, *values, "measured here"])
     for name, figures in PUBLISHED.items():
         lines.append([name, *figures, "published"])
     series = table(diagnostic, corpus, "lexical_overlap", COLUMNS, lines, "Chiang et al. (2023), table 1")
-    signatures = list(dict.fromkeys(r.signature for r in by_key.values()))
-    return replace(series, data={**series.data, "signatures": signatures})
+    signatures = dict.fromkeys(row.signature for row in of_overlap)
+    return replace(series, data={**series.data, "signatures": list(signatures)})

@@ -234,11 +234,13 @@ class ShiftView(View):
 
     def distances(self, subset: str, side: Side) -> Distances:
         """Return the distances of one side's texts of a kind, without general texts that were not searched."""
-        labels = self.scores.labels
-        inside = (labels["role"] == ROLES[subset]) & (labels["side"] == side)
+        scores = self.scores
+        is_subset = scores.labels["role"] == ROLES[subset]
+        is_side = scores.labels["side"] == side
+        distance, inside = scores.values["distance"], is_subset & is_side
         if side == "general" and np.count_nonzero(inside) > self.neighbours:
-            inside &= ~np.isnan(self.scores.values["distance"])
-        return Distances(self.scores.values["distance"][inside], unit_codes(self.scores.unit[inside]))
+            inside = inside & ~np.isnan(distance)
+        return Distances(distance[inside], unit_codes(scores.unit[inside]))
 
     def relative(self, subset: str, side: Side) -> Floats:
         """Return (m,) the distances divided by the encoder's ruler."""
@@ -249,14 +251,16 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
     """Return the distinct texts of a corpus: passages by document, others by the unit of the first sample with it."""
     members = dict[tuple[str, str], Member]()
     for document in corpus.documents:
+        unit = f"{side}:{document.id}"
         for number, passage in enumerate(document.passages):
-            name = f"{side}:{document.id}#{number}"
-            members.setdefault(("document", passage), Member(name, side, "document", passage, f"{side}:{document.id}"))
+            member = Member(f"{unit}#{number}", side, "document", passage, unit)
+            members.setdefault(("document", passage), member)
     samples: Sequence[Sample] = corpus.samples
-    for sample, unit in zip(samples, corpus.units.tolist(), strict=True):
+    for sample, code in zip(samples, corpus.units.tolist(), strict=True):
+        unit = f"{side}:unit{code}"
         for place, (role, text) in enumerate(sample.texts()):
-            name = f"{side}:{sample.id}:{place}"
-            members.setdefault((role, text), Member(name, side, role, text, f"{side}:unit{unit}"))
+            member = Member(f"{side}:{sample.id}:{place}", side, role, text, unit)
+            members.setdefault((role, text), member)
     return list(members.values())
 
 
@@ -287,9 +291,10 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints)
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
     own_unit = np.searchsorted(starts, chosen, side="right") - 1
     nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
+    first, second = nearest.similarity.T
     first_is_own = nearest.documents[:, 0] == own_unit
-    first, second = nearest.similarity[:, 0], nearest.similarity[:, 1]
-    return _distance(np.where(first_is_own, second, first))
+    elsewhere = np.where(first_is_own, second, first)
+    return _distance(elsewhere)
 
 
 def _search(vectors: Vectors) -> Search:
@@ -354,8 +359,9 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
     domain, general = view.distances(subset, "domain"), view.distances(subset, "general")
     value = overlap(domain.values, general.values, 0.0, 2.0)
     is_defined = ~np.isnan(domain.values)
-    defined, units = int(is_defined.sum()), len(np.unique(domain.unit[is_defined]))
+    defined = int(is_defined.sum())
     undefined = len(is_defined) - defined
+    units = len(np.unique(domain.unit[is_defined]))
     if np.isnan(value):
         return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
     return Estimate(value, None, None, defined, units, undefined)
@@ -388,10 +394,12 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
 def _against(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
     """Compare two models' relative distances of the same texts: their order, and their distribution."""
     of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
+    defined_for_both = ~np.isnan(of_a) & ~np.isnan(of_b)
     rank_correlation = None
-    if np.count_nonzero(~np.isnan(of_a) & ~np.isnan(of_b)) >= MIN_ITEMS:
+    if np.count_nonzero(defined_for_both) >= MIN_ITEMS:
         rank_correlation = _finite(correlation(of_a, of_b, "spearman"))
-    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0)) or 1.0
+    every = np.concatenate([of_a, of_b])
+    largest = float(np.nanmax(every, initial=0.0)) or 1.0
     shared = _finite(overlap(of_a, of_b, 0.0, largest))
     return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
 

@@ -156,13 +156,16 @@ def _vary(human: Floats) -> bool:
 def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
     """Yield an encoder's correlations, on all pairs and on each part of the corpus."""
     part = scores.part("cosine", "human")
-    subsets = scores.labels["subset"]
-    masks = {"all": np.ones(len(subsets), dtype=bool)}
-    names = np.unique(subsets).tolist()
+    part_of_pair = scores.labels["subset"]
+    masks = {"all": np.ones(len(part_of_pair), dtype=bool)}
+    names = np.unique(part_of_pair).tolist()
     if len(names) > 1:
-        masks |= {f"subset:{name}": subsets == name for name in names if name}
+        for name in names:
+            if name:
+                masks[f"subset:{name}"] = part_of_pair == name
     for subset, inside in masks.items():
-        human, cosine, unit = part.values["human"][inside], part.values["cosine"][inside], scores.unit[inside]
+        human, cosine = part.values["human"][inside], part.values["cosine"][inside]
+        unit = scores.unit[inside]
         for kind in KINDS:
             estimate = _correlation(human, cosine, unit, kind, draws, stream_of(scores))
             yield row(part, draws, kind, subset, estimate)
@@ -184,14 +187,16 @@ def _correlation(
 def _verdict(
     scores: Sequence[ItemScores], rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws
 ) -> Verdict:
-    human = scores[0].values["human"]
+    human, unit = scores[0].values["human"], scores[0].unit
     if not _has_enough(human):
         return unranked(scores, ["The pairs have too few human scores to correlate with"])
     if not _vary(human):
         return unranked(scores, ["The human scores do not vary"])
-    estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
-    cosines = candidates_of(scores, {s.origin.encoder: s.values["cosine"] for s in scores})
-    standings = rank_correlations(human, cosines, scores[0].unit, HEADLINE, draws, *stream_of(scores[0]))
+    on_all_pairs = [r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")]
+    estimates = {r.encoder: estimate_of(r) for r in on_all_pairs}
+    cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
+    candidates = candidates_of(scores, cosines)
+    standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
     return verdict(scores, _influences(scores), estimates, differences, standings)
 
 

@@ -24,6 +24,7 @@ from embassay.diagnostics.base import (
     Meaning,
     candidates_of,
     comparisons,
+    estimate_of,
     first_of_each_unit,
     pools_of,
     roles_of,
@@ -105,6 +106,14 @@ SHOWN = 8
 """How many overlaps that fail for all encoders are shown, at most."""
 ALONE = "no other unit has a target to compare with"
 NOT_APPLICABLE = "not applicable: all norms are 1"
+BLOCK_OF_CRITERION = {
+    "c1": "overlap",
+    "c2": "overlap",
+    "c3": "difference",
+    "c4": "difference",
+    "c5": "difference",
+    "c6": "union",
+}
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
 Ints = NDArray[np.int64]
@@ -172,6 +181,7 @@ class CompositionDiagnostic:
             null = self._null(scores, corpus, vectors, range(DRAWS))
             return replace(scores, values={**scores.values, **null})
 
+        # With many samples the draws would not fit into memory, and fewer are enough: two of them tell how many.
         null = self._null(scores, corpus, vectors, range(PILOT))
         number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
         if number > PILOT:
@@ -181,11 +191,14 @@ class CompositionDiagnostic:
 
     def _null(self, scores: ItemScores, corpus: Corpus[Sample], vectors: Vectors, draws: range) -> dict[str, Floats]:
         """Return the same values with targets of other units of the same operator, (n, draws) each."""
-        targets = [s.target for s in corpus.samples]
+        samples = corpus.samples
+        targets = [s.target for s in samples]
+        # The differences of both directions are two groups: a target replaces one of its own direction only.
         group = np.char.add(scores.labels["operator"], scores.labels["side"])
-        null = other_targets(targets, corpus.units, group, self.null_seed, corpus.fingerprint, draws=draws)
+        purpose = corpus.fingerprint
+        null = other_targets(targets, corpus.units, group, self.null_seed, purpose, draws=draws)
         angle = scores.values["plane"][:, PLANAR.index("angle")]
-        return null_measured(corpus.samples, null, vectors, angle)
+        return null_measured(samples, null, vectors, angle)
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
@@ -224,8 +237,15 @@ class CompositionDiagnostic:
         values, unit = _excess_of_encoders(scores, blocks_of(scores[0]), HEADLINE)
         if not values:
             return None
-        stream = stream_of(scores[0])
-        return Headline(HEADLINE.quantity, MEANING.margin, values, unit, stream, HEADLINE.subset, HEADLINE.condition)
+        return Headline(
+            quantity=HEADLINE.quantity,
+            margin=MEANING.margin,
+            values=values,
+            unit=unit,
+            purpose=stream_of(scores[0]),
+            subset=HEADLINE.subset,
+            condition=HEADLINE.condition,
+        )
 
     def _verdict(
         self,
@@ -239,10 +259,8 @@ class CompositionDiagnostic:
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *notes])
-        table = np.stack(list(headline.values.values()), axis=1)
-        is_difference = np.full(len(headline.values), True)
-        (row,) = means([table], headline.unit, draws, *headline.purpose, differences=is_difference)
-        estimates = dict(zip(headline.values, row, strict=True))
+        of_headline = [r for r in rows if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE]
+        estimates = {r.encoder: estimate_of(r) for r in of_headline}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, leader="Highest", notes=notes)
@@ -393,11 +411,14 @@ def _excess_of_encoders(
 ) -> tuple[dict[str, Floats], Ints]:
     """Return the (m,) item values of a figure less its null by encoder, and the items' units; none without samples."""
     criterion = key.subset.split(":")[0]
-    block = {"c1": "overlap", "c2": "overlap", "c6": "union"}.get(criterion, "difference")
+    block = BLOCK_OF_CRITERION[criterion]
     if block not in blocks:
         return {}, np.zeros(0, dtype=np.int64)
     items = blocks[block]
-    values = {s.origin.encoder: excess(OperatorView(s, block, items), key) for s in scores}
+    values = dict[str, Floats]()
+    for s in scores:
+        view = OperatorView(s, block, items)
+        values[view.encoder] = excess(view, key)
     return values, unit_codes(scores[0].unit[items])
 
 

@@ -174,7 +174,7 @@ def bounds(axes: Sequence[Grid]) -> str:
 def at_zero(criterion: str, margins: tuple[Floats, Floats]) -> dict[str, Floats]:
     """Return the shares of a criterion at the tolerance ε = 0, (m,) by subset."""
     first, second = margins
-    return _in_cells(criterion, _holds(first, first >= -TIE), _holds(second, second >= -TIE))
+    return _in_cells(criterion, _at_least_zero(first), _at_least_zero(second))
 
 
 def on_grid(criterion: str, margins: tuple[Floats, Floats], axes: tuple[Grid, ...]) -> dict[str, Floats]:
@@ -258,20 +258,27 @@ def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[QuantityKey, Float
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
             yield from _margin_figures(view, criterion, measure, axes[criterion, measure])
-    target = TARGET[view.operator]
+
+    columns = ["AT", "BT", "AB", "AN", "BN"]
+    if view.operator == "difference":
+        columns += ["XT", "XB", "XA"]
     for measure in MEASURES:
-        for name in ("AT", "BT", "AB", "AN", "BN") + (("XT", "XB", "XA") if view.operator == "difference" else ()):
-            subset = f"{CRITERION[view.operator]}:{name.replace('T', target)}"
-            yield QuantityKey("raw", subset, measure, ""), over_draws(view.raw(measure, name))
+        for column in columns:
+            letters = column.replace("T", TARGET[view.operator])
+            key = QuantityKey("raw", f"{CRITERION[view.operator]}:{letters}", measure, "")
+            yield key, over_draws(view.raw(measure, column))
+
     subset = PLANE_CRITERION[view.operator]
     for condition, null in (("", False), ("null", True)):
-        yield QuantityKey("position", subset, "angle", condition), over_draws(view.planar("position", null))
-        yield QuantityKey("in_plane", subset, "angle", condition), over_draws(view.planar("share", null))
-    observed, by_chance = planar_claims(view), planar_claims(view, null=True)
-    for subset, values in observed.items():
+        position, share = view.planar("position", null), view.planar("share", null)
+        yield QuantityKey("position", subset, "angle", condition), over_draws(position)
+        yield QuantityKey("in_plane", subset, "angle", condition), over_draws(share)
+
+    by_chance = planar_claims(view, null=True)
+    for subset, observed in planar_claims(view).items():
         # Both are ABSENT for the same samples; infinity less infinity would be undefined.
-        gaps = np.full(len(values), ABSENT)
-        np.subtract(values, by_chance[subset], where=values != ABSENT, out=gaps)
+        gaps = np.full(len(observed), ABSENT)
+        np.subtract(observed, by_chance[subset], where=observed != ABSENT, out=gaps)
         yield QuantityKey("share", subset, "angle", "excess"), gaps
 
 
@@ -279,17 +286,20 @@ def _margin_figures(
     view: OperatorView, criterion: str, measure: Measure, axes: tuple[Grid, ...]
 ) -> Iterator[tuple[QuantityKey, Floats]]:
     """Yield the shares of a criterion over the grid and its excesses over the null, and its margins."""
-    observed, null = view.margins(criterion, measure), view.margins(criterion, measure, null=True)
+    observed = view.margins(criterion, measure)
+    null = view.margins(criterion, measure, null=True)
     zero, null_zero = at_zero(criterion, observed), at_zero(criterion, null)
     grid, null_grid = on_grid(criterion, observed, axes), on_grid(criterion, null, axes)
     for subset in grid:
-        yield QuantityKey("share", subset, measure, "grid"), grid[subset]
-        yield QuantityKey("share", subset, measure, "null:grid"), null_grid[subset]
-        yield QuantityKey("share", subset, measure, "excess:grid"), grid[subset] - null_grid[subset]
-        yield QuantityKey("share", subset, measure, "excess:eps0"), zero[subset] - null_zero[subset]
+        key = QuantityKey("share", subset, measure, "grid")
+        yield key, grid[subset]
+        yield key._replace(condition="null:grid"), null_grid[subset]
+        yield key._replace(condition="excess:grid"), grid[subset] - null_grid[subset]
+        yield key._replace(condition="excess:eps0"), zero[subset] - null_zero[subset]
     for subset, margin, null_margin in zip(margin_names(criterion), observed, null, strict=True):
-        yield QuantityKey("margin", subset, measure, ""), margin
-        yield QuantityKey("margin", subset, measure, "null"), over_draws(null_margin)
+        key = QuantityKey("margin", subset, measure, "")
+        yield key, margin
+        yield key._replace(condition="null"), over_draws(null_margin)
 
 
 def excess(view: OperatorView, key: QuantityKey) -> Floats:
@@ -320,10 +330,16 @@ def main_claim(view: OperatorView, null: bool = False) -> Floats:
     (m,) of 1, 0 and NaN; (draws, m) under the null.
     """
     if view.operator == "union":
+        in_the_middle = _inside(view.planar("position", null))
         comparable = union_cases(view)["comparable"]
-        return np.where(comparable, _inside(view.planar("position", null)), np.nan)
+        return np.where(comparable, in_the_middle, np.nan)
     first, second = view.margins(CRITERION[view.operator], "cosine", null)
-    return _holds(first, first >= -TIE) * _holds(second, second >= -TIE)
+    return _at_least_zero(first) * _at_least_zero(second)
+
+
+def _at_least_zero(margin: Floats) -> Floats:
+    """Return whether a margin is 0 or more, up to rounding."""
+    return _holds(margin, margin >= -TIE)
 
 
 def _inside(position: Floats) -> Floats:

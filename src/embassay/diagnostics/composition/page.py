@@ -88,10 +88,12 @@ def _share_near_a(views: Sequence[OperatorView]) -> dict[str, Any]:
     for view in views:
         for line, null in (("difference", False), ("null", True)):
             angle = np.rad2deg(view.planar("from_a", null))
+            undefined = np.isnan(angle)
             shares = list[float]()
             for most in DEGREES:
-                within = over_draws(np.where(np.isnan(angle), np.nan, angle <= most))
-                shares.append(0.0 if np.isnan(within).all() else float(np.nanmean(within)))
+                within = over_draws(np.where(undefined, np.nan, angle <= most))
+                defined = within[~np.isnan(within)]
+                shares.append(float(defined.mean()) if len(defined) else 0.0)
             lines.append({"encoder": view.encoder, "line": line, "y": shares})
     return {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
 

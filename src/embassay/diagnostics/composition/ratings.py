@@ -80,5 +80,7 @@ def _agreement(ratings: Floats, unit: Ints) -> Estimate:
     alpha = krippendorff(ratings)
     if np.isnan(alpha):
         return Estimate(None, None, None, 0, 0, len(unit), "no item with two ratings, or all ratings equal")
-    rated_twice = (~np.isnan(ratings)).sum(axis=1) > 1
-    return Estimate(alpha, None, None, int(rated_twice.sum()), len(np.unique(unit[rated_twice])))
+    number_of_ratings = np.count_nonzero(~np.isnan(ratings), axis=1)
+    compared = number_of_ratings > 1
+    units = len(np.unique(unit[compared]))
+    return Estimate(alpha, None, None, int(compared.sum()), units)

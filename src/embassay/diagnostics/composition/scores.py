@@ -30,8 +30,10 @@ def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) ->
 
     Columns with X are NaN for samples that are no differences.
     """
-    values: dict[str, Floats] = {measure: np.full((len(samples), len(RAW)), np.nan) for measure in MEASURES}
-    plane = np.full((len(samples), len(PLANAR)), np.nan)
+    values = dict[str, Floats]()
+    for measure in MEASURES:
+        values[measure] = np.full((len(samples), len(RAW)), np.nan)
+    values["plane"] = np.full((len(samples), len(PLANAR)), np.nan)
     for start in range(0, len(samples), chunk):
         part = samples[start : start + chunk]
         rows = np.arange(start, start + len(part))
@@ -39,18 +41,22 @@ def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) ->
         b = vectors.take(s.b for s in part)
         target = vectors.take(s.target for s in part)
         pairs = {"AT": (rows, a, target), "BT": (rows, b, target), "AB": (rows, a, b)}
-        inside = _are_differences(part)
-        if inside.any():
-            x = a[inside].astype(np.float64) - b[inside].astype(np.float64)
-            pairs["XT"] = (rows[inside], x, target[inside])
-            pairs["XB"] = (rows[inside], x, b[inside])
-            pairs["XA"] = (rows[inside], x, a[inside])
+        is_difference = _are_differences(part)
+        if is_difference.any():
+            of_differences = rows[is_difference]
+            # In float64: the difference of two float32 vectors would lose the digits that they share.
+            x = a[is_difference].astype(np.float64) - b[is_difference].astype(np.float64)
+            pairs["XT"] = (of_differences, x, target[is_difference])
+            pairs["XB"] = (of_differences, x, b[is_difference])
+            pairs["XA"] = (of_differences, x, a[is_difference])
         for name, (places, first, second) in pairs.items():
+            column = RAW.index(name)
             for measure, closeness in paired(first, second).items():
-                values[measure][places, RAW.index(name)] = closeness
+                values[measure][places, column] = closeness
         projection = project(a, b, target)
-        plane[rows] = np.stack([getattr(projection, column) for column in PLANAR], axis=1)
-    return {**values, "plane": plane}
+        for column, name in enumerate(PLANAR):
+            values["plane"][rows, column] = getattr(projection, name)
+    return values
 
 
 def null_measured(
@@ -146,12 +152,13 @@ class _VectorPairs:
         for measure in MEASURES:
             values[null_name(measure, "XN")] = np.full(len(target), np.nan)
         if differences.size:
-            of_x, of_n_of_differences = self.of_x.take(differences), of_n.take(differences)
+            of_x, of_n_here = self.of_x.take(differences), of_n.take(differences)
+            # X·N = A·N − B·N, and ‖X − N‖² = ‖X‖² + ‖N‖² − 2X·N; the sum of absolute differences has no such short cut.
             dot = (with_a.dot - with_b.dot)[differences]
+            squared_distance = np.maximum(of_x.squares + of_n_here.squares - 2 * dot, 0.0)
             l1 = paired(self.x[differences], n[differences], ["l1"])["l1"]
-            squared_distance = np.maximum(of_x.squares + of_n_of_differences.squares - 2 * dot, 0.0)
             with_x = Sums(dot, l1, squared_distance)
-            for measure, closeness in with_x.measures(of_x, of_n_of_differences).items():
+            for measure, closeness in with_x.measures(of_x, of_n_here).items():
                 values[null_name(measure, "XN")][differences] = closeness
         norm_a, norm_b, norm_n = np.sqrt(self.of_a.squares), np.sqrt(self.of_b.squares), np.sqrt(of_n.squares)
         plane = project_by_products(self.angle, with_a.dot, with_b.dot, norm_a, norm_b, norm_n)
@@ -169,5 +176,6 @@ def all_unit(samples: Sequence[Sample], vectors: Vectors) -> bool:
     texts = list(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
     matrix = vectors.take(texts)
     squares = matrix.multiply(matrix) if issparse(matrix) else matrix**2
-    norms = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64))
-    return bool(np.all(np.abs(norms - 1) <= UNIT_NORM))
+    squared_norms = np.asarray(squares.sum(axis=1), dtype=np.float64)
+    deviations = np.abs(np.sqrt(squared_norms) - 1)
+    return bool(np.all(deviations <= UNIT_NORM))

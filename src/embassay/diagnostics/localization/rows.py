@@ -136,11 +136,12 @@ def _right_by_fold(view: LocalizationView) -> dict[str, Floats]:
 
 def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) -> Iterator[Row]:
     """Yield all rows of one encoder."""
+    # A classifier's figure depends on its fold, too, and a cosine's does not: so they are signed with different scores.
     classifier, cosines = view.scores_behind("accuracy"), view.scores_behind("centroid_accuracy")
-    pool = shares.classifier_pool
-    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
+    pool, cosine_pool = shares.classifier_pool, shares.cosine_pool
     centroid = shares.centroid_accuracy
-    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, shares.cosine_pool, measure="cosine")
+    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
+    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, cosine_pool, measure="cosine")
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
     yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
     for subset, share in shares.by_fold.items():
@@ -150,8 +151,10 @@ def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) ->
 
 def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     """Yield the accuracy in each group; a group is one unit, so it has no interval."""
-    sizes = np.bincount(view.group).tolist()
-    numbers_right = np.bincount(view.group, weights=view.values("accuracy")).tolist()
-    for name, size, right in zip(view.group_names, sizes, numbers_right, strict=True):
-        estimate = Estimate(right / size, None, None, size, 1, 0, too_few(1))
-        yield row(view.scores_behind("accuracy"), draws, "accuracy", f"group:{name}", estimate)
+    scores = view.scores_behind("accuracy")
+    sizes = np.bincount(view.group)
+    numbers_right = np.bincount(view.group, weights=view.values("accuracy"))
+    accuracies = (numbers_right / sizes).tolist()
+    for name, accuracy, size in zip(view.group_names, accuracies, sizes.tolist(), strict=True):
+        estimate = Estimate(accuracy, None, None, size, 1, 0, too_few(1))
+        yield row(scores, draws, "accuracy", f"group:{name}", estimate)

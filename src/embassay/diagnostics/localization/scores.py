@@ -79,8 +79,9 @@ def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int
 
 def centroids(matrix: Any, labels: Ints) -> Any:
     """Return the (groups, d) sums of the rows of each group, which have the direction of their means."""
-    rows, groups = len(labels), int(labels.max(initial=-1)) + 1
-    membership = csr_array((np.ones(rows), (labels, np.arange(rows))), shape=(groups, rows))
+    rows = np.arange(len(labels))
+    groups = int(labels.max(initial=-1)) + 1
+    membership = csr_array((np.ones(len(rows)), (labels, rows)), shape=(groups, len(rows)))
     if issparse(matrix):
         return membership @ matrix.astype(np.float64)
     return membership @ np.asarray(matrix, dtype=np.float64)
@@ -108,13 +109,17 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
     sums = centroids(matrix, labels)
     share = np.empty(len(labels))
     for rows in _blocks(len(labels), sums.shape[0], block):
+        own_group = labels[rows]
+        own_place = np.arange(len(own_group)), own_group
         cosine = all_pairs(matrix[rows], sums)
-        own = cosine_with_own(matrix[rows], sums, labels[rows])
-        own_place = np.arange(len(own)), labels[rows]
-        cosine[own_place] = own
+        cosine_own = cosine_with_own(matrix[rows], sums, own_group)
+        cosine[own_place] = cosine_own
+        # A zero centroid is never the nearest.
         cosine = np.where(np.isnan(cosine), -np.inf, cosine)
-        tied = cosine >= cosine.max(axis=1, keepdims=True) - TIE
-        share[rows] = np.where(np.isnan(own), np.nan, tied[own_place] / tied.sum(axis=1))
+        largest = cosine.max(axis=1, keepdims=True)
+        tied = cosine >= largest - TIE
+        share_own = tied[own_place] / tied.sum(axis=1)
+        share[rows] = np.where(np.isnan(cosine_own), np.nan, share_own)
     return share
 
 
@@ -131,9 +136,11 @@ def cosine_with(matrix: Any, labels: Ints, other: Ints, block: int = BLOCK) -> F
     sums = centroids(matrix, labels)
     cosine = np.empty(len(labels))
     for rows in _blocks(len(labels), sums.shape[1], block):
-        with_own = cosine_with_own(matrix[rows], sums, labels[rows])
-        with_other = paired_cosine(matrix[rows], sums[other[rows]])
-        cosine[rows] = np.where(labels[rows] == other[rows], with_own, with_other)
+        vectors = matrix[rows]
+        with_own = cosine_with_own(vectors, sums, labels[rows])
+        with_other = paired_cosine(vectors, sums[other[rows]])
+        is_own = labels[rows] == other[rows]
+        cosine[rows] = np.where(is_own, with_own, with_other)
     return cosine
 
 
@@ -164,15 +171,18 @@ def precision_at_r(matrix: Any, labels: Ints, search: Search, block: int = BLOCK
     precision = np.empty(len(labels))
     for rows in _blocks_of_pairs(sizes[labels], block):
         # Every pair of an item of the block and a member of its group, the item itself included.
-        size_of_group = sizes[labels[rows]]
-        item = np.repeat(np.arange(len(rows)), size_of_group)
-        first_pair = np.cumsum(size_of_group) - size_of_group
-        number_in_group = np.arange(len(item)) - np.repeat(first_pair, size_of_group)
-        member = members_in_order[np.repeat(starts[labels[rows]], size_of_group) + number_in_group]
-        ranked = search(matrix[rows], matrix, k=1, measure="cosine", pairs=np.stack([item, member], axis=1))
-        places = _without_itself(len(rows), item, rows[item] == member, ranked)
-        zero = np.isnan(ranked.own[rows[item] == member])
-        precision[rows] = np.where(zero, np.nan, places.average_precision_at_r())
+        group = labels[rows]
+        members = sizes[group]
+        item = np.repeat(np.arange(len(rows)), members)
+        first_pair = np.cumsum(members) - members
+        number_in_group = np.arange(len(item)) - np.repeat(first_pair, members)
+        member = members_in_order[np.repeat(starts[group], members) + number_in_group]
+        pairs = np.stack([item, member], axis=1)
+        ranked = search(matrix[rows], matrix, k=1, measure="cosine", pairs=pairs)
+        is_itself = rows[item] == member
+        places = _without_itself(len(rows), item, is_itself, ranked)
+        is_zero_vector = np.isnan(ranked.own[is_itself])
+        precision[rows] = np.where(is_zero_vector, np.nan, places.average_precision_at_r())
     return precision
 
 
@@ -186,14 +196,16 @@ def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked
     ranked
         The search for these pairs.
     """
-    to_itself = ranked.own[is_itself][item]
+    similarity = ranked.own
+    to_itself = similarity[is_itself][item]
     # The item ranks before the members that are less similar to it, and beside those with the same direction.
-    before = np.isnan(ranked.own) | (to_itself > ranked.own)
-    beside = ~before & (to_itself == ranked.own)
+    before = np.isnan(similarity) | (to_itself > similarity)
+    beside = ~before & (to_itself == similarity)
     others = ~is_itself & ~np.isnan(to_itself)
     greater = (ranked.greater - before)[others]
     tied = (ranked.tied - beside)[others]
-    return Places(items, item[others], greater, tied, np.ones(len(greater), dtype=np.int64))
+    gains = np.ones(len(greater), dtype=np.int64)
+    return Places(items, item[others], greater, tied, gains)
 
 
 def count_zero_vectors(matrix: Any) -> int:

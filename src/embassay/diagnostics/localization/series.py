@@ -52,13 +52,15 @@ def agreement(
         (k, k) each: the sentences that both misplace in the same group, and those that both misplace. On the diagonal
         both are the encoder's errors.
     """
-    numerator = np.zeros((len(views), len(views)), dtype=np.int64)
-    denominator = np.zeros_like(numerator)
+    encoders = len(views)
+    numerator = np.zeros((encoders, encoders), dtype=np.int64)
+    denominator = np.zeros((encoders, encoders), dtype=np.int64)
     for row, first in enumerate(views):
         for column, second in enumerate(views):
             both_wrong = first.wrong & second.wrong & inside
-            denominator[row, column] = both_wrong.sum()
-            numerator[row, column] = (both_wrong & (first.predicted == second.predicted)).sum()
+            same_group = first.predicted == second.predicted
+            denominator[row, column] = np.count_nonzero(both_wrong)
+            numerator[row, column] = np.count_nonzero(both_wrong & same_group)
     return numerator, denominator
 
 
@@ -179,14 +181,16 @@ def findings(views: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]
 
 def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[str]:
     """Yield how often the two encoders with the most errors in common make the same one."""
-    same, both = agreement(views, np.ones(len(views[0].fold), dtype=bool))
+    every_sentence = np.ones(len(views[0].fold), dtype=bool)
+    same_group, both_wrong = agreement(views, every_sentence)
     pairs = list(combinations(range(len(views)), 2))
     if not pairs:
         return
-    a, b = max(pairs, key=lambda pair: both[pair])
-    if both[a, b]:
-        sentences = "sentence" if both[a, b] == 1 else "sentences"
+    a, b = max(pairs, key=lambda pair: both_wrong[pair])
+    number, same = both_wrong[a, b], same_group[a, b]
+    if number:
+        sentences = "sentence" if number == 1 else "sentences"
         yield (
-            f"{views[a].encoder} and {views[b].encoder} both misplace {both[a, b]:,} {sentences}, "
-            f"{same[a, b]:,} of them in the same wrong group"
+            f"{views[a].encoder} and {views[b].encoder} both misplace {number:,} {sentences}, "
+            f"{same:,} of them in the same wrong group"
         )

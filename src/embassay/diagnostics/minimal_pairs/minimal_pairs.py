@@ -76,8 +76,6 @@ SHOWN = 8
 """How many originals whose negation is nearer than their synonym are shown, at most."""
 POINTS = 241
 """Points of each density curve."""
-PER_EDIT = ("similarity", "cosine", "percentile")
-"""The quantities of each edit; they name methods of the view."""
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsDiagnostic:
@@ -185,9 +183,15 @@ class MinimalPairsDiagnostic:
         views = [MinimalPairsView(s) for s in scores]
         if not set(HEADLINE) <= set(views[0].edits):
             return None
-        values = {view.encoder: _defined(view.contrast(*HEADLINE)) for view in views}
-        unit, stream = scores[0].unit, views[0].stream
-        return Headline("contrast", MEANING.margin, values, unit, stream, HEADLINE_SUBSET, of_shares=False)
+        return Headline(
+            quantity="contrast",
+            margin=MEANING.margin,
+            values={view.encoder: _defined(view.contrast(*HEADLINE)) for view in views},
+            unit=scores[0].unit,
+            purpose=views[0].stream,
+            subset=HEADLINE_SUBSET,
+            of_shares=False,
+        )
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
@@ -281,32 +285,40 @@ def _contrasts(edits: Sequence[str]) -> list[tuple[str, str]]:
 def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     """Yield the rows of all encoders; their means share the resamples."""
     edits, unit = views[0].edits, views[0].scores.unit
-    keys = [(quantity, edit, "") for quantity in PER_EDIT for edit in edits]
-    for condition in ("", "raw"):
-        keys += [("contrast", "-".join(pair), condition) for pair in _contrasts(edits)]
-    estimates = means((_columns(view, edits) for view in views), unit, draws, *views[0].stream)
-
-    orderings = list[dict[str, Floats]]()
-    for view in views:
-        orderings.append({f"{a}>{b}": view.nearer(a, b) for a, b in combinations(edits, 2)})
-    nearer = shares_of_encoders(orderings, unit)
+    keys = list(_figures(views[0]))
+    columns = (np.stack(list(_figures(view).values()), axis=1) for view in views)
+    estimates = means(columns, unit, draws, *views[0].stream)
+    nearer = shares_of_encoders((_orderings(view, edits) for view in views), unit)
 
     parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
     pools = pools_of(parts)
     for view, scores, of_means, of_shares in zip(views, parts, estimates, nearer, strict=True):
         for (quantity, subset, condition), estimate in zip(keys, of_means, strict=True):
-            yield row(scores, draws, quantity, subset, _with_reason(estimate, view), condition)
+            explained = _with_reason(estimate, view)
+            yield row(scores, draws, quantity, subset, explained, condition)
         for subset, share in of_shares.items():
             yield share_row(scores, draws, "nearer", subset, share, pools[view.encoder])
         yield row(scores, draws, "baseline", "all", _baseline(view))
 
 
-def _columns(view: MinimalPairsView, edits: Sequence[str]) -> Floats:
-    """Return the (n, k) values of the quantities of each edit and of the contrasts, normalised and raw."""
-    columns = [getattr(view, quantity)(edit) for quantity in PER_EDIT for edit in edits]
-    for raw in (False, True):
-        columns += [view.contrast(*pair, raw=raw) for pair in _contrasts(edits)]
-    return np.stack(columns, axis=1)
+def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
+    """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts."""
+    figures = dict[tuple[str, str, str], Floats]()
+    for edit in view.edits:
+        figures["similarity", edit, ""] = view.similarity(edit)
+    for edit in view.edits:
+        figures["cosine", edit, ""] = view.cosine(edit)
+    for edit in view.edits:
+        figures["percentile", edit, ""] = view.percentile(edit)
+    for condition, raw in (("", False), ("raw", True)):
+        for first, second in _contrasts(view.edits):
+            figures["contrast", f"{first}-{second}", condition] = view.contrast(first, second, raw)
+    return figures
+
+
+def _orderings(view: MinimalPairsView, edits: Sequence[str]) -> dict[str, Floats]:
+    """Return for each two edits (n,) whether the first is nearer."""
+    return {f"{first}>{second}": view.nearer(first, second) for first, second in combinations(edits, 2)}
 
 
 def _with_reason(estimate: Estimate, view: MinimalPairsView) -> Estimate:
@@ -326,18 +338,23 @@ def _baseline(view: MinimalPairsView) -> Estimate:
 
 def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[str]:
     """Yield how often a synonym is nearer than a negation and than an antonym."""
+    name = view.encoder
     if view.average > 1 - COLLAPSED:
-        yield f"{view.encoder} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
+        yield f"{name} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
         return
-    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (view.encoder, "nearer")}
-    for edit, words in (("negation_main", "the negation of its main verb"), ("antonym", "an antonym")):
-        found = nearer.get(f"synonym>{edit}")
-        if found is None or found.value is None:
+    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
+    descriptions = {
+        "synonym>negation_main": "the negation of its main verb",
+        "synonym>antonym": "an antonym",
+    }
+    for subset, other_edit in descriptions.items():
+        share = nearer.get(subset)
+        if share is None or share.value is None:
             continue
         interval = ""
-        if found.low is not None and found.high is not None:
-            interval = f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-        yield f"{view.encoder} puts a synonym nearer than {words} for {found.value:.1%}{interval} of the originals"
+        if share.low is not None and share.high is not None:
+            interval = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+        yield f"{name} puts a synonym nearer than {other_edit} for {share.value:.1%}{interval} of the originals"
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
@@ -350,9 +367,11 @@ def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairO
 
 def _densities(views: Sequence[MinimalPairsView]) -> Series:
     """Return the density of the cosine of each edit, and of random pairs."""
-    cosines = [view.scores.values[name].ravel() for view in views for name in ("random_pair", "cosine")]
-    every = np.concatenate(cosines)
-    smallest = every[np.isfinite(every)].min(initial=0.0)
+    smallest = 0.0
+    for view in views:
+        for name in ("random_pair", "cosine"):
+            values = view.scores.values[name]
+            smallest = float(values[np.isfinite(values)].min(initial=smallest))
     # Rounded down to a tenth, and a tenth more for the foot of the density.
     low = max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1)
     at = np.linspace(low, 1.0, POINTS)
@@ -381,10 +400,12 @@ def _examples(views: Sequence[MinimalPairsView]) -> Iterator[Example]:
     if not set(HEADLINE) <= set(views[0].edits):
         return
     contrasts = np.stack([view.contrast(*HEADLINE) for view in views])
+    # An original without one of the edits has an infinite contrast.
     negation_nearer = (np.isfinite(contrasts) & (contrasts < 0)).all(axis=0)
-    mean_contrast = contrasts.mean(axis=0)
-    order = sorted(np.flatnonzero(negation_nearer).tolist(), key=lambda index: (float(mean_contrast[index]), index))
-    for index in order[:SHOWN]:
+    places = np.flatnonzero(negation_nearer)
+    mean_contrast = contrasts[:, places].mean(axis=0)
+    largest_first = places[np.argsort(mean_contrast, kind="stable")]
+    for index in largest_first[:SHOWN].tolist():
         for view in views:
             cosines = {edit: view.cosine(edit)[index] for edit in ALL_EDITS}
             yield view.example(index, "negation nearer", cosines)

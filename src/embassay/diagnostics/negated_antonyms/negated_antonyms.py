@@ -100,9 +100,12 @@ def choices(cosine: Floats) -> Floats:
     """
     largest = cosine.max(axis=1, keepdims=True)
     tied = cosine >= largest - TIE
+    # None is tied where a cosine is undefined; the row is made undefined below.
     number_tied = np.maximum(tied.sum(axis=1, keepdims=True), 1)
-    undefined = np.isnan(cosine).any(axis=1, keepdims=True)
-    return np.where(undefined, np.nan, tied / number_tied)
+    chosen: Floats = tied / number_tied
+    undefined = np.isnan(cosine).any(axis=1)
+    chosen[undefined] = np.nan
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -261,12 +264,16 @@ def _hardest(views: Sequence[ChoiceView], wrong: NDArray[np.bool_], name: str = 
     """Count, for each word pair, the entries that all these encoders get wrong."""
     pairs = views[0].pair
     entries = Counter(pairs.tolist())
-    rows = []
+    rows = list[list[str | int]]()
     for pair, number_wrong in _most_frequent_first(pairs[wrong]):
         part_of_speech, words = pair.split(":", 1)
         rows.append([words, part_of_speech, number_wrong, entries[pair]])
     series = table(NAME, views[0].corpus, name, HARDEST, rows)
-    totals = {"encoders": [view.encoder for view in views], "wrong": int(wrong.sum()), "entries": len(wrong)}
+    totals = {
+        "encoders": [view.encoder for view in views],
+        "wrong": int(wrong.sum()),
+        "entries": len(wrong),
+    }
     return replace(series, data={**series.data, **totals})
 
 

@@ -208,23 +208,17 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
 
 
 def _transforms(success: Column) -> tuple[EncoderTable, ...]:
-    conditions = ("", *TRANSFORMS)
-    figures: tuple[tuple[str, str, str, Format], ...] = (
-        (success.heading, success.quantity, "all", "percent"),
-        ("IsoScore", "isoscore", "documents", "number"),
-        ("I_A", "i_a", "documents", "number"),
-    )
-    columns = [
-        Column(
-            f"{heading}{', ' + condition.replace('_', ' ') if condition else ''}", quantity, subset, style, condition
-        )
-        for condition in conditions
-        for heading, quantity, subset, style in figures
-    ]
+    columns = list[Column]()
+    for condition in ("", *TRANSFORMS):
+        suffix = f", {condition.replace('_', ' ')}" if condition else ""
+        columns.append(Column(f"{success.heading}{suffix}", success.quantity, condition=condition))
+        columns.append(Column(f"IsoScore{suffix}", "isoscore", "documents", "number", condition))
+        columns.append(Column(f"I_A{suffix}", "i_a", "documents", "number", condition))
+    columns.append(Column("IsoScore, unbiased", "isoscore_unbiased", "documents", "number"))
     return (
         EncoderTable(
             "Does making the vectors more isotropic help?",
-            (*columns, Column("IsoScore, unbiased", "isoscore_unbiased", "documents", "number")),
+            tuple(columns),
             note="Transforms are fitted on the passages and applied to passages and questions; then cosine. More "
             "isotropic is not better by itself. IsoScore, as published, is too low where there are few passages; the "
             "unbiased one is of the vectors without a transform.",

@@ -67,10 +67,12 @@ def _squad(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
     lines = list[list[Any]]()
     for line in paper["rows"]:
         model = line[0]
-        lines.append([*line, REPEATED if model in paper["doubtful"] else "published"])
+        # Two isotropy pairs stand at two models each in the paper, so one of each cannot be right.
+        remark = REPEATED if model in paper["doubtful"] else "published"
+        lines.append([*line, remark])
     for encoder in encoders:
         exam = rows.get((encoder, "accuracy_l100", "all", ""))
-        accuracy = [exam.value, exam.low, exam.high] if exam else [None, None, None]
+        accuracy = [None, None, None] if exam is None else [exam.value, exam.low, exam.high]
         isoscore = _value(rows, encoder, "isoscore", "documents", "")
         i_a = _value(rows, encoder, "i_a", "documents", "")
         lines.append([encoder, *accuracy, isoscore, i_a, "measured here"])

@@ -62,12 +62,16 @@ def shares_of(views: Sequence[RetrievalView], draws: Draws) -> dict[str, Retriev
     """Estimate the shares of all encoders."""
     thresholds = [_thresholds_of(view, draws) for view in views]
     answered = shares_of_encoders(map(_answered_shares, views, thresholds), views[0].unit)
-    unanswerable = shares_of_encoders(map(_unanswerable_shares, views, thresholds), views[0].unit_of_unanswerable)
+    unit_of_unanswerable = views[0].unit_of_unanswerable
+    unanswerable = shares_of_encoders(map(_unanswerable_shares, views, thresholds), unit_of_unanswerable)
     pools = pools_of([view.scores for view in views])
     shares = dict[str, RetrievalShares]()
     for place, view in enumerate(views):
-        of_view = {**answered[place], **unanswerable[place]}
-        shares[view.encoder] = RetrievalShares(thresholds[place], of_view, pools[view.encoder])
+        shares[view.encoder] = RetrievalShares(
+            thresholds=thresholds[place],
+            shares={**answered[place], **unanswerable[place]},
+            pool=pools[view.encoder],
+        )
     return shares
 
 
@@ -78,14 +82,19 @@ def is_share(metric: str) -> bool:
 
 def _answered_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> dict[ShareKey, Floats]:
     """Return the (m,) items of all shares of answered questions."""
-    shares = {(name, "all", ""): view.metric(name) for name in view.metrics if is_share(name)}
+    shares = dict[ShareKey, Floats]()
+    for name in view.metrics:
+        if is_share(name):
+            shares[name, "all", ""] = view.metric(name)
     for transform in TRANSFORMS:
+        # Sparse vectors are not transformed.
         after_transform = f"{view.headline}/{transform}"
         if after_transform in view.scores.values:
             shares[view.headline, "all", transform] = view.metric(after_transform)
     for subset, threshold in thresholds.items():
-        shares["accuracy_at_tau", subset, ""] = _undefined_elsewhere(view, view.answers.right_at(threshold))
-        shares["kept", subset, ""] = _undefined_elsewhere(view, view.answers.kept_at(threshold))
+        accuracy, kept = view.answers.right_at(threshold), view.answers.kept_at(threshold)
+        shares["accuracy_at_tau", subset, ""] = _undefined_elsewhere(view, accuracy)
+        shares["kept", subset, ""] = _undefined_elsewhere(view, kept)
     return shares
 
 
@@ -98,6 +107,7 @@ def _undefined_elsewhere(view: RetrievalView, values: Floats) -> Floats:
 
 def _unanswerable_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> dict[ShareKey, Floats]:
     """Return for each threshold which (u,) unanswerable questions find nothing; empty without such questions."""
+    # A question finds nothing when even its largest similarity is below the threshold.
     largest = view.largest_of_unanswerable
     if not len(largest):
         return {}
@@ -142,10 +152,14 @@ def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield the main rows of exams and thresholds, undefined: no question has k similarities."""
     reason = f"no question has {view.k} similarities"
     undefined = Estimate(None, None, None, 0, 0, len(view.unit), reason)
-    yield row(view.scores, draws, f"accuracy_l{LENGTH}", "all", undefined)
-    yield row(view.scores, draws, "coe", f"psi{view.psi}", undefined)
-    yield row(view.scores, draws, "roe", f"psi{view.psi}", undefined)
-    yield row(view.scores, draws, "tau", RECOMMENDED["confidence"], undefined)
+    main_rows = {
+        f"accuracy_l{LENGTH}": "all",
+        "coe": f"psi{view.psi}",
+        "roe": f"psi{view.psi}",
+        "tau": RECOMMENDED["confidence"],
+    }
+    for quantity, subset in main_rows.items():
+        yield row(view.scores, draws, quantity, subset, undefined)
 
 
 def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
@@ -168,11 +182,12 @@ def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
     """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values."""
     units = len(np.unique(view.unit[view.defined]))
-    for value, low, high in zip(*spread(replicates), strict=True):
+    means, lows, highs = spread(replicates)
+    for mean_, low, high in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True):
         if units < MIN_UNITS:
-            yield view.estimate(float(value), too_few(units))
+            yield view.estimate(mean_, too_few(units))
         else:
-            yield replace(view.estimate(float(value)), low=float(low), high=float(high))
+            yield replace(view.estimate(mean_), low=low, high=high)
 
 
 def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
@@ -180,6 +195,7 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
     answers = view.answers
     if not len(answers.top):
         return {}
+    # The same exams as in the rows of COE and ROE: the random stream has the same name.
     drawn = exams(len(answers.top), draws, *view.stream)
     similarities = {"minima": minima(answers.top, drawn), "pooled": answers.top}
     thresholds = dict[str, float]()
@@ -215,8 +231,9 @@ def _thresholds(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> I
 def _at_threshold(
     view: RetrievalView, shares: RetrievalShares, draws: Draws, subset: str, **signed: str
 ) -> Iterator[Row]:
-    """Yield the rows of one threshold."""
-    yield row(view.scores, draws, "tau", subset, view.estimate(shares.thresholds[subset]), **signed)
+    """Yield the rows of one threshold: its value, and the shares at it that the corpus has."""
+    threshold = view.estimate(shares.thresholds[subset])
+    yield row(view.scores, draws, "tau", subset, threshold, **signed)
     for quantity in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
         key = (quantity, subset, "")
         if key in shares.shares:
@@ -228,12 +245,15 @@ def _recommended(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> 
     threshold = view.recommended
     signed = {"loss": f"{view.loss:g}"}
     if threshold.guarantee != "confidence":
-        undefined = view.estimate(None, threshold.reason or _needs_more_questions(threshold, view.loss))
+        # A reader looks for this row first, so it is there also where the guarantee is weaker or missing.
+        reason = threshold.reason or _needs_more_questions(threshold, view.loss)
+        undefined = view.estimate(None, reason)
         yield row(view.scores, draws, "tau", RECOMMENDED["confidence"], undefined, **signed)
     if threshold.value is None or threshold.loss_limit is None or threshold.guarantee is None:
         return
     subset = RECOMMENDED[threshold.guarantee]
-    yield row(view.scores, draws, "loss_limit", subset, view.estimate(threshold.loss_limit), **signed)
+    loss_limit = view.estimate(threshold.loss_limit)
+    yield row(view.scores, draws, "loss_limit", subset, loss_limit, **signed)
     yield from _at_threshold(view, shares, draws, subset, **signed)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,7 +118,9 @@ def pairs_of(corpus: Corpus[Question]) -> Ints:
     place_of = {document.id: place for place, document in enumerate(corpus.documents)}
     pairs = list[tuple[int, int]]()
     for question, sample in enumerate(corpus.samples):
-        pairs += [(question, place_of[name]) for name in sample.right]
+        for document in sample.right:
+            pairs.append((question, place_of[document]))
+    # Two columns also where no question has a right document.
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
@@ -130,10 +131,14 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     """
     documents = len(corpus.documents)
     numbers_right = [len(sample.right) for sample in corpus.samples if sample.right]
-    missed_with = dict[int, float]()
-    for right in set(numbers_right):
-        missed_with[right] = math.prod(max(documents - right - n, 0) / (documents - n) for n in range(k))
-    return 1 - sum(missed_with[right] for right in numbers_right) / max(len(numbers_right), 1)
+    # C(N − r, k)/C(N, k) by r: the probability that all k chosen documents are wrong.
+    all_wrong = dict.fromkeys(numbers_right, 1.0)
+    for right in all_wrong:
+        for chosen in range(k):
+            wrong_remaining = max(documents - right - chosen, 0)
+            all_wrong[right] *= wrong_remaining / (documents - chosen)
+    missed = sum(all_wrong[right] for right in numbers_right)
+    return 1 - missed / max(len(numbers_right), 1)
 
 
 def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> dict[str, Floats]:
@@ -179,6 +184,7 @@ def search_transformed(
     if issparse(passages):
         return values, scalars
     sample = passages
+    # Drawn with a fixed seed, so that every encoder's transform is fitted on the same passages.
     if len(passages) > FITTED:
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
         sample = passages[np.sort(chosen)]
@@ -223,7 +229,8 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     """
     corpus, measure = encoded.corpus, encoded.vectors.similarity
     questions, documents, passages = len(corpus.samples), len(corpus.documents), encoded.passages.shape[0]
-    drawn = generator(0, "random documents", corpus.fingerprint).integers(0, documents, size=(questions, RANDOM))
+    stream = generator(0, "random documents", corpus.fingerprint)
+    drawn = stream.integers(0, documents, size=(questions, RANDOM))
     starts = np.arange(documents) if encoded.starts is None else encoded.starts
     ends = np.append(starts[1:], passages)
 
@@ -231,32 +238,37 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     passages_per_question = RANDOM * passages / documents
     step = max(1, int(rows // passages_per_question))
     for first in range(0, questions, step):
-        last = min(first + step, questions)
-        chosen = drawn[first:last].ravel()
-        passage, owner = _passages_of(starts[chosen], ends[chosen])
-        question = first + owner // RANDOM
+        block = slice(first, min(first + step, questions))
+        chosen = drawn[block].ravel()
+        passage, place_of_document = _passages_of(starts[chosen], ends[chosen])
+        question = first + place_of_document // RANDOM
         values = paired(encoded.queries[question], encoded.passages[passage], [measure])[measure]
         # A document is as near as its nearest passage.
-        similarity[first:last] = _largest_at(owner, values, len(chosen)).reshape(-1, RANDOM)
+        of_documents = _largest_at(place_of_document, values, len(chosen))
+        similarity[block] = of_documents.reshape(-1, RANDOM)
     return similarity
 
 
 def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the passages start … end − 1 of each of several documents, and the document that each belongs to."""
+    """Return the passages start … end − 1 of each of several documents, and the place of each one's document."""
     sizes = ends - starts
-    owner = np.repeat(np.arange(len(starts)), sizes)
-    number_in_document = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return starts[owner] + number_in_document, owner
+    place_of_document = np.repeat(np.arange(len(starts)), sizes)
+    first_of_document = np.cumsum(sizes) - sizes
+    number_in_document = np.arange(len(place_of_document)) - np.repeat(first_of_document, sizes)
+    return starts[place_of_document] + number_in_document, place_of_document
 
 
 def _nearest_passages(corpus: Corpus[Question], nearest: Found, starts: Ints | None) -> NDArray[np.str_]:
     """Return (n,) the document that is found first and the number of its passage; empty where there is none."""
+    first_documents, first_passages = nearest.documents[:, 0], nearest.passages[:, 0]
     names = list[str]()
-    for document, passage in zip(nearest.documents[:, 0].tolist(), nearest.passages[:, 0].tolist(), strict=True):
+    for document, passage in zip(first_documents.tolist(), first_passages.tolist(), strict=True):
         if document < 0:
             names.append("")
             continue
-        number = 0 if starts is None else passage - int(starts[document])
+        number = 0
+        if starts is not None:
+            number = passage - int(starts[document])
         names.append(f"{corpus.documents[document].id}#{number}")
     return np.array(names, dtype=np.str_)
 
@@ -273,13 +285,14 @@ def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:
 
 
 def _isotropy(passages: Any, condition: str) -> dict[str, float]:
-    """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing.
-
-    The unbiased IsoScore is of the untransformed vectors only: a transform fitted on the passages makes them depend on
-    each other.
-    """
+    """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing."""
     measured = isotropy(passages)
     values = {"i_a": measured.i_a, "isoscore": measured.isoscore}
     if not condition:
+        # Only untransformed: a transform that was fitted on the passages makes them depend on each other.
         values["isoscore_unbiased"] = measured.isoscore_unbiased
-    return {f"{name}/{condition}": float(f"{v:.{DIGITS}g}") for name, v in values.items() if np.isfinite(v)}
+    scalars = dict[str, float]()
+    for quantity, value in values.items():
+        if np.isfinite(value):
+            scalars[f"{quantity}/{condition}"] = float(f"{value:.{DIGITS}g}")
+    return scalars

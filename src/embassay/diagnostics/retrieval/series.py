@@ -64,11 +64,14 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
 def findings(view: RetrievalView, rows: Sequence[Row]) -> Iterator[str]:
     """Yield a warning about approximate search, and the recommended threshold with its cost and benefit."""
     if "search" in view.scores.labels:
-        yield f"{view.encoder}: {view.scores.labels['search'][0]}; what it did not find counts as missed"
-    values = {(r.quantity, r.subset): r.value for r in rows if r.encoder == view.encoder and not r.condition}
+        route = view.scores.labels["search"][0]
+        yield f"{view.encoder}: {route}; what it did not find counts as missed"
+    untransformed = [r for r in rows if r.encoder == view.encoder and not r.condition]
+    values = {(r.quantity, r.subset): r.value for r in untransformed}
     success = values.get((view.headline, "all"))
     if success is not None:
-        yield f"{view.encoder}: {_threshold_sentence(view, values, success)}"
+        sentence = _threshold_sentence(view, values, success)
+        yield f"{view.encoder}: {sentence}"
 
 
 def _threshold_sentence(view: RetrievalView, values: Mapping[tuple[str, str], float | None], success: float) -> str:
@@ -141,8 +144,10 @@ def _similarities(view: RetrievalView) -> dict[str, Floats]:
 def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[float, float]:
     """Return the ends of the x axis: three bandwidths beyond the values, within [−1, 1] for cosines."""
     values = np.concatenate(list(sets.values()))
-    margin = max(3 * max(bandwidth(of_set) for of_set in sets.values()), 1e-6)
-    low, high = float(values.min() - margin), float(values.max() + margin)
+    widest = max(bandwidth(of_set) for of_set in sets.values())
+    margin = max(3 * widest, 1e-6)
+    low = float(values.min() - margin)
+    high = float(values.max() + margin)
     if view.compares_by_dot:
         return low, high
     return max(low, -1.0), min(high, 1.0)
@@ -162,4 +167,5 @@ def _card_similarities(view: RetrievalView, sets: Sequence[Floats]) -> Floats:
     low, high = values.min(), values.max()
     if view.compares_by_dot:
         return np.linspace(low, high, STEPS + 1)
-    return np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
+    first, last = np.floor(low / STEP), np.ceil(high / STEP)
+    return np.arange(first, last + 1) * STEP
