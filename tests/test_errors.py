@@ -17,11 +17,7 @@ from embassay.errors import (
     one_line,
     say,
 )
-from embassay.result import Result
-from embassay.run.execute import Outcome
-from embassay.run.plan import Plan
-from embassay.run.record import finished_record
-from embassay.run.request import RunRequest
+from embassay.store.runs import RunFolder
 
 
 @pytest.mark.parametrize(
@@ -73,9 +69,10 @@ def test_what_the_command_prints_is_one_line(capsys):
     assert len(message) <= LONGEST
 
 
-def test_what_goes_into_the_record_is_one_line():
-    plan = Plan(RunRequest(), (), (), notes=("one\ntwo" * 900,))
-    record = finished_record({}, plan, Outcome(Result(0, 1), (), ()), 1.0)
+def test_what_goes_into_the_record_is_one_line(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_record({"key": "k", "notes": ["one\ntwo" * 900]})
+    record = folder.record()
     assert [len(note) <= LONGEST and note.isprintable() for note in record["notes"]] == [True]
 
 
