@@ -13,8 +13,11 @@ OPEN_MODULES = (
     "embassay.store.partial_files",
     "embassay.engine.cores",
     "embassay.engine.pending",
+    "embassay.encoders.base",
+    "embassay.diagnostics.base",
 )
-"""Modules that may be imported by everyone: paths as users write them, the cores of the machine, work handed out."""
+"""Modules that may be imported by everyone: paths, the cores of the machine, work in other processes, and the protocols
+of what plug-ins may do."""
 ALLOWED = {
     "__main__": {"cli"},
     "__init__": {"adaptation", "api", "testsets", "integrations", "run", "samples", "types", "result", "vectors"},

@@ -17,14 +17,16 @@ def prepared(encoders=("bow",), corpora=(), diagnostics=(), **options):
 
 def test_without_anything_the_built_in_corpora_and_all_diagnostics():
     found = prepared()
-    assert [(t.name, t.corpus.name) for t in found.tasks] == [
+    tasks = [(task.name, task.corpus.name) for task in found.tasks]
+    assert {
         ("composition", "vignettes"),
         ("localization", "paraphrases"),
         ("minimal_pairs", "edits"),
         ("negated_antonyms", "opposites"),
         ("retrieval", "handbook"),
-        *(("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")),
-    ]
+    } <= set(tasks)
+    # What reads every corpus comes last.
+    assert tasks[-5:] == [("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")]
 
 
 def test_similarity_has_no_built_in_corpus_and_says_so():

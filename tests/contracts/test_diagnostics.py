@@ -83,11 +83,7 @@ def test_every_diagnostic_is_tried():
 def test_abilities_are_found_by_isinstance():
     abilities = (ChecksCorpus, ScoresInParallel, SetsSideBySide, HasHeadline)
     found = {}
-    for name in CORPORA:
-        options = {"domain": "a", "general": "b"} if name == "shift" else {}
-        diagnostic = DIAGNOSTICS.module(name).create(**options)
-        found[name] = {ability.__name__ for ability in abilities if isinstance(diagnostic, ability)}
-    assert found == {
+    wanted = {
         "negated_antonyms": {"HasHeadline"},
         "minimal_pairs": {"HasHeadline"},
         "composition": {"HasHeadline"},
@@ -97,6 +93,11 @@ def test_abilities_are_found_by_isinstance():
         "isotropy": set(),
         "shift": {"SetsSideBySide"},
     }
+    for name in wanted:
+        options = {"domain": "a", "general": "b"} if name == "shift" else {}
+        diagnostic = DIAGNOSTICS.module(name).create(**options)
+        found[name] = {ability.__name__ for ability in abilities if isinstance(diagnostic, ability)}
+    assert found == wanted
 
 
 @pytest.mark.parametrize("name", CORPORA)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Headlines
 from embassay.adaptation.request import AdaptRequest
+from embassay.diagnostics.base import HasHeadline
 from embassay.errors import OutputError
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
@@ -156,8 +157,7 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
     """
     headlines = {}
     for task in plan.tasks:
-        headline_of = getattr(task.diagnostic, "headline", None)
-        if headline_of is None:
+        if not isinstance(task.diagnostic, HasHeadline):
             continue
         # These encoders learn nothing from a corpus: the scores are stored under the encoders as they are.
         scores = {entry.label: folder.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
@@ -167,7 +167,7 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
             raise OutputError(
                 f"{folder.path}: the scores of {missing} ({task.name} on {task.corpus.name}) cannot be read again"
             )
-        headline = headline_of(readable)
+        headline = task.diagnostic.headline(readable)
         if headline is not None:
             headlines[task.name, task.corpus.name] = headline
     return headlines

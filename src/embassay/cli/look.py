@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text as RichText
 
+from embassay.encoders.base import CountsTokens
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
 from embassay.run.candidates import Entry
@@ -146,7 +147,7 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
 
 def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     """Say how many tokens an encoder on this machine will read, and how many texts it will cut."""
-    if not hasattr(encoder, "count_tokens"):
+    if not isinstance(encoder, CountsTokens):
         return []
     lengths: list[tuple[int, str]] = []
     try:

@@ -6,7 +6,7 @@ An encoder has an ability when it has the method or property of that name; it ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ def spec_of(head: str, options: Mapping[str, object]) -> str:
     return ",".join(parts)
 
 
+@runtime_checkable
 class Batches(Protocol):
     """Batches by itself: it is given all texts of a role at once, to sort and tokenise as suits it."""
 
@@ -43,6 +44,7 @@ class Batches(Protocol):
         ...
 
 
+@runtime_checkable
 class BatchInvariant(Protocol):
     """Knows whether the texts beside it change a text's vector."""
 
@@ -52,6 +54,7 @@ class BatchInvariant(Protocol):
         ...
 
 
+@runtime_checkable
 class Relearns(Protocol):
     """Learns something anew inside each training fold, so that no test text is learnt from."""
 
@@ -60,6 +63,7 @@ class Relearns(Protocol):
         ...
 
 
+@runtime_checkable
 class CountsTokens(Protocol):
     """Cuts texts into tokens: with it, a run says how many texts are longer than ``card.max_tokens``."""
 
@@ -68,6 +72,7 @@ class CountsTokens(Protocol):
         ...
 
 
+@runtime_checkable
 class KnowsWords(Protocol):
     """Has vectors of some words and of no others."""
 
@@ -76,6 +81,7 @@ class KnowsWords(Protocol):
         ...
 
 
+@runtime_checkable
 class Reworded(Protocol):
     """Puts a prompt before texts: with it, a run says how much the vectors depend on the prompt's wording."""
 
@@ -84,6 +90,7 @@ class Reworded(Protocol):
         ...
 
 
+@runtime_checkable
 class Routed(Protocol):
     """Has several ways to compute the same vectors."""
 
@@ -93,6 +100,7 @@ class Routed(Protocol):
         ...
 
 
+@runtime_checkable
 class Releases(Protocol):
     """Holds memory or a connection: it lets go before the next encoder starts."""
 
@@ -101,6 +109,7 @@ class Releases(Protocol):
         ...
 
 
+@runtime_checkable
 class Remote(Protocol):
     """Asks a service, which costs money; needed where ``card.remote`` is True."""
 
@@ -122,6 +131,7 @@ class Remote(Protocol):
         ...
 
 
+@runtime_checkable
 class OfKnownContent(Protocol):
     """May be made of something whose content cannot be read, such as a function without a source file."""
 
@@ -131,6 +141,7 @@ class OfKnownContent(Protocol):
         ...
 
 
+@runtime_checkable
 class MayChange(Protocol):
     """May compute otherwise from call to call, because it wraps an object of a user."""
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
+from embassay.encoders.base import Batches, BatchInvariant
 from embassay.errors import EncoderError
 from embassay.samples.base import Text
 from embassay.types import Encoder
@@ -173,7 +174,7 @@ def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], 
 
 def _is_batch_invariant(encoder: Encoder) -> bool:
     with _failing():
-        return bool(getattr(encoder, "batch_invariant", False))
+        return isinstance(encoder, BatchInvariant) and encoder.batch_invariant
 
 
 def _by_length(texts: Iterable[Text]) -> list[Text]:
@@ -232,8 +233,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
     An encoder may have ``batches(texts, role)``, which yields (places in texts, their vectors) and is given all texts
     of a role at once, to tokenise and sort as suits it.
     """
-    batches: Any = getattr(encoder, "batches", None)
-    if batches is None:
+    if not isinstance(encoder, Batches):
         for block in _blocks(texts):
             with _failing():
                 rows = encoder.encode([text for _, text in block], block[0][0])
@@ -241,7 +241,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
         return
     for role in dict.fromkeys(role for role, _ in texts):
         texts_of_role = [text for text in texts if text[0] == role]
-        iterator = batches([text for _, text in texts_of_role], role)
+        iterator = encoder.batches([text for _, text in texts_of_role], role)
         while True:
             with _failing():
                 batch = next(iterator, None)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.encoders.base import BatchInvariant, CountsTokens, Reworded
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
 from embassay.samples.base import Text
@@ -86,7 +87,7 @@ def check_robustness(
     sample = [texts[n] for n in places]
 
     drift: float | None = 0.0
-    if not getattr(encoder, "batch_invariant", False):
+    if not (isinstance(encoder, BatchInvariant) and encoder.batch_invariant):
         evenly_spaced = sample[:: max(1, len(sample) // ALONE)][:ALONE]
         alone = _within_budget(encoder, evenly_spaced, budget / 2)
         drift = batch_drift(encoder, alone, vectors)
@@ -108,7 +109,7 @@ def check_robustness(
 
 def count_tokens(encoder: Any, texts: Sequence[Text]) -> NDArray[np.int64]:
     """Return (n,) the tokens of each text with its role's prompt; an estimate where the encoder cannot count them."""
-    if not hasattr(encoder, "count_tokens"):
+    if not isinstance(encoder, CountsTokens):
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
     counts = np.zeros(len(texts), dtype=np.int64)
     for role in {role for role, _ in texts}:
@@ -161,7 +162,7 @@ def prompt_sensitivity(
     encoder: Any, sample: Sequence[Text], vectors: Vectors, budget: float
 ) -> dict[str, dict[str, float]]:
     """Return by role how near the vectors under other wordings of its prompt are, as far as the budget goes."""
-    if not hasattr(encoder, "reworded"):
+    if not isinstance(encoder, Reworded):
         return {}
     reworded = {}
     for role in dict.fromkeys(role for role, _ in sample):

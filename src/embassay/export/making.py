@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay._version import __version__
+from embassay.encoders.base import Releases
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
@@ -98,7 +99,8 @@ def make(
             _check_near(encoder, fidelity)
         write(folder / "fidelity.json", canonical(fidelity))
         write(folder / "README.md", _card(card.spec, to, int8, facts, made_with, fidelity).encode())
-        getattr(exported, "release", lambda: None)()
+        if isinstance(exported, Releases):
+            exported.release()
     place = str(out) if out.is_absolute() else f"./{out}"
     return Exported(out, f"{to}:{place}", fidelity)
 

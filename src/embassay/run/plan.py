@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from embassay.diagnostics.base import ChecksCorpus, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.randomness import generator
@@ -274,9 +275,9 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[
     joined_names: set[str] = set()
     if chosen:
         for diagnostic in diagnostics:
-            if hasattr(diagnostic.method, "join"):
+            if isinstance(diagnostic.method, SetsSideBySide):
                 tasks.append(joined_task(diagnostic, corpora))
-            joined_names |= set(getattr(diagnostic.method, "pair", ()))
+                joined_names |= set(diagnostic.method.pair)
         check_each_has_a_corpus(diagnostics, tasks)
     for corpus in corpora:
         if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
@@ -313,11 +314,10 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
 
     One of another package that fails at it is left out, unless it was chosen by name.
     """
-    check = getattr(task.diagnostic, "check", None)
-    if check is None:
+    if not isinstance(task.diagnostic, ChecksCorpus):
         return True
     with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
-        check(task.corpus)
+        task.diagnostic.check(task.corpus)
         return True
     return False
 

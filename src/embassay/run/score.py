@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import ScoresInParallel
+from embassay.encoders.base import CountsTokens, KnowsWords, Relearns, Releases, Routed
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, encode
 from embassay.engine.robustness import Robustness, check_robustness
@@ -141,7 +143,7 @@ class EncoderRun:
             cache.note(fingerprint, self.entry.encoder.card.spec)
         ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts) if folder else None
         vectors, spent = encode(pool.encoder, pool.texts, cache, advance, ledger)
-        if hasattr(pool.encoder, "relearn"):
+        if isinstance(pool.encoder, Relearns):
             vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
         return vectors, spent
 
@@ -154,7 +156,7 @@ class EncoderRun:
             return replace(scores, scalars={**scores.scalars, **more})
 
         with self.noting_failure(task.key):
-            if hasattr(task.diagnostic, "begin"):
+            if isinstance(task.diagnostic, ScoresInParallel):
                 waiting: Pending[ItemScores] = task.diagnostic.begin(task.corpus, vectors, origin, self.services.submit)
                 self.pending[task.key] = Pending(waiting.parts, lambda: with_scalars(waiting.finish()))
             else:
@@ -206,9 +208,10 @@ class EncoderRun:
 
     def release(self) -> None:
         """Let go of the model, so that two large ones are never in memory together."""
-        self.route = dict(getattr(self.entry.encoder, "route", {}))
-        if hasattr(self.entry.encoder, "release"):
-            self.entry.encoder.release()
+        encoder = self.entry.encoder
+        self.route = dict(encoder.route) if isinstance(encoder, Routed) else {}
+        if isinstance(encoder, Releases):
+            encoder.release()
 
     def abandon(self) -> None:
         """Keep what is ready, and call the rest off."""
@@ -253,7 +256,7 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
 
 def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
     """Return how much an encoder of words knows of a corpus's texts; nothing of another kind of encoder."""
-    if not hasattr(encoder, "unknown_words"):
+    if not isinstance(encoder, KnowsWords):
         return {}
     counts = encoder.unknown_words([text for _, text in corpus.texts()])
     return dict(zip(UNKNOWN_WORDS, map(float, counts), strict=True))
@@ -283,7 +286,7 @@ def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]
 def count_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
     """Count the distinct texts that are longer than the encoder reads; None where it cannot tell."""
     limit = encoder.card.max_tokens
-    if limit is None or not hasattr(encoder, "count_tokens"):
+    if limit is None or not isinstance(encoder, CountsTokens):
         return None
     texts = distinct_texts(corpora)
     truncated = 0
