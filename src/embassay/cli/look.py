@@ -55,7 +55,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     version = f", version {corpus.version}" if corpus.version else ""
     documents = f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""
     source = f"; {corpus.source}" if corpus.source else ""
-    units = f"independent units {audit.units:,}{_worth(audit)}"
+    units = f"independent units {audit.units:,}{_effective_units(audit)}"
     lines = [
         f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}{version}",
         f"  items {audit.items:,}, {units}, rows that repeat another {audit.duplicates:,}",
@@ -84,8 +84,8 @@ def _begun(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def _worth(audit: Audit) -> str:
-    """Say how many equal units very unequal ones are worth."""
+def _effective_units(audit: Audit) -> str:
+    """Return the effective number of units as text, where they are of very unequal size; else nothing."""
     unequal = audit.effective_units < audit.units / 2
     return f" (worth {audit.effective_units:.0f} equal ones)" if unequal else ""
 

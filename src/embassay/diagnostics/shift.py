@@ -358,6 +358,7 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
     """Return the overlap of the distributions of the domain's and the general texts' distances; no interval."""
     domain, general = view.distances(subset, "domain"), view.distances(subset, "general")
     value = overlap(domain.values, general.values, 0.0, 2.0)
+    # The row's items are the texts of the domain, as in the rows of their distances.
     is_defined = ~np.isnan(domain.values)
     defined = int(is_defined.sum())
     undefined = len(is_defined) - defined

@@ -182,12 +182,21 @@ def _by_length(texts: Iterable[Text]) -> list[Text]:
 
 
 class _Work:
-    """Encodes chunk after chunk, on the clock, and caches what is finished, some hundred vectors at a time."""
+    """Encodes chunk after chunk, on the clock, and caches what is finished, some hundred vectors at a time.
+
+    Attributes
+    ----------
+    texts, blocks
+        The texts that are encoded, and their vectors, block by block, in the same order.
+    seconds, timed
+        How long the encoder took, and for how many of the texts: those of its first block are not timed.
+    """
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
         self._encoder, self._cache, self._advance = encoder, cache, advance
         self.texts, self.blocks = list[Text](), list[Any]()
         self.seconds, self.timed = 0.0, 0
+        # Encoded, but not yet written to the cache.
         self._uncached_texts, self._uncached_rows = list[Text](), list[Any]()
 
     def encode(self, chunk: _Chunk) -> None:

@@ -23,7 +23,10 @@ PROBED = 16
 """One list in so many is looked through."""
 CHECKED = 256
 """Queries whose result is compared with an exact search."""
+SAMPLED = 64
+"""Passages for each list from which the centres are learnt, at most."""
 STEP = 16_384
+"""Queries or passages that faiss is given at once."""
 
 
 def approximate(task: SearchTask) -> tuple[Answer, str]:
@@ -88,6 +91,10 @@ def load() -> Any:
 
 
 def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
+    """Return an inverted file (IVF) of all passages and its name: 2√n lists, of which each query looks through some.
+
+    The centres of the lists are learnt from an evenly spaced sample of the passages.
+    """
     count, width = task.passages.shape
     lists = max(1, round(2 * count**0.5))
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
@@ -96,7 +103,8 @@ def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
     clustering.seed = 0
     clustering.spherical = task.measure == "cosine"
     index.nprobe = math.ceil(lists / PROBED)
-    sample = np.linspace(0, count - 1, min(count, 64 * lists)).astype(np.int64)
+    sample_size = min(count, SAMPLED * lists)
+    sample = np.linspace(0, count - 1, sample_size).astype(np.int64)
     index.train(_rows(task, task.passages[sample]))
     for start in range(0, count, STEP):
         index.add(_rows(task, task.passages[start : start + STEP]))

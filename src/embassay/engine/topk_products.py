@@ -110,17 +110,23 @@ class Lanes:
 
     @classmethod
     def of(cls, sizes: Ints) -> Lanes:
-        """Order the passages of documents that have (N,) numbers of passages."""
+        """Order the documents, which have (N,) numbers of passages, and their passages lane by lane."""
+        # By falling size, and the long documents at the end.
         is_long = sizes > MOST_LANES
         documents = np.lexsort((-sizes, is_long))
         rank = np.empty(len(sizes), dtype=np.int64)
         rank[documents] = np.arange(len(sizes))
 
+        # For each passage: the rank of its document, its number in there, and its lane. All passages of the long
+        # documents share one lane after the others, in which those of a document stand together.
+        rank_of_document = np.repeat(rank, sizes)
         number_in_document = ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
         lane = np.where(np.repeat(is_long, sizes), MOST_LANES, number_in_document)
-        passages = np.lexsort((number_in_document, np.repeat(rank, sizes), lane))
+        passages = np.lexsort((number_in_document, rank_of_document, lane))
+
         widths = np.bincount(lane[lane < MOST_LANES])
-        return cls(documents, passages, widths.tolist(), sizes[documents][is_long[documents]].tolist())
+        long = sizes[documents[is_long[documents]]]
+        return cls(documents, passages, widths.tolist(), long.tolist())
 
     def greatest(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return the (b, N) greatest scores of documents, given the (b, B) scores of passages; NaN if one is NaN."""
@@ -190,12 +196,15 @@ class Block:
             squares = paired_dot(raw, raw)
         scalable = usual(squares)
         lengths = np.sqrt(np.where(scalable, squares, 1.0))
+        # Rows that cannot be scaled are multiplied by 0. They are undefined, truly 0, or else unusual: the score of an
+        # unusual one is unknown, and it is compared with the queries in float64.
         if task.measure == "cosine":
             unit = 1.0
             scale = np.where(scalable, 1 / lengths, 0.0)
             undefined = ~((squares > 0) & np.isfinite(squares))
             unusual = ~scalable & ~undefined
         else:
+            # One scale for the whole block, so that its dot products keep their order.
             unit = float(lengths[scalable].max(initial=0)) or 1.0
             scale = np.where(scalable, 1 / unit, 0.0)
             undefined = np.zeros(len(squares), np.bool_)

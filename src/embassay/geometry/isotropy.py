@@ -197,6 +197,15 @@ def _centred_square(products: _Products) -> float:
 
 
 def _i_a(products: _Products, shape: tuple[int, int]) -> float:
+    """Return I_A = (n − ‖1ᵀV‖ + ½σ²_min)/(n + ‖1ᵀV‖ + ½σ²_max), σ the singular values of V.
+
+    NaN for fewer than two vectors, and where both numbers of ``shape`` are over ``WIDEST``.
+
+    Parameters
+    ----------
+    shape
+        The numbers of vectors, zero vectors included, and of dimensions.
+    """
     if products.rows < 2 or min(shape) > WIDEST:
         return float("nan")
     smallest, largest = _extreme_squares(products, width=shape[1])
@@ -233,7 +242,7 @@ def _largest_sparse(gram: Any) -> float:
 
 
 def _dense_products(vectors: Any) -> _Products:
-    """Return the products of dense vectors.
+    """Return the products of dense vectors: of the rows, VVᵀ, where there are fewer rows than dimensions, else VᵀV.
 
     float32 vectors are multiplied in float32, block by block, and added up in float64.
     """
@@ -245,14 +254,19 @@ def _dense_products(vectors: Any) -> _Products:
         unit = _unit_dense(vectors)
         # Of the rows in C order, the transposed view is the (d, n) matrix in Fortran order: no copy is made.
         upper = syrk(1.0, unit.T, trans=1).astype(np.float64) if len(unit) else np.zeros((0, 0))
-        return _Products(_symmetric(upper), True, unit.sum(axis=0, dtype=np.float64), len(unit))
+        return _Products(
+            gram=_symmetric(upper),
+            of_rows=True,
+            total=unit.sum(axis=0, dtype=np.float64),
+            rows=len(unit),
+        )
     upper, total, rows = np.zeros((width, width)), np.zeros(width), 0
     for start in range(0, count, BLOCK):
         unit = _unit_dense(vectors[start : start + BLOCK])
         upper += syrk(1.0, unit.T)
         total += unit.sum(axis=0, dtype=np.float64)
         rows += len(unit)
-    return _Products(_symmetric(upper), False, total, rows)
+    return _Products(gram=_symmetric(upper), of_rows=False, total=total, rows=rows)
 
 
 def _symmetric(upper: Floats) -> Floats:

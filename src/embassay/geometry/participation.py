@@ -50,19 +50,29 @@ class Scatter:
 
     def trace_squared(self) -> float:
         """Estimate tr(Σ)², n at least 4; never negative but for rounding."""
-        return self._estimate(of_pairs=self.trace**2 - self.fourth, of_triples=2 * self.fourth - self.trace**2)
+        return self._estimate(over_pairs=self.trace**2 - self.fourth, over_triples=2 * self.fourth - self.trace**2)
 
     def trace_of_square(self) -> float:
         """Estimate tr(Σ²), n at least 4; never negative but for rounding."""
-        return self._estimate(of_pairs=self.square - self.fourth, of_triples=2 * self.fourth - self.square)
+        return self._estimate(over_pairs=self.square - self.fourth, over_triples=2 * self.fourth - self.square)
 
-    def _estimate(self, of_pairs: float, of_triples: float) -> float:
-        """Return the means of the sums over pairs, triples and quadruples of different rows, put together."""
+    def _estimate(self, over_pairs: float, over_triples: float) -> float:
+        """Estimate tr(Σ²) or tr(Σ)²: mean over pairs − 2 · mean over triples + mean over quadruples.
+
+        The means are over all tuples of different rows. The sum over quadruples is the same for both traces,
+        Σ* K_ij K_kl = T² + 2S − 6Q; see the module's documentation.
+
+        Parameters
+        ----------
+        over_pairs, over_triples
+            The sums Σ* over pairs and triples: for tr(Σ²) of K_ij² and of K_ij K_jk, for tr(Σ)² of K_ii K_jj and of
+            K_ii K_jk.
+        """
         pairs = self.rows * (self.rows - 1)
         triples = pairs * (self.rows - 2)
         quadruples = triples * (self.rows - 3)
-        of_quadruples = self.trace**2 + 2 * self.square - 6 * self.fourth
-        return of_pairs / pairs - 2 * of_triples / triples + of_quadruples / quadruples
+        over_quadruples = self.trace**2 + 2 * self.square - 6 * self.fourth
+        return over_pairs / pairs - 2 * over_triples / triples + over_quadruples / quadruples
 
     def participation_ratio(self) -> float:
         """Estimate tr(Σ)²/tr(Σ²) from the two unbiased estimates.

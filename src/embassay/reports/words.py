@@ -178,6 +178,7 @@ class Words:
         units = "" if v.units == v.items else f" in {counted(v.units, 'independent unit')}"
         with_items = [row for row in self.rows.values() if row.items]
         if with_items:
+            # Any row says how many questions have an answer: these are the same for all encoders.
             row = with_items[0]
             answerable = row.items + row.undefined
             if answerable < v.items:
@@ -207,6 +208,7 @@ class Words:
         v = self.verdict
         best = ", ".join(map(self.figure, v.best_set[:SHOWN]))
         more = f" and {len(v.best_set) - SHOWN} more" if len(v.best_set) > SHOWN else ""
+        # The leader is called "Highest" where a higher value is not always a better one.
         is_good = v.leader == "Best" and not self.below_chance
         first, lower = ("best", "worse") if is_good else ("highest", "lower")
         yield f"May be the {first}, of {len(ranked)}: {best}{more} (95% confidence)."

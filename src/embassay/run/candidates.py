@@ -78,7 +78,8 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     labelled = {entry.label: entry.encoder for entry in given if isinstance(entry, Entry)}
     entries: list[Entry] = []
     notes: list[str] = []
-    labels: set[str] = set()
+    # Of a set also the members that are left out: --trust-remote-code may name any of them.
+    known_labels: set[str] = set()
     for part in given:
         if isinstance(part, Entry):
             entries.append(part)
@@ -86,10 +87,10 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
         members = load_set(part, labelled, runtime, trusted)
         entries += members.entries
         notes += members.notes
-        labels |= members.labels
+        known_labels |= members.labels
         labelled |= {member.label: member.encoder for member in members.entries}
-    labels |= {entry.label for entry in entries}
-    return Candidates(tuple(entries), tuple(notes), frozenset(labels))
+    known_labels |= {entry.label for entry in entries}
+    return Candidates(tuple(entries), tuple(notes), frozenset(known_labels))
 
 
 def default_candidate(runtime: Runtime) -> Candidates:

@@ -138,6 +138,7 @@ def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
         entries=tuple(entries),
         tasks=tuple(tasks),
         notes=(*candidates.notes, *of_corpora, *of_encoders, *favoured),
+        # A look prints the notes of corpora and encoders beside each of them.
         remarks=(*candidates.notes, *favoured),
     )
 
@@ -197,6 +198,7 @@ def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[
     corpora = list[Corpus[Any]]()
     for name in builtin_names():
         if ANY in shapes or getattr(CORPORA.module(name), "SHAPE", "") in shapes:
+            # A corpus of another package whose plug-in fails is left out, with a warning.
             with left_out():
                 corpora.append(load_corpus(name))
     if not corpora:

@@ -140,8 +140,8 @@ def share_not_worse(
 
     units = len(np.unique(codes))
     units_needed = units * counts.growth_needed(margin)
-    if units < _usual_units(margin):
-        units_needed = max(units_needed, _usual_units(margin))
+    if units < _least_units(margin):
+        units_needed = max(units_needed, _least_units(margin))
     test = _Test(
         passed=counts.statistic(margin) > Z,
         margin=margin,
@@ -344,8 +344,8 @@ class _Test:
     units_needed: int | None
     of_shares: bool
 
-    def size(self, value: float) -> str:
-        """Write the size of a loss: points for shares."""
+    def written(self, value: float) -> str:
+        """Return a loss or a margin as text: points for shares."""
         return f"{100 * value:.2g} points" if self.of_shares else f"{value:.2g}"
 
 
@@ -360,7 +360,7 @@ def _judge(gaps: Floats, units: int, test: _Test, p: float | None) -> NotWorse:
     elif test.passed:
         outcome = "not worse"
         if significant_loss:
-            note = f"the loss of {test.size(-difference)} is significant and within the margin"
+            note = f"the loss of {test.written(-difference)} is significant and within the margin"
     elif significant_loss:
         outcome = "worse"
     else:
@@ -372,8 +372,9 @@ def _power_note(units: int, test: _Test) -> str:
     """Say how many units the test needs, where it is likely to be inconclusive even if nothing is lost."""
     if test.units_needed is None or units >= test.units_needed:
         return ""
-    margin = test.size(test.margin)
-    if test.of_shares and units < _usual_units(test.margin):
+    margin = test.written(test.margin)
+    # The number needed was raised to at least this minimum then, so it is no estimate from "units like these".
+    if test.of_shares and units < _least_units(test.margin):
         return (
             f"with {units:,} units this test can hardly pass at {margin} even where nothing is lost; it takes about "
             f"{test.units_needed:,}"
@@ -381,8 +382,8 @@ def _power_note(units: int, test: _Test) -> str:
     return f"to rule out a loss of {margin} takes about {test.units_needed:,} units like these; there are {units:,}"
 
 
-def _usual_units(margin: float) -> float:
-    """Return below how many units the test can hardly pass; their number goes with 1/margin²."""
+def _least_units(margin: float) -> float:
+    """Return the number of units below which the test can hardly pass, proportional to 1/margin²."""
     return USUAL_UNITS * (USUAL_MARGIN / margin) ** 2
 
 

@@ -162,7 +162,14 @@ class ShareSummary:
         return limits._replace(pooled=limits.pooled & (self.partners > 0))
 
     def estimates(self, others: IntraUnitSums | None) -> tuple[PooledShare, ...]:
-        """Return the k estimates; no interval under ``MIN_UNITS`` units."""
+        """Return the k estimates; no interval under ``MIN_UNITS`` units.
+
+        Parameters
+        ----------
+        others
+            A and B summed over the other encoders, for the limits of a share with few yes or few no answers; None
+            where there are no others.
+        """
         limits = self.limits(others)
         estimates = []
         for column, p in enumerate(self.share.tolist()):
@@ -232,7 +239,7 @@ def pooled_correlation(others: IntraUnitSums, partners: Floats) -> Floats:
     return np.where(partners > 0, pooled + SHRINKAGE * (1 - pooled), 0.0)
 
 
-def pooled_sample_size(items: Floats, spread: Floats, correlation: Floats) -> Floats:
+def pooled_sample_size(items: Floats, effective_units: Floats, correlation: Floats) -> Floats:
     """Return n* = n/D with the design effect D = min((1 + gρ)(t/z)², 1 + g).
 
     1 + g = n/U_e; t and z are the 97.5 % quantiles of Student's t on U_e − 1 degrees of freedom and of the normal
@@ -242,8 +249,8 @@ def pooled_sample_size(items: Floats, spread: Floats, correlation: Floats) -> Fl
     ----------
     items
         (k,) n.
-    spread
-        (k,) U_e, the effective number of units.
+    effective_units
+        (k,) U_e.
     correlation
         (k,) ρ.
 
@@ -253,9 +260,9 @@ def pooled_sample_size(items: Floats, spread: Floats, correlation: Floats) -> Fl
     """
     from scipy.special import stdtrit
 
-    full_agreement = items / spread
+    full_agreement = items / effective_units
     # Under two effective units D is 1 + g anyway.
-    freedom = np.maximum(spread - 1, 1.0)
+    freedom = np.maximum(effective_units - 1, 1.0)
     widening = (stdtrit(freedom, UPPER) / NormalDist().inv_cdf(UPPER)) ** 2
     design_effect = np.minimum((1 + (full_agreement - 1) * correlation) * widening, full_agreement)
     return np.asarray(items / design_effect)

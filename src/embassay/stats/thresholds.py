@@ -110,7 +110,11 @@ def loss_limits(losses: Floats, effective: float, guarantee: Guarantee) -> Float
 
 
 def guarantee_for(effective: float, loss: float) -> Guarantee | None:
-    """Return the stronger guarantee that this effective number of questions allows, if no answer is lost."""
+    """Return the stronger guarantee of a loss that n* questions allow if no answer is lost; None if they allow neither.
+
+    ``confidence`` (the loss is that small with 95 % confidence) is the stronger one, ``average`` (it is that small on
+    average) the weaker.
+    """
     if effective >= questions_needed(loss, "confidence"):
         return "confidence"
     if effective >= questions_needed(loss, "average"):
@@ -139,9 +143,10 @@ def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
 
         n* = n/min((1 + gρ)·(t/z)², 1 + g)
 
-    with g = Σn_u(n_u − 1)/n, t and z the 95 % quantiles of Student's t on n/(1 + g) − 1 degrees of freedom and of the
-    normal distribution. ρ, the correlation within units, is estimated once, at the lowest threshold that loses 10 % of
-    the right answers, and used for every threshold: where 0 to 3 answers are lost there is nothing to estimate it from.
+    with g = Σn_u(n_u − 1)/n the mean number of other questions in a question's unit, t and z the 95 % quantiles of
+    Student's t on n/(1 + g) − 1 degrees of freedom and of the normal distribution. ρ, the correlation within units, is
+    estimated once, at the lowest threshold that loses 10 % of the right answers, and used for every threshold: where 0
+    to 3 answers are lost there is nothing to estimate it from.
     """
     from scipy.special import stdtrit
 
@@ -149,13 +154,13 @@ def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
     if not number:
         return 0.0
     sizes = np.bincount(unit)
-    extra = float((sizes * (sizes - 1)).sum()) / number
-    correlation = _correlation(_lost_at_reference(right, success), unit, extra)
-    freedom = number / (1 + extra) - 1
+    partners = float((sizes * (sizes - 1)).sum()) / number
+    correlation = _correlation(_lost_at_reference(right, success), unit, partners)
+    freedom = number / (1 + partners) - 1
     if freedom < 1:
-        return number / (1 + extra)
+        return number / (1 + partners)
     t, z = float(stdtrit(freedom, LEVEL)), float(stdtrit(np.inf, LEVEL))
-    design_effect = min((1 + extra * correlation) * (t / z) ** 2, 1 + extra)
+    design_effect = min((1 + partners * correlation) * (t / z) ** 2, 1 + partners)
     return number / design_effect
 
 
@@ -167,25 +172,32 @@ def _lost_at_reference(right: Floats, success: Floats) -> Floats:
     return np.where(right <= right[order[last]], success, 0.0)
 
 
-def _correlation(lost: Floats, unit: Ints, extra: float) -> float:
-    """Return the intra-unit correlation ρ = A/B of a share, in [0, 1].
+def _correlation(lost: Floats, unit: Ints, partners: float) -> float:
+    """Return the intra-unit correlation ρ = A/B of the share of lost answers, in [0, 1].
 
         A = U/(U − 1)·Σ(S_u − p·n_u)² − n·p(1 − p)        B = n·p(1 − p)·g
 
-    with S_u the sum in unit u of n_u items, p the share and U = n/(1 + g) the effective number of units. Where all
-    items have the same value, nothing can be said about units: 1.
+    with S_u the sum in unit u of n_u items, p the share, g the ``partners`` and U = n/(1 + g) the effective number of
+    units. Where all items have the same value, nothing can be said about units: 1.
+
+    Parameters
+    ----------
+    lost
+        (n,) the success that each question loses, 0 to 1.
+    partners
+        g, the mean number of other questions in a question's unit.
     """
-    if extra == 0:
+    if partners == 0:
         return 0.0
     number, share = len(lost), float(lost.mean())
-    effective_units = number / (1 + extra)
+    effective_units = number / (1 + partners)
     independent = number * share * (1 - share)
     if independent <= ROUNDING or effective_units <= 1:
         return 1.0
     sums, sizes = unit_sums(lost, unit)
     residuals = sums - share * sizes
     between = effective_units / (effective_units - 1) * float((residuals**2).sum())
-    correlation = (between - independent) / (independent * extra)
+    correlation = (between - independent) / (independent * partners)
     return float(min(max(correlation, 0.0), 1.0))
 
 

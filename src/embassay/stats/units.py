@@ -128,17 +128,17 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         items = sizes.sum(axis=0)
-        spread = kish(sizes)
+        kish_units = kish(sizes)
         p = sums.sum(axis=0) / items
         residuals = (sums - p * sizes) / items
         independent = squares / np.maximum(items - 1, 1) / items
-        agreed = squares / items / spread
+        agreed = squares / items / kish_units
     units = np.count_nonzero(sizes, axis=0)
-    return effective_size(p, residuals, units, spread, independent, agreed)
+    return effective_size(p, residuals, units, kish_units, independent, agreed)
 
 
 def effective_size(
-    p: Floats, residuals: Floats, units: Ints, spread: Floats, independent: Floats, agreed: Floats
+    p: Floats, residuals: Floats, units: Ints, kish_units: Floats, independent: Floats, agreed: Floats
 ) -> Floats:
     """Return n* of a share from the linearised residuals of its units; see :func:`effective_sample_size`.
 
@@ -148,8 +148,8 @@ def effective_size(
         (k,) the share.
     residuals
         (units, k) how much each unit moves the share: they add up to 0, and v = U/(U − 1) · Σ residual².
-    units, spread
-        (k,) U, the number of units with items, and U_e.
+    units, kish_units
+        (k,) U, the number of units with items, and U_e, Kish's effective number of units.
     independent, agreed
         (k,) the variance of the share if all items were independent, and if all items of a unit agreed.
     """
@@ -163,11 +163,11 @@ def effective_size(
         # Satterthwaite: 2v²/Var(v), with Var(v) from the variance of the squared residuals.
         variance_of_squares = (squared**2).sum(axis=0) - total**2 / units
         freedom = np.where(variance_of_squares > 1e-12 * total**2, 2 * total**2 / variance_of_squares, np.inf)
-        freedom = np.maximum(np.minimum(freedom, spread - 1), 1.0)
+        freedom = np.maximum(np.minimum(freedom, kish_units - 1), 1.0)
         t, z = stdtrit(freedom, UPPER), NormalDist().inv_cdf(UPPER)
         widened = linear * (t / z) ** 2
 
         variance = np.maximum(np.maximum(linear, independent), np.minimum(widened, agreed))
         # Rounding leaves about 1e-33 where the items agree.
         number = np.where(variance < 1e-24, np.inf, p * (1 - p) / variance)
-    return np.where((p <= 0) | (p >= 1) | (units < 2), spread, number)
+    return np.where((p <= 0) | (p >= 1) | (units < 2), kish_units, number)

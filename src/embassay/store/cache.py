@@ -75,6 +75,8 @@ class VectorCache:
             If ``EMBASSAY_CACHE_LIMIT`` is no size.
         """
         self.trouble = ""
+        # By fingerprint what people call an encoder; the encoders whose vectors were read; and those whose last use has
+        # been written to the file.
         self._names: dict[str, str] = {}
         self._used: set[str] = set()
         self._dated: set[str] = set()

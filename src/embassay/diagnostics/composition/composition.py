@@ -355,19 +355,31 @@ def _rows(
 def _row(
     view: OperatorView, draws: Draws, key: QuantityKey, share: PooledShare, block: str, axes: Axes, pool: str
 ) -> Row:
-    """Make a row; a figure over the grid of tolerances is signed with the grid's ends."""
+    """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
+
+    Parameters
+    ----------
+    block
+        The block of samples, by its name in :func:`blocks_of`; with ``right`` the condition begins with it.
+    axes
+        The grids of the operator's criteria.
+    pool
+        The encoder's entry in :func:`~embassay.diagnostics.base.pools_of`.
+    """
     condition = key.condition
     if block == "right":
         condition = f"right:{condition}".rstrip(":")
-    signed = dict[str, str]()
+    grid_in_signature = dict[str, str]()
     if condition.endswith("grid"):
         criterion = key.subset.split(":")[0]
         grids = axes[criterion, key.measure]
         if criterion == "c4":
             # The two margins of c4 are two figures, each over its own axis.
             grids = grids[1:] if key.subset == "c4:vsA" else grids[:1]
-        signed["grid"] = bounds(grids)
-    return share_row(view.scores, draws, key.quantity, key.subset, share, pool, condition, key.measure, **signed)
+        grid_in_signature["grid"] = bounds(grids)
+    return share_row(
+        view.scores, draws, key.quantity, key.subset, share, pool, condition, key.measure, **grid_in_signature
+    )
 
 
 def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> PooledShare:

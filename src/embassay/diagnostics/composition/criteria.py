@@ -248,8 +248,9 @@ def yes_no(view: OperatorView) -> Iterator[tuple[QuantityKey, Floats]]:
         for subset, values in planar_claims(view, null).items():
             yield QuantityKey("share", subset, "angle", condition), values
     if view.operator == "union":
-        for name, case in union_cases(view).items():
-            values = _holds(view.planar("norm_ratio"), case)
+        for name, is_in_case in union_cases(view).items():
+            # The share of samples in each case of c6; NaN where the ratio of the norms is undefined.
+            values = _holds(view.planar("norm_ratio"), is_in_case)
             yield QuantityKey("share", f"c6:{name}", "norm", ""), values
 
 

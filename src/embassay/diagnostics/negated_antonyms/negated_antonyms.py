@@ -288,10 +288,11 @@ def _above_chance(best_set: Sequence[str], accuracy: Mapping[str, Estimate]) -> 
 
 
 def _hardest_for_best(views: Sequence[ChoiceView], best_set: Sequence[str]) -> Iterator[Series]:
-    """Count the same for the encoders that may be the best, and on the released corpus beside the paper's counts.
+    """Yield which word pairs are hardest for the encoders that may be the best; also beside the paper's counts.
 
-    Vahtola et al. (section 6) look at what their 12 best models (table 7) all get wrong. Where every encoder may be the
-    best, the table of all encoders has the same content, so it is left out.
+    Vahtola et al. (section 6) look at what their 12 best models (table 7) all get wrong; their counts are shown for the
+    released corpus only. Where every encoder may be the best, the table of :func:`_hardest` for all encoders has the
+    same content, so it is left out.
     """
     best = [view for view in views if view.encoder in best_set]
     if not best:

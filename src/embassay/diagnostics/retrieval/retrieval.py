@@ -39,7 +39,7 @@ from embassay.diagnostics.retrieval.scores import (
 from embassay.diagnostics.retrieval.series import findings, first_place, scale_warnings, series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
-from embassay.result import Comparison, Example, Result
+from embassay.result import Comparison, Estimate, Example, Result
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
@@ -168,7 +168,7 @@ class Retrieval:
         unit, stream = views[0].unit, views[0].stream
         shares = shares_of(views, draws)
         rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
-        across = tuple(correlations(requested, rows, draws))
+        correlation_rows = tuple(correlations(requested, rows, draws))
 
         headline = self.headline(scores)
         compared_quantities = quantities(self.k) if self.compare == "all" else (headline.quantity,)
@@ -181,11 +181,14 @@ class Retrieval:
             if name == headline.quantity:
                 headline_differences = differences
 
-        success = {name: of.shares[headline.quantity, "all", ""].estimate for name, of in shares.items()}
+        success_at_k = dict[str, Estimate]()
+        for encoder, encoder_shares in shares.items():
+            success_at_k[encoder] = encoder_shares.shares[headline.quantity, "all", ""].estimate
+        requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
         notes = [
-            *first_place(headline.quantity, self.k, {v.encoder: success[v.encoder].value for v in requested}),
+            *first_place(headline.quantity, self.k, requested_success),
             *self._units_needed(headline_differences, candidates, unit),
             *(note for view in requested for note in findings(view, rows)),
             *scale_warnings(views),
@@ -193,15 +196,15 @@ class Retrieval:
         return Result(
             draws.seed,
             draws.resamples,
-            rows=(*rows, *across),
+            rows=(*rows, *correlation_rows),
             comparisons=tuple(compared),
-            series=(*series_of(views, rows), *beside_published(views, (*rows, *across))),
+            series=(*series_of(views, rows), *beside_published(views, (*rows, *correlation_rows))),
             examples=tuple(_examples(requested)),
             verdicts=(
                 verdict(
                     scores,
                     headline,
-                    success,
+                    success_at_k,
                     headline_differences,
                     standings,
                     chance=views[0].chance,
