@@ -242,7 +242,7 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     assert [sample.texts() for sample in built.samples] == [
         (("text", "The door is open."), ("text", "The door is not shut."))
     ]
-    assert built.rejected == {"pair that does not mean the same": 1}
+    assert built.rejected == {"pair with different meanings": 1}
 
 
 def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):

@@ -90,15 +90,15 @@ WRONG = [
     (replace(CHOICE, pair=""), "sample 0: pair: an empty text"),
     (replace(CHOICE, negation=0), "sample 0: negation: must be a text, is a number"),
     # minimal pairs
-    (replace(EDITS, edits=()), "edits must be a tuple of (name, text), one at least"),
-    (replace(EDITS, edits={"typo": "a cta"}), "edits must be a tuple of (name, text), one at least"),
-    (replace(EDITS, edits=("typo", "a cta")), "edits must be a tuple of (name, text), one at least"),
+    (replace(EDITS, edits=()), "edits must be a non-empty tuple of (name, text)"),
+    (replace(EDITS, edits={"typo": "a cta"}), "edits must be a non-empty tuple of (name, text)"),
+    (replace(EDITS, edits=("typo", "a cta")), "edits must be a non-empty tuple of (name, text)"),
     (replace(EDITS, edits=(("tpyo", "a cta"),)), "unknown edit 'tpyo'; known: synonym, antonym, typo"),
     (replace(EDITS, edits=(("typo", ""),)), "sample 0: the edit typo: an empty text"),
     (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo is given twice"),
     # compositions
     (replace(COMPOSED, operator="minus"), "operator must be one of overlap, difference, union, is 'minus'"),
-    (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and True for a difference only"),
+    (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and can be True only for a difference"),
     (replace(COMPOSED, ratings=(5,)), "ratings must be numbers from 0 to 4, are (5,)"),
     (replace(COMPOSED, ratings=(True,)), "ratings must be numbers from 0 to 4, are (True,)"),
     (replace(COMPOSED, ratings=(math.nan,)), "ratings must be numbers from 0 to 4, are (nan,)"),
@@ -112,7 +112,7 @@ WRONG = [
     (replace(QUESTION, question=""), "sample 0: question: an empty text"),
     (replace(QUESTION, right=("d0", "d7")), "the right document 'd7' is none of the corpus's documents"),
     (replace(QUESTION, right="d0", gains=()), "right must be a tuple, is a text"),
-    (replace(QUESTION, right=("d0", "d0")), "a right document is named twice"),
+    (replace(QUESTION, right=("d0", "d0")), "a right document is listed twice"),
     (replace(QUESTION, gains=(1,)), "gains must be as many as right documents, 2; they are 1"),
     (replace(QUESTION, gains=(1, 0)), "gains must be whole numbers of 1 or more, are (1, 0)"),
     (replace(QUESTION, units=("",)), "sample 0: a unit of it: an empty text"),
@@ -134,7 +134,7 @@ def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
 @pytest.mark.parametrize(
     ("documents", "told"),
     [
-        ((), "corpus 'mine' has questions and no documents: give it documents="),
+        ((), "corpus 'mine' has questions but no documents; pass documents="),
         ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is that of 0 already"),
         ((Document("d0", ()),), "document 0: passages must be a tuple of texts, one at least"),
         ((Document("d0", "whole"),), "document 0: passages must be a tuple of texts, one at least, is a text"),

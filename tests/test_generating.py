@@ -65,7 +65,7 @@ def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, 
     corpus = load_corpus(str(out))
     assert corpus.shape == kind
     card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
-    assert "## What the generator was told" in card
+    assert "## Prompt of the generator" in card
     assert f"m at {chat.host}" in card
     assert "temperature=0" in card
     diagnostic = "retrieval,k=1" if kind == "retrieval" else kind

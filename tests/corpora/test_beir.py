@@ -66,8 +66,8 @@ def test_judgements_become_questions_with_gains(folder):
         "split: test",
         "passages: document",
         "1 query left out: no right document in test.tsv",
-        "2 judgements of grade 0 or less: not right",
-        "each question is a unit of its own: judged collections share documents; unit=document joins what shares one",
+        "2 judgements with grade 0 or less: not right",
+        "each question is a unit, because questions of judged collections share documents; unit=document merges those that do",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
@@ -90,7 +90,7 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
         "1 judgement repeated: the highest grade counts",
         "1 judgement left out: its query is not there (the first: 'q9' on line 5 of test.tsv)",
         "2 judgements left out: their documents are not there (the first: 'no' on line 3 of test.tsv)",
-        "1 query left out: no right document of theirs is there",
+        "1 query left out: all their right documents are missing",
     )
 
 
@@ -115,7 +115,7 @@ def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).rename(path / "elsewhere")
-    told = f": no {missing} in it; a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
+    told = f": no {missing} in it; a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
     assert fails(path) == told
     with pytest.raises(SourceError, match=f"no {missing} in it"):
         load_corpus(str(path))
@@ -127,7 +127,7 @@ def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
     assert fails(path) == "/qrels: no SPLIT.tsv in it"
     (path / "qrels").rmdir()
     (path / "qrels").write_text("x")
-    assert fails(path) == "/qrels: a file, where a folder is needed"
+    assert fails(path) == "/qrels: is a file; a folder is needed"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
         ([*DOCS, {"_id": "d1", "text": "x"}], ", line 4, field '_id': 'd1' stands on line 1 already"),
         ([{"text": "x"}], ", line 1, field '_id': missing; found text"),
         ([{"_id": "x"}], ", line 1, field 'text': missing; found _id"),
-        ([{"_id": None, "text": "x"}], ", line 1, field '_id': is null; each needs one"),
+        ([{"_id": None, "text": "x"}], ", line 1, field '_id': is null; every line needs an id"),
         ([{"_id": "x", "text": 7}], ", line 1, field 'text': must be a text, is a number"),
         ([{"_id": "x", "text": "x", "title": ["y"]}], ", line 1, field 'title': must be a text, is a list"),
         ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text': half of a surrogate pair"),
@@ -208,4 +208,4 @@ def test_a_query_named_like_a_document_is_told_of(tmp_path):
     (tmp_path / "queries.jsonl").write_text('{"_id": "a", "text": "What is hot?"}\n')
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\tb\t1\n")
     notes = load(str(tmp_path), "mine").notes
-    assert "queries named like a document: 1; it can be found here, and is left out by BEIR's evaluation" in notes
+    assert "queries named like a document: 1; that document can be retrieved here; BEIR's evaluation leaves it out" in notes

@@ -143,7 +143,7 @@ def test_titles_stand_before_their_texts(at):
     docs = at("d.jsonl", lines({"id": 1, "title": " Rain ", "text": "It rained."}, {"id": 2, "title": "", "text": "B"}))
     corpus = load(docs, "mine", questions=at("q.csv", "question,document\nx,1\n"))
     assert told(corpus)[0] == {"1": ("Rain It rained.",), "2": ("B",)}
-    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title stands before its text")
+    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title is put before its text")
 
 
 def test_columns_can_be_named(at):
@@ -285,7 +285,7 @@ def test_a_named_column_must_be_there_and_be_one_thing(docs, at):
     asked = at("q.csv", ASKED)
     for option, path in [("id", docs), ("text", docs), ("question", asked), ("document", asked)]:
         assert f"{path}, line 1, field 'no': missing; found " in fails(docs, questions=asked, **{option: "no"})
-    assert "field 'id': is both the id and the text" in fails(docs, questions=asked, text="id")
+    assert "field 'id': is used both as the id and as the text" in fails(docs, questions=asked, text="id")
     assert "field 'question': is both the question and its" in fails(docs, questions=asked, document="question")
 
 

@@ -103,9 +103,9 @@ def test_samples_that_repeat_another_are_left_out_and_counted(file):
     second = {**OTHER, "S1": ROW["S1"], "S2": ROW["S2"], "F12": ROW["F12"]}
     corpus = load_corpus(file(ROW, second))
     assert len(corpus.samples) == 18 - 3
-    assert corpus.notes == ("3 samples left out: the same stood before",)
+    assert corpus.notes == ("3 samples left out: repeats of an earlier one",)
     again = load_corpus(file(ROW, {**ROW, "id": "again"}))
-    assert again.notes == ("9 samples left out: the same stood before",)
+    assert again.notes == ("9 samples left out: repeats of an earlier one",)
 
 
 def test_a_file_without_usable_documents_is_an_error(file):
@@ -115,7 +115,7 @@ def test_a_file_without_usable_documents_is_an_error(file):
 def test_ids_stand_once_even_where_a_document_is_left_out(file):
     degenerate = {**OTHER, "S2": OTHER["S1"]}
     found = fails(file({**ROW, "id": 1}, {**degenerate, "id": 1}))
-    assert found == ", line 2, field 'id': '1' stands on line 1 already (lines without one are numbered from 0)"
+    assert found == ", line 2, field 'id': '1' stands on line 1 already (lines without an id are numbered from 0)"
 
 
 @pytest.mark.parametrize("ratings", [[4.1], [-0.1], ["x"], 3, [False]])

@@ -119,7 +119,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
     assert told(corpus) == [("3", "c", "h"), ("4", "d", "h"), ("5", "e", "h"), ("7", "f", "h")]
     assert corpus.notes == (
         "columns: sentence sentence, group group",
-        "3 rows left out: the same sentence stood in the same group before",
+        "3 rows left out: repeats a sentence of the same group",
         "4 sentences in 1 group of 4",
         "1 group below 3 sentences dropped, with 2 sentences",
     )
@@ -169,7 +169,7 @@ def test_a_broken_row_is_named(file, row, says):
         ({"text": "a", "label": 1.5}, "'label': must be a text or a whole number, is a number"),
         ({"text": "a", "label": True}, "'label': must be a text or a whole number, is true or false"),
         ({"text": "a", "label": [1]}, "'label': must be a text or a whole number, is a list"),
-        ({"text": "a\ud83d", "label": 1}, "'text': half of a surrogate pair: not a character of Unicode"),
+        ({"text": "a\ud83d", "label": 1}, "'text': contains half of a surrogate pair, which is not a Unicode character"),
         ({"text": "a", "label": 1, "id": []}, "'id': must be a text or a whole number, is a list"),
     ],
 )
@@ -187,7 +187,7 @@ def test_a_broken_json_line_is_named(file, row, says):
         ("text,group", {"id": "x"}, ", line 1, field 'x': missing; found text, group"),
         ("text,group", {"group": "text"}, ", line 1, field 'text': is both the sentence and the group"),
         ("text,group", {"id": "group"}, ", line 1, field 'group': is both the group and the id"),
-        ("text,group,text", {}, ", line 1, field 'text': this column stands twice"),
+        ("text,group,text", {}, ", line 1, field 'text': this column appears twice"),
         (
             "a,b",
             {"first": "a", "second": "b"},

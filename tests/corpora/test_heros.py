@@ -108,7 +108,7 @@ def test_any_order_of_columns_gives_the_same_samples(table):
 
 def test_columns_that_cannot_be_told_apart_are_taken_as_they_stand(table):
     corpus = load_corpus(table(ROWS[2:] * 2))
-    assert corpus.notes == ("two columns Negation that cannot be told apart: the first is taken as negation_main",)
+    assert corpus.notes == ("two columns Negation that cannot be distinguished: the first is read as negation_main",)
     assert [name for name, _ in corpus.samples[0].edits][-2:] == ["negation_main", "negation_antonym"]
 
 

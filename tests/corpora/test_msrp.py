@@ -98,7 +98,7 @@ def test_one_released_file_says_that_there_are_two(folder):
     path = folder([row(1, 9, 100), row(1, 9, 20)], [row(1, 100, 50)])
     corpus = load_corpus(str(path / TRAIN))
     assert {s.id for s in corpus.samples} == {"9", "20", "100"}
-    assert corpus.notes[1] == "one of the two released files: published figures are of both, so give their folder"
+    assert corpus.notes[1] == "only one of the two released files; published figures are for both, so pass their folder"
     assert len(corpus.notes) == 3
 
 

@@ -192,7 +192,7 @@ def test_a_text_of_json_must_be_one(file, value):
 
 def test_a_header_that_names_a_column_twice_is_an_error(file):
     found = fails(file("sentence1,sentence2,score,score\na,b,1,2\n"))
-    assert found == ", line 1, field 'score': this column stands twice"
+    assert found == ", line 1, field 'score': this column appears twice"
 
 
 def test_a_short_row_of_stsb_is_named(file):

@@ -100,7 +100,7 @@ def test_an_answer_that_stands_once_elsewhere_is_taken_there_and_counted(file):
     corpus = load_corpus(file(article(qa("a", answer("Ghent", 3)), qa("b", answer("Ito", -5)))))
     assert right(corpus) == {"a": ("0-0-1",), "b": ("0-0-0",)}
     first = "(the first: data[0].paragraphs[0].qas[0].answers[0])"
-    assert f"2 answers are not where their offsets say: taken where their texts stand once {first}" in corpus.notes
+    assert f"2 answers are not at their offsets: located by their texts, which occur once {first}" in corpus.notes
 
 
 @pytest.mark.parametrize("lost", ["Paris", "late", "", "  "])
@@ -108,7 +108,7 @@ def test_an_answer_that_cannot_be_placed_is_left_out_and_so_is_a_question_withou
     corpus = load_corpus(file(article(qa("a", answer(lost, 4)), qa("b", answer(lost, 4), answer("Ito")), qa("c"))))
     assert right(corpus) == {"b": ("0-0-0",)}
     place = "data[0].paragraphs[0].qas[0]"
-    told = "answers left out: empty, or neither at their offset nor once elsewhere in their context"
+    told = "answers left out: empty, or not at their offset and not exactly once elsewhere in their context"
     assert corpus.notes[2:4] == (
         f"2 {told} (the first: {place}.answers[0])",
         f"2 questions left out: no answer that can be placed (the first: {place})",
@@ -186,9 +186,9 @@ def test_what_is_not_of_the_form_is_named_by_its_place(tmp_path, change, place, 
 
 
 def test_a_file_without_questions_is_an_error(file):
-    assert fails(file()) == ": the file has no question that can be used"
-    assert fails(file(article())) == ": the file has no question that can be used"
-    assert fails(file(article(qa("a", answer("Paris", 0))))) == ": the file has no question that can be used"
+    assert fails(file()) == ": the file has no usable question"
+    assert fails(file(article())) == ": the file has no usable question"
+    assert fails(file(article(qa("a", answer("Paris", 0))))) == ": the file has no usable question"
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,10 @@ def test_a_folder_is_read(folder):
     ]
     assert corpus.notes == (
         "topics: topics.301, title; judgements: qrels.txt; passages: document",
-        "1 judgement of grade 0 or less: not right",
+        "1 judgement with grade 0 or less: not right",
         "1 document left out: no text (the first: 'A-3' on line 9 of a.sgml)",
         "1 other file left out: no document in it (the first: README.txt)",
-        "each question is a unit of its own: judged collections share documents; unit=document joins what shares one",
+        "each question is a unit, because questions of judged collections share documents; unit=document merges those that do",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
@@ -136,8 +136,8 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
         ({"qrels.txt": "301 0 A-1 x\n"}, "/qrels.txt, line 1, field 'grade': must be a whole number, is 'x'"),
         ({"qrels.txt": "301 0 A-1 0\n"}, "/qrels.txt: no judgement joins a query with a document: no grade is above 0"),
         ({"docs/c.trec": "x\n<DOC>\n<TEXT>x</TEXT>\n</DOC>"}, "/docs/c.trec, line 2, field 'DOCNO': missing"),
-        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
-        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
+        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
+        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
         (
             {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
             "/docs/c.trec, line 1, field 'DOCNO': 'A-1' stands in a.sgml on line 1 already",

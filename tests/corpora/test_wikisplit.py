@@ -42,7 +42,7 @@ def test_a_split_is_a_union_of_its_parts(file):
 def test_repeats_are_left_out_and_counted(file):
     corpus = load_corpus(file(LINE + OTHER + LINE))
     assert [s.id for s in corpus.samples] == ["0", "1"]
-    assert corpus.notes == ("1 sample left out: the same stood before",)
+    assert corpus.notes == ("1 sample left out: repeats of an earlier one",)
 
 
 def test_splits_that_share_a_sentence_are_one_unit(file):

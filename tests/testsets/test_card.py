@@ -87,7 +87,7 @@ def test_operators_and_questions_are_counted():
 
 def test_what_a_generator_was_told_stands_there_as_it_was():
     card = card_of("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "")
-    told = card[card.index("## What the generator was told") : card.index(READ)]
+    told = card[card.index("## Prompt of the generator") : card.index(READ)]
     assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
     assert "What the generator was told" not in CARD
 

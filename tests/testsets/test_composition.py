@@ -224,7 +224,7 @@ def test_the_filter_is_the_naive_loop(which):
     assert 0 < near < 72 - undefined and undefined > 0
     assert built.rejected == {
         "difference whose parts are near each other (cosine 0.25 or more)": near,
-        "difference without a cosine (a vector is zero)": undefined,
+        "difference with an undefined cosine (a zero vector)": undefined,
     }
     assert set(encoder.asked.values()) == {1}
     assert [set(texts) for texts in encoder.learnt] == [set(encoder.asked)]

@@ -45,7 +45,7 @@ def test_groups_are_the_components_of_the_pairs():
     ]
     built = groups.build(sources)
     assert [set(found) for found in texts_of(built)] == [set(SHOP), set(RAIN)]
-    assert built.rejected == {"pair that does not mean the same": 1, "sentence of a group below 3": 2}
+    assert built.rejected == {"pair with different meanings": 1, "sentence of a group below 3": 2}
     assert len({sample.id for sample in built.samples}) == 7
 
 

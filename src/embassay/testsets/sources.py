@@ -125,23 +125,23 @@ def read(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's form, or one text.
+    """Read a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's format, or one text.
 
     Parameters
     ----------
     id, text
         The columns of ids and of texts in a table, where they are not known ones.
     aside
-        Files in the folder that are no documents.
+        Files in the folder that are not documents.
     follow_links
-        Whether what symbolic links in the folder lead to is read.
+        Whether symbolic links in the folder are followed.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what cannot be read or has no document.
+        With file, line and field, for files that cannot be read or have no documents.
     SpecError
-        If columns are named and there is no table.
+        If columns are named but the source is not a table.
     """
     return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))
 
@@ -242,7 +242,7 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
     Parameters
     ----------
     first, second, label
-        The names of the columns, where they are not known ones. Without a column of labels all pairs mean the same.
+        The column names, if they are not recognised. Without a column of labels all pairs mean the same.
 
     Raises
     ------

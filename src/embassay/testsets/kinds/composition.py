@@ -134,7 +134,7 @@ def requests(
     below: float = 0.25,
     per_document: int = 1,
 ) -> tuple[Request, ...]:
-    """Return what a generator would be asked; nothing is sent.
+    """Return the requests that would be sent to a generator; nothing is sent.
 
     The parameters are those of :func:`build`, and so are the errors; of an encoder its spec is enough.
     """

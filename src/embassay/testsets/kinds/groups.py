@@ -35,7 +35,7 @@ from embassay.types import Encoder
 
 LANGUAGES = "any"
 SMALLEST = 3
-"""Sentences of a group, at least: each of three folds tests one of them."""
+"""The minimum size of a group: each of three folds tests one sentence of it."""
 CONFIRM = ("group", "sentence", "confirm")
 """Columns of the sheet of candidates."""
 UNGROUPED = "sentences without groups; --encoder proposes some, for people to confirm"
@@ -127,7 +127,7 @@ def propose(
     Raises
     ------
     InputError
-        For a threshold out of range, or one that tells nothing apart.
+        For a threshold out of range, or one that distinguishes nothing.
     """
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
@@ -169,7 +169,7 @@ def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str
         if pair.same:
             same_pairs.append((first, second))
         else:
-            rejected["pair that does not mean the same"] += 1
+            rejected["pair with different meanings"] += 1
     texts = list(numbers)
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
