@@ -65,7 +65,7 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     assert lines[1].startswith("built: 2 samples of 4 rows in ")
     assert lines[1].endswith(" rows a second")
     assert lines[2:] == [
-        "left out: 1 × the same sentence again",
+        "left out: 1 × repeated sentence",
         "left out: 1 × too long",
         f"test set: {out}",
         f"data card: {tmp_path / 'set-card.md'}",
@@ -121,7 +121,7 @@ def test_no_file_is_half_written(fake, text, tmp_path, monkeypatch):
 def test_sentences_of_python_are_built_from_and_assayed(fake):
     built = ea.build("minimal_pairs", list(SENTENCES), seed=5)
     assert [sample.id for sample in built.samples] == ["1", "2", "4"]
-    assert built.rejected == {"the same sentence again": 1, "too long": 1}
+    assert built.rejected == {"repeated sentence": 1, "too long": 1}
     corpus = built.corpus("mine", "CC0")
     assert (corpus.name, corpus.shape, corpus.licence) == ("mine", "minimal_pairs", "CC0")
     assert ea.assay(["bow"], corpus, ["minimal_pairs"], resamples=10, baselines=False, cache=None).rows

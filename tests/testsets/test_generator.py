@@ -159,7 +159,7 @@ def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, jour
     with pytest.raises(EncoderError) as caught:
         make("concurrency=1").replies(REQUESTS)
     said = f"generator 'm': {chat.host} answered 503: it failed (tried 4 times); it says: over capacity; "
-    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}: the same command goes on from there"
+    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}; repeat the command to continue"
     chat.calm()
     assert make().replies(REQUESTS) == right()
     assert set(chat.answered.values()) == {1}
@@ -459,7 +459,7 @@ def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, jour
         make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
 
 
-LOST = "no answer at any attempt, though the service answered others"
+LOST = "no answer after all attempts, although the service answered others"
 
 
 @pytest.mark.parametrize(
@@ -524,7 +524,7 @@ def test_answers_that_were_lost_are_said(chat, make, behaviours):
     writer.replies(REQUESTS[:1])
     took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
     tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "2 requests were sent again; 2 answers that were lost are counted at their longest"
+    said = "2 requests were sent again; 2 lost answers are counted at their maximum length"
     assert writer.notes() == (f"m at {chat.host} answered 1 requests: about {tokens:,} tokens; {said}.",)
 
 

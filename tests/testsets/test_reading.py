@@ -89,7 +89,7 @@ def test_what_is_no_sentence_is_counted_and_left_out():
     kept, rejected = usable([Source(text, line) for line, text in enumerate(texts, 1)])
     assert kept == (Source("It rained.", 1),)
     assert rejected == {
-        "the same sentence again": 1,
+        "repeated sentence": 1,
         "control characters": 2,
         "longer than 1,000 characters": 1,
         "several lines in one cell": 1,

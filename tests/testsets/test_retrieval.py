@@ -169,7 +169,7 @@ def test_near_duplicates_answer_too_where_they_have_the_answer():
     built = build(documents((*PARTS, copy, other)), unanswerable=0)
     assert told(built)["Which screen does a dryer have?"] == ("dryer", "copy")
     assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
-    assert built.rejected["a passage that says nearly what another says"] >= 1
+    assert built.rejected["a near-duplicate of another passage"] >= 1
 
 
 def test_units_that_are_taken_away_leave_questions_without_an_answer():
@@ -527,7 +527,7 @@ def test_the_same_question_of_a_passage_is_looked_at_once():
     again = f"[{', '.join([answer_of(*QUESTIONS['dryer'])] * 3)}]"
     built = retrieval.build(documents(PARTS[:1]), generator=Stub(lambda request: again), per_passage=3)
     assert len(built.samples) == 1
-    assert built.rejected["the same question again"] == 2
+    assert built.rejected["repeated question"] == 2
 
 
 def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
@@ -537,7 +537,7 @@ def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
     sources = [SourceDocument("washer", f"{first}\n\n{second}"), *documents(PARTS[4:])]
     built = retrieval.build(sources, generator=Stub(lambda r: asked if "washer" in r.key else ""), unanswerable=0)
     assert told(built) == {"How warm does the water get in a wash that saves?": ("washer#1", "washer#2")}
-    assert built.rejected["the same question again"] == 1
+    assert built.rejected["repeated question"] == 1
 
 
 @pytest.mark.parametrize("units", [1, 3])

@@ -173,7 +173,7 @@ def _check_question(sample: Question) -> None:
     for unit in sample.units:
         _check_text("a unit of it", unit)
     if sample.gains and len(sample.gains) != len(sample.right):
-        raise ValueError(f"gains must have one value for each of the {len(sample.right)} right documents, has {len(sample.gains)}")
+        raise ValueError(f"gains must have {len(sample.right)} values, one per right document; has {len(sample.gains)}")
     if not all(type(gain) is int and gain >= 1 for gain in sample.gains):
         raise ValueError(f"gains must be integers of at least 1, are {sample.gains!r}")
 

@@ -110,7 +110,7 @@ class Built:
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful
-        Choices that the rules cannot decide on, one of each quadruple. They are not in the test set; people confirm them.
+        Choices that the rules cannot decide on, one of each quadruple. Not in the test set; people confirm them.
     materials
         Libraries, word lists and models that were used, for the data card.
     ways

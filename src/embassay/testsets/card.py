@@ -51,7 +51,7 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
         parts += ["## Prompt of the generator", prompt]
     scale = "; ".join((RIGHT.get(built.shape, SCALE[0]), *SCALE[1:]))
-    parts += [READ, f"Not yet. Write a rating next to each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}."]
+    parts += [READ, f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -28,7 +28,7 @@ PARAPHRASE = 2
 
 
 def json_lines(built: Built) -> tuple[str, ...]:
-    """Return a line of JSON for each document, then for each sample, in the format that the loader of its shape reads."""
+    """Return a line of JSON for each document, then for each sample, in the format of the loader of its shape."""
     rows = [{"document": document.id, "passages": list(document.passages)} for document in built.documents]
     rows += [_row(sample, built) for sample in built.samples]
     return tuple(json.dumps(row, ensure_ascii=False) for row in rows)

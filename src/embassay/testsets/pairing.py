@@ -1,4 +1,4 @@
-"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and additional ones that are certain.
+"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and other certain ones.
 
 An original without all six edits is :class:`Left` out, with the reason.
 """

@@ -132,7 +132,7 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
             continue
         before = samples[text].group
         if before != group_of_row:
-            found = f"this sentence is in group {group_of_row[:100]!r}, but on line {lines[text]} in group {before[:100]!r}"
+            found = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
             raise row.error(f"{found}; a sentence can have only one group", columns["group"])
     if not rows:
         raise SourceError("the table has no rows", table.path)

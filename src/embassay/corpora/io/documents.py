@@ -184,7 +184,7 @@ def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
         if name not in files:
             files[name] = file
         elif not _is_page(file) or _is_page(files[name]):
-            raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one of them", path)
+            raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one", path)
     return files
 
 

@@ -1,4 +1,4 @@
-"""Dividing a document into passages: whole, by paragraph, by sentence, or windows of N words that overlap by a tenth."""
+"""Dividing a document into passages: whole, by paragraph, by sentence, or N words with an overlap of a tenth."""
 
 from __future__ import annotations
 

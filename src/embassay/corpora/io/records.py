@@ -59,7 +59,7 @@ class Table:
         raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}", self.path, self.line)
 
     def perhaps(self, given: str, known: Sequence[str]) -> str:
-        """Return the name of an optional column, empty if the table lacks it; a column that the user names must exist."""
+        """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
         if given and given not in self.names:
             raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
         return given or next((name for name in known if name in self.names), "")

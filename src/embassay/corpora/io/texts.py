@@ -1,4 +1,4 @@
-"""Users' text files. Other file types are rejected before the first line is read, with advice on how to convert them."""
+"""Users' text files. Other file types are rejected before a line is read, with advice on conversion."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dic
             best = columns
     if not best:
         found = listed(sorted(names))
-        raise SourceError(f"two columns of sentences are needed; found {found}; name them with first= and second=", path, 1)
+        raise SourceError(f"no two columns of sentences; found {found}; set first= and second=", path, 1)
     if best["first"] == best["second"]:
         raise SourceError("is used both as first= and as second=; name two different columns", path, 1, best["first"])
     return best

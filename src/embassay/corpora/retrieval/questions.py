@@ -87,7 +87,7 @@ def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, obje
         key = _key(row, columns["id"]) if "id" in columns else str(number)
         question = questions.setdefault(key, _Question(text, row.line))
         if question.text != text:
-            problem = f"{quoted(key)} has a different question on line {question.line}; rows with the same id must have the same question"
+            problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
             raise row.error(problem, columns["id"])
         question.right |= dict.fromkeys(_right(row, columns["document"], documents))
     return questions

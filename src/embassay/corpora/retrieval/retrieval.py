@@ -1,4 +1,4 @@
-"""Built sets of questions and documents, or your own: JSON lines with document, passages, then with id, question, right.
+"""Built sets of questions and documents, or your own: JSON lines document, passages, then id, question, right.
 
 A document may have a unit; a question may have gains, a unit, a split (train or test), an answer and a source.
 """

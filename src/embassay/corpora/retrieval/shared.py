@@ -19,7 +19,7 @@ from embassay.types import Corpus
 SHAPE = "retrieval"
 Unit = Literal["document", "question"]
 """The unit of independence: questions with a common right document (``document``), or each question."""
-JUDGED = "each question is a unit, because questions of judged collections share documents; unit=document merges those that do"
+JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
 Judgement = tuple[int, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000

@@ -210,6 +210,6 @@ def _judgements(path: Path) -> Iterator[Judgement]:
         if not cells:
             continue
         if len(cells) != 4:
-            raise SourceError(f"must have the 4 columns query, 0, document and grade; it has {len(cells)} columns", path, number)
+            raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
         query, _, document, grade = cells
         yield number, query, document, grade_of(grade, path, number, "grade")
