@@ -314,7 +314,7 @@ def test_ids_are_the_users_and_stand_once(write, loader):
     corpus = load_corpus(str(write(lines({**row, "id": "x7"}, {**other, "id": 12}))))
     assert {s.id.split(".")[0] for s in corpus.samples} == {"x7", "12"}
     found = message_of(write(lines({**row, "id": "x7"}, {**other, "id": "x7"})))
-    told = "'x7' stands on line 1 already (lines without an id are numbered from 0)"
+    told = "'x7' is already used on line 1 (lines without an id are numbered from 0)"
     assert found == f", line 2, field 'id': {told}"
 
 

@@ -92,7 +92,7 @@ def test_the_negations_are_told_apart_by_content_in_either_order(table):
     expected = load_corpus(table(ROWS))
     assert expected.notes == (
         "two columns Negation: the second is negation_antonym "
-        "(it touches the synonym's place in 3 of 3 rows, the other in 1)",
+        "(it changes the synonym's place in 3 of 3 rows, the other in 1)",
     )
     found = load_corpus(table([swapped(row) for row in ROWS]))
     assert found.samples == expected.samples
@@ -122,7 +122,7 @@ def test_equal_votes_of_different_rows_cannot_be_told_apart_either(table):
 @pytest.mark.parametrize(("dropped", "left"), [(MAIN, "negation_antonym"), (CHOSEN, "negation_main")])
 def test_one_column_of_negations_is_enough(table, dropped, left):
     corpus = load_corpus(table([without(row, dropped) for row in ROWS], without(HEAD, dropped)))
-    assert corpus.notes == (f"one column Negation, taken as {left}",)
+    assert corpus.notes == (f"one column Negation, read as {left}",)
     assert [name for name, _ in corpus.samples[0].edits] == ["synonym", "antonym", "typo", "random_mlm", left]
 
 
@@ -167,7 +167,7 @@ def test_both_negations_missing_is_one_missing_column(table):
 @pytest.mark.parametrize("extra", ["Comment", "Negation", "Typo", ""])
 def test_an_unknown_column_or_one_too_many_is_named(table, extra):
     found = fails(table([(*row, "x") for row in ROWS], (*HEAD, extra)))
-    assert f"field {extra!r}: an unknown column, or twice there; found Original" in found
+    assert f"field {extra!r}: unknown or repeated column; found Original" in found
 
 
 @pytest.mark.parametrize("row", [ROWS[1][:-1], (*ROWS[1], "x"), ("one cell",)])

@@ -174,7 +174,7 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
-    assert found == ", line 1: no two columns of sentences; found a, b, score; name them with first= and second="
+    assert found == ", line 1: no two columns of sentences; found a, b, score; set first= and second="
     assert "name them" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
@@ -197,7 +197,7 @@ def test_a_header_that_names_a_column_twice_is_an_error(file):
 
 def test_a_short_row_of_stsb_is_named(file):
     found = fails(file(STSB + "main\tx\t2012\t1\t3.0\tonly one\n"))
-    assert found == ", line 2: 6 columns, where STS-b has at least 7"
+    assert found == ", line 2: 6 columns; STS-b has at least 7"
 
 
 @pytest.mark.parametrize("score", ["", " "])

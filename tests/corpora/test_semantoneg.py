@@ -96,7 +96,7 @@ def test_a_line_that_is_no_object_is_named(choice_file):
 
 
 def test_ids_must_differ(choice_file):
-    says = r"line 2, field 'idx': '0' stands on line 1 already \(lines without one are numbered from 0\)$"
+    says = r"line 2, field 'idx': '0' is already used on line 1 \(lines without an id are numbered from 0\)$"
     with pytest.raises(SourceError, match=says):
         load(str(choice_file(entry(0), entry(0))), "mine")
 

@@ -111,7 +111,7 @@ def test_an_answer_that_cannot_be_placed_is_left_out_and_so_is_a_question_withou
     told = "answers left out: empty, or not at their offset and not exactly once elsewhere in their context"
     assert corpus.notes[2:4] == (
         f"2 {told} (the first: {place}.answers[0])",
-        f"2 questions left out: no answer that can be placed (the first: {place})",
+        f"2 questions left out: no answer can be located (the first: {place})",
     )
 
 

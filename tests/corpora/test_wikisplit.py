@@ -53,10 +53,10 @@ def test_splits_that_share_a_sentence_are_one_unit(file):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("only one cell\n", ", line 2: 1 column, where there must be 2"),
-        ("a\tb <::::> c\td\n", ", line 2: 3 columns, where there must be 2"),
-        ("a\tb c\n", ", line 2: 1 sentence around <::::>, where there must be 2"),
-        ("a\tb <::::> c <::::> d\n", ", line 2: 3 sentences around <::::>, where there must be 2"),
+        ("only one cell\n", ", line 2: 1 column; expected 2"),
+        ("a\tb <::::> c\td\n", ", line 2: 3 columns; expected 2"),
+        ("a\tb c\n", ", line 2: 1 sentence around <::::>; expected 2"),
+        ("a\tb <::::> c <::::> d\n", ", line 2: 3 sentences around <::::>; expected 2"),
         ("a\tb <::::> \n", ", line 2, field 'split': an empty cell"),
         ("a\t<::::> b\n", ", line 2, field 'split': an empty cell"),
         (" \tb <::::> c\n", ", line 2, field 'sentence': an empty cell"),

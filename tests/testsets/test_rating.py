@@ -107,7 +107,7 @@ def test_the_card_says_what_people_found(tmp_path):
     assert "Not yet." in before
     assert "Not yet." not in card
     assert "| antonym | 6 | 5 | 3.40 | 4.00 | – | 20.0% |" in card
-    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} says what people found",)
+    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} now contains the ratings",)
 
 
 def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tmp_path):
@@ -148,7 +148,7 @@ def all_wrong(item, edit, place):
         (lambda folder, sheet: {"bar": 5}, "--bar must be from 0 to 4, is 5"),
         (lambda folder, sheet: {"bar": float("nan")}, "--bar must be from 0 to 4"),
         (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not the corpus of"),
-        (lambda folder, sheet: {"sheets": []}, "name one sheet at least"),
+        (lambda folder, sheet: {"sheets": []}, "name at least one sheet"),
         (lambda folder, sheet: {"sheets": [sheet, sheet]}, "a sheet is named twice"),
         (lambda folder, sheet: {"sheets": [folder / "set-sheet.csv"]}, "no row is rated"),
         (lambda folder, sheet: {"sheets": [folder / "none.csv"]}, "no such file"),
@@ -170,7 +170,7 @@ def test_sheets_of_two_corpora_are_refused(tmp_path):
     built(tmp_path)
     first = fill(tmp_path, "a.csv", by_hand)
     built(tmp_path, PAIRS[::-1])
-    with pytest.raises(InputError, match="all sheets must be of one corpus"):
+    with pytest.raises(InputError, match="all sheets must be for one corpus"):
         rate([first, fill(tmp_path, "b.csv", by_hand)])
 
 
@@ -178,7 +178,7 @@ def test_a_changed_corpus_is_not_the_sheets(tmp_path):
     out = built(tmp_path)
     sheet = fill(tmp_path, "a.csv", by_hand)
     out.write_text(out.read_text().replace("short", "brief"))
-    with pytest.raises(InputError, match="its content is another"):
+    with pytest.raises(InputError, match="the content differs"):
         rate([sheet])
 
 

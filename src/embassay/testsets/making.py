@@ -145,9 +145,7 @@ def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], 
         if name not in known:
             near = nearest(name, known)
             guess = f"; did you mean {near!r}?" if near else "."
-            raise SpecError(
-                f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(known) or 'none'}"
-            )
+            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(known) or 'none'}")
     for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
     for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
     return for_reader, for_builder

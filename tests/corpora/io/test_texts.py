@@ -23,7 +23,7 @@ def archive(*names):
 
 TABLE = "sentence1,sentence2,score\nIt rained.,It poured.,4\n"
 EXPORT = "export the table as CSV (UTF-8) and use that file"
-SAVE = "save its text as .txt (UTF-8) and give that file"
+SAVE = "save its text as .txt (UTF-8) and use that file"
 UNPACK = "unpack it and use the file inside"
 OTHERS = {
     "a.xlsx": (archive("[Content_Types].xml", "xl/workbook.xml"), f"an Excel workbook, not a text; {EXPORT}"),

@@ -1,6 +1,7 @@
 """Pairs of sentences with a human score: STS benchmark and SICK as released, or a table with two texts and a score.
 
-STS-b is tab-separated without a header, quotation marks are ordinary characters: genre, file, year, index, score (0-5), two sentences,
+STS-b is tab-separated without a header, with quotation marks as ordinary characters: genre, file, year, index, score
+(0-5), two sentences,
 and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not recognised, set
 ``first=``, ``second=``, ``score=`` and ``subset=``.
 """

@@ -62,8 +62,8 @@ class ChatGenerator:
         """Return a reply to each request, in their order; the same prompt is sent once.
 
         Several requests are sent at a time, each is repeated where that may help, and each answer is written into the
-        journal as it comes. A request without an answer after all attempts becomes a reply with a problem, unless all requests fail, or
-        eight in a row.
+        journal on arrival. A request without an answer after all attempts becomes a reply with a problem, unless all
+        requests fail, or eight in a row.
 
         Raises
         ------

@@ -169,7 +169,7 @@ def _lock(file: FileIO, path: Path) -> None:
         return
     import fcntl
 
-    held_by_another = OutputError(f"{path}: another build is writing it; wait until it ends, or choose another name with -o")
+    held_by_another = OutputError(f"{path}: another build is writing it; wait, or choose another name with -o")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

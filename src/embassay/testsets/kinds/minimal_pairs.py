@@ -154,7 +154,7 @@ def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
     if not mlm:
-        notes.append("No masked language model was named: random words are from the corpus, and the edit is random_word.")
+        notes.append("No masked language model was named: random words are from the corpus (random_word).")
     if count is not None and made < count:
         notes.append(f"Only {made:,} of the {count:,} requested originals could be built.")
     return tuple(notes)
