@@ -95,7 +95,7 @@ def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     asked = ["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]
     assert _guarded(asked) == 2
     assert lines_of(capsys) == [
-        f"embassay: {tmp_path / there}: is there already; choose another name with -o, or --overwrite"
+        f"embassay: {tmp_path / there}: already exists; choose another name with -o, or use --overwrite"
     ]
     assert (tmp_path / there).read_text() == "mine"
     assert _guarded([*asked, "--overwrite"]) == 0
@@ -152,7 +152,7 @@ def test_some_sentences_of_another_language_are_left_out(fake):
         (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
         (b"It\0rained.\n", "line 1: contains the character NUL"),
         (b"\xff\xfe", "UTF-16 text, not UTF-8"),
-        (b"It \x07rained.\n", "nothing can be built of its 1 rows (1 × control characters; 1 × too long)"),
+        (b"It \x07rained.\n", "nothing can be built from its 1 rows (1 × control characters; 1 × too long)"),
     ],
 )
 def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
@@ -262,7 +262,7 @@ def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
     assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
     asked[-1] = "0.999"
     assert _guarded([*asked, "-o", str(tmp_path / "none.csv")]) == 2
-    assert "name a lower --threshold" in "".join(lines_of(capsys))
+    assert "use a lower --threshold" in "".join(lines_of(capsys))
 
 
 def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_path, capsys):

@@ -138,7 +138,7 @@ def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
     needs_extras()
     table = tmp_path / "pairs.csv"
     table.write_text("first,second\na,b\n", encoding="utf-8")
-    with pytest.raises(SpecError, match="asks no generator"):
+    with pytest.raises(SpecError, match="does not use a generator"):
         estimate("groups", table, spec(chat))
 
 
@@ -256,7 +256,7 @@ def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
     table.write_text("".join(f"{json.dumps({'text': text})}\n" for text in DOCUMENTS.values()), encoding="utf-8")
     before = table.read_bytes()
     assert run("composition", "--from", table, "-o", table, "--overwrite") == 2
-    assert "is what is built from" in capsys.readouterr().err
+    assert "is the source of the build" in capsys.readouterr().err
     assert table.read_bytes() == before
 
 
@@ -284,7 +284,7 @@ def test_a_blank_prompt_is_refused(folder, tmp_path, chat, capsys):
     (tmp_path / "p.txt").write_text(" \n", encoding="utf-8")
     asked = ("--generator", spec(chat), "--prompt", tmp_path / "p.txt")
     assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", *asked) == 2
-    assert "p.txt: no prompt in it" in capsys.readouterr().err
+    assert "p.txt: the file is blank" in capsys.readouterr().err
 
 
 def test_a_column_is_named_by_the_option_of_the_command(tmp_path, capsys):

@@ -115,9 +115,9 @@ def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).rename(path / "elsewhere")
-    told = f": no {missing} in it; a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
+    told = f": the folder has no {missing}; a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
     assert fails(path) == told
-    with pytest.raises(SourceError, match=f"no {missing} in it"):
+    with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))
 
 
@@ -164,8 +164,8 @@ def test_broken_queries_are_named(folder, queries, says):
 @pytest.mark.parametrize(
     ("qrels", "says"),
     [
-        ("", ", line 1: the header must be query-id, corpus-id, score, with tabs between; it is nothing"),
-        ("q1\td1\t1\n", ", line 1: the header must be query-id, corpus-id, score, with tabs between; it is q1, d1, 1"),
+        ("", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is nothing"),
+        ("q1\td1\t1\n", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is q1, d1, 1"),
         (HEADER + "q1\td1\n", ", line 2: 2 columns; the header has 3"),
         (HEADER + "q1\td1\thigh\n", ", line 2, field 'score': must be a whole number, is 'high'"),
         (HEADER + "q1\td1\t1.5\n", ", line 2, field 'score': must be a whole number, is '1.5'"),

@@ -57,7 +57,7 @@ def test_the_corpus_says_what_it_is(file):
 @pytest.mark.parametrize("operator", ["intersection", "Union", "", None, 7, ["union"], {}])
 def test_an_unknown_operator_is_named_with_the_known_ones(file, operator):
     found = fails(file(MINUS, {**ROW, "operator": operator}))
-    assert found == f", line 2, field 'operator': {operator!r} is none of overlap, difference, union"
+    assert found == f", line 2, field 'operator': must be one of overlap, difference, union, is {operator!r}"
 
 
 @pytest.mark.parametrize("mirrored", [True, "true", 1, None])

@@ -167,7 +167,7 @@ def test_empty_files_are_left_out_and_said(tmp_path, asked):
     assert texts(corpus) == {"a": "It rained."}
     assert corpus.notes[:2] == ("files: 1 document", "3 files left out: no text (the first: b.txt)")
     (folder / "a.txt").write_text("")
-    with pytest.raises(SourceError, match=r"docs: no text in its 4 documents$"):
+    with pytest.raises(SourceError, match=r"docs: its 4 documents have no text$"):
         load_corpus(f"{folder},questions={asked}")
 
 

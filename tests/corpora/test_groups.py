@@ -128,7 +128,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
 def test_a_sentence_in_two_groups_is_refused_with_both_lines(file):
     found = fails(file(GOOD + "It rained.,song\n"))
     assert found == (
-        ", line 7, field 'group': sentence of group 'song', on line 2 of group 'rain'; a sentence can have only one group"
+        ", line 7, field 'group': sentence of group 'song', on line 2 of group 'rain'; a sentence can have one group"
     )
 
 

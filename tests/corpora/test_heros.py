@@ -173,7 +173,7 @@ def test_an_unknown_column_or_one_too_many_is_named(table, extra):
 @pytest.mark.parametrize("row", [ROWS[1][:-1], (*ROWS[1], "x"), ("one cell",)])
 def test_a_ragged_row_is_named_with_its_line(table, row):
     columns = "1 column" if len(row) == 1 else f"{len(row)} columns"
-    assert fails(table([ROWS[0], row])) == f", line 3: {columns}, where the header has 7"
+    assert fails(table([ROWS[0], row])) == f", line 3: {columns}; the header has 7"
 
 
 @pytest.mark.parametrize("place", range(7))

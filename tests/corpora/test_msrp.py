@@ -169,7 +169,7 @@ def test_the_largest_id_that_is_read_is_one(file):
 def test_another_header_is_named(file):
     found = fails(file(raw=b"Quality\t#1 ID\t#2 ID\t#1 String\tSecond\n1\t1\t2\ta\tb\n"))
     assert found == (
-        ", line 1: the header must be Quality, #1 ID, #2 ID, #1 String, #2 String, with tabs between; "
+        ", line 1: the header must be Quality, #1 ID, #2 ID, #1 String, #2 String, separated by tabs; "
         "it is Quality, #1 ID, #2 ID, #1 String, Second"
     )
     assert "it is nothing" in fails(file(raw=b""))
@@ -193,9 +193,9 @@ def test_nothing_that_is_a_group_is_an_error(file, folder):
 def test_a_folder_needs_both_files(folder, missing):
     path = folder(GOOD, GOOD)
     (path / missing).unlink()
-    told = f": no {missing} in it; the released folder has {TRAIN} and {TEST}"
+    told = f": the folder has no {missing}; the released folder has {TRAIN} and {TEST}"
     assert fails(path) == told
-    with pytest.raises(SourceError, match=f"no {missing} in it"):
+    with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))
 
 

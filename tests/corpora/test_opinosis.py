@@ -113,7 +113,7 @@ def test_sentences_that_stand_twice_are_kept_and_told_of(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).unlink()
-    assert fails(path) == f": no {missing} in it; the folder must have phrases.txt and phrase_groups.csv"
+    assert fails(path) == f": the folder has no {missing}; it must have phrases.txt and phrase_groups.csv"
 
 
 def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
@@ -154,7 +154,7 @@ def test_blank_rows_between_are_counted_as_lines(folder):
 @pytest.mark.parametrize("head", ["", "0,7\n", "phrase_index;paraphrase_group_index\n", "phrase_index\n"])
 def test_another_header_is_named(folder, head):
     found = fails(folder(groups=head + table(GROUPS).removeprefix(HEADER)))
-    told = "the header must be phrase_index, paraphrase_group_index, with commas between; it is "
+    told = "the header must be phrase_index, paraphrase_group_index, separated by commas; it is "
     assert found.startswith(f"/phrase_groups.csv, line 1: {told}")
 
 

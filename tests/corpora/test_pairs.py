@@ -158,7 +158,7 @@ def test_an_empty_sentence_is_named(file, place):
 @pytest.mark.parametrize(("row", "width"), [("a,b", "2 columns"), ("a,b,1,x", "4 columns"), ("a", "1 column")])
 def test_a_ragged_row_is_named(file, row, width):
     found = fails(file(CSV + "c,d,2\n" + row + "\n"))
-    assert found == f", line 3: {width}, where the header has 3"
+    assert found == f", line 3: {width}; the header has 3"
 
 
 @pytest.mark.parametrize("row", ['"a"x,b,1', '"a,b,1'])

@@ -83,12 +83,12 @@ def test_a_split_takes_its_questions_and_leaves_all_documents(file, split, ids):
     assert len(corpus.documents) == 2
     if split != "all":
         taken = "1 question" if split == "train" else "2 questions"
-        assert corpus.notes[0] == f"splits: train 1, test 2; split={split} takes {taken}"
+        assert corpus.notes[0] == f"splits: train 1, test 2; split={split} selects {taken}"
 
 
 def test_a_unit_in_both_splits_is_said(file):
     corpus = load_corpus(str(file(FAN, COOLS, {**COOLS, "id": "q5", "split": "test"}, {**NONE, "split": None})))
-    assert corpus.notes[0] == "splits: train 1, test 1, 1 without one"
+    assert corpus.notes[0] == "splits: train 1, test 1, 1 without a split"
     assert corpus.notes[1] == "1 unit with questions of more than one split"
 
 
@@ -107,11 +107,11 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
     ("row", "says"),
     [
         ({**COOLS, "right": ["fam"]}, ", line 3, field 'right': no document has the id 'fam'; did you mean 'fan'?"),
-        ({**COOLS, "right": "fan"}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
-        ({**COOLS, "right": None}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
+        ({**COOLS, "right": "fan"}, ", line 3, field 'right': must be a list of ids (empty for a question without an"),
+        ({**COOLS, "right": None}, ", line 3, field 'right': must be a list of ids (empty for a question without an"),
         ({**COOLS, "right": [None]}, ", line 3, field 'right': is null, an id is needed"),
         ({**COOLS, "right": [1.5]}, ", line 3, field 'right': must be a text or a whole number, is a number"),
-        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right': 'fan' stands twice"),
+        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right': 'fan' appears twice"),
         ({**COOLS, "question": " "}, ", line 3, field 'question': an empty text"),
         ({**COOLS, "question": 7}, ", line 3, field 'question': must be a text, is a number"),
         ({**COOLS, "id": ""}, ", line 3, field 'id': an empty text"),

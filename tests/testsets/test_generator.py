@@ -326,9 +326,9 @@ def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, l
         content = one + b'{"request": 3}\n' + two
     journal.write_bytes(content)
     asked = chat.asked.total()
-    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is no line of a journal of answers"):
+    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
         make().replies(REQUESTS)
-    with pytest.raises(SourceError, match="is no line of a journal"):
+    with pytest.raises(SourceError, match="is not a line of a journal"):
         make().estimate(REQUESTS)
     assert journal.read_bytes() == content
     assert chat.asked.total() == asked
@@ -400,7 +400,7 @@ def test_an_estimate_learns_from_the_journal(chat, make):
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
         ("m,base_url=ftp://x", "generator 'm': base_url is not an address"),
         ("m,price", "what stands after its name is no option=value"),
-        ("temperature=0", "generator: the model comes first"),
+        ("temperature=0", "generator: name the model first"),
         ("", "generator: nothing is named"),
     ],
 )
@@ -423,7 +423,7 @@ def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behavio
         1: (behaviours.WITHHOLDS, "the generator refused"),
         2: (behaviours.ECHOES, "the generator repeated its prompt"),
         3: (behaviours.FRENCH, "an answer in another language"),
-        4: (behaviours.CUT_OFF, "cut off at the limit of tokens"),
+        4: (behaviours.CUT_OFF, "truncated at the token limit"),
         5: (behaviours.NOTHING, "an empty answer"),
         6: (behaviours.fails(400, "maximum context length is 8"), "a prompt that is too long for the generator"),
     }
@@ -622,7 +622,7 @@ def test_damage_and_thoughts():
     assert judged("\tThe bakery\r\nis open at six.\n") == ""
     assert judged("<think>what?</think> \n") == "an empty answer"
     assert cleaned("<thinking>The shop …\n…</thinking>\n\nIt is open. ") == "It is open."
-    assert judged("", finish="length") == "cut off at the limit of tokens"
+    assert judged("", finish="length") == "truncated at the token limit"
 
 
 def test_instructions_are_what_prompts_share():

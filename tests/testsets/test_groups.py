@@ -169,7 +169,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
         ("group,sentence,confirm\n1,It rained.,perhaps\n", "line 2, field 'confirm': must be yes or no, is 'perhaps'"),
         ("group,sentence,confirm\n,It rained.,yes\n", "line 2, field 'group': an empty cell"),
         ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
-        ("text,id\nIt rained.,1\n", "line 1: sentences without groups; --encoder proposes some"),
+        ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_table_that_has_no_groups_is_refused(tmp_path, content, message):
 
 
 def test_a_text_has_no_groups(tmp_path):
-    with pytest.raises(SourceError, match="--encoder proposes some"):
+    with pytest.raises(SourceError, match="use --encoder to propose groups"):
         groups.read(write(tmp_path / "a.txt", "It rained.\n"))
 
 

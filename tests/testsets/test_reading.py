@@ -57,7 +57,7 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.csv", "words,id\nIt rained.,1\n", "", "line 1: no column of sentences; found words, id; name it with"),
         ("a.csv", "text,id\nIt rained.,1\n", "txt", "line 1, field 'txt': no such column; found text, id"),
         ("a.csv", "text,id\nIt rained, then snowed.,1\n", "", "line 2: 3 columns; the header has 2"),
-        ("a.csv", "text,text\na,b\n", "", "stands twice"),
+        ("a.csv", "text,text\na,b\n", "", "appears twice"),
         ("a.csv", 'text,id\n"It rained.,1\n', "", "not a table"),
         ("a.jsonl", '{"text": "It rained."}\n{"text": 3}\n', "", "line 2, field 'text': must be a text, is '3'"),
         ("a.jsonl", '{"text": "It rained."}\n["text"]\n', "", "line 2: must be a JSON object"),

@@ -180,7 +180,7 @@ def test_units_that_are_taken_away_leave_questions_without_an_answer():
     assert not left & {sample.unit for sample in gone}
     assert len(left) == len(PARTS) - 3
     assert all(sample.id not in built.answers for sample in gone)
-    assert any("3 units taken away, 3 passages: 3 questions that no document answers" in note for note in built.notes)
+    assert any("3 units removed, 3 passages: 3 questions that no document answers" in note for note in built.notes)
 
 
 def test_nothing_that_is_left_answers_what_was_taken_away():

@@ -101,7 +101,7 @@ def damaged(tmp_path, change):
         (lambda rows: rows[1].update(rating="nan"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="good"), "line 3, field 'rating'"),
         (lambda rows: rows.pop(1), "field 'row': 1 of its 3 rows are missing (the first: row 2)"),
-        (lambda rows: rows.append(rows[0]), "line 5, field 'row': row 1 stands twice"),
+        (lambda rows: rows.append(rows[0]), "line 5, field 'row': row 1 appears twice"),
         (lambda rows: rows[2].update(row="3 of 9"), "line 4, field 'corpus'"),
         (lambda rows: rows[2].update(row="4 of 3"), "line 4, field 'row': must not be changed"),
         (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is of 'other@1'"),

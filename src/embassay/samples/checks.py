@@ -82,7 +82,7 @@ def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) 
         try:
             check(thing)
             if thing.id in places:
-                raise ValueError(f"the id {thing.id!r} is already used by {places[thing.id]}")
+                raise ValueError(f"the id {thing.id!r} is already used by number {places[thing.id]}")
         except ValueError as problem:
             raise SpecError(f"{what} {place}: {problem}") from None
         places[thing.id] = place

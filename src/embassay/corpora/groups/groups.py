@@ -133,7 +133,7 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         before = samples[text].group
         if before != group_of_row:
             found = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
-            raise row.error(f"{found}; a sentence can have only one group", columns["group"])
+            raise row.error(f"{found}; a sentence can have one group", columns["group"])
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)

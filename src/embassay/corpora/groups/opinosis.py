@@ -48,7 +48,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     """
     path = Path(source)
     listing = Listing(follow_links)
-    listing.require(path, (PHRASES, TABLE), f"the folder must have {PHRASES} and {TABLE}")
+    listing.require(path, (PHRASES, TABLE), f"it must have {PHRASES} and {TABLE}")
     phrases = _phrases(path / PHRASES)
     groups = _groups(path / TABLE, len(phrases))
     _check_all_grouped(path / PHRASES, len(phrases), groups)
