@@ -171,7 +171,7 @@ def test_a_corpus_without_samples_is_refused(samples):
 
 @pytest.mark.parametrize("name", ["", " ", None, 3])
 def test_a_corpus_without_a_name_is_refused(name):
-    with pytest.raises(SpecError, match="the name of a corpus must be a text"):
+    with pytest.raises(SpecError, match="the name of a corpus must be a non-empty text"):
         Corpus(name, "choice", (CHOICE,)).check()
 
 

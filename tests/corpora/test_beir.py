@@ -115,7 +115,8 @@ def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).rename(path / "elsewhere")
-    told = f": the folder has no {missing}; a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
+    told = f": the folder has no {missing}; "
+    told += "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
     assert fails(path) == told
     with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))

@@ -26,7 +26,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len({"label", "input", "sentences"} & first_fields(head)) > 1
 
 

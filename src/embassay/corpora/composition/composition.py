@@ -17,7 +17,7 @@ FIELDS = ("operator", "a", "b", "target")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(FIELDS) & first_fields(head)) > 2
 
 

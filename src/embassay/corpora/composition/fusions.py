@@ -22,7 +22,7 @@ SHAPE = "composition"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(SENTENCES) & first_fields(head)) > 2
 
 

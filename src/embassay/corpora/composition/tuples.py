@@ -28,7 +28,7 @@ FIELDS = ("A", "B", *(field for field, *_ in TARGETS))
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(FIELDS) & first_fields(head)) > 2
 
 

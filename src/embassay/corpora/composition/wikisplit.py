@@ -21,7 +21,7 @@ MARK = "<::::>"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     line = first_line(head)
     return line.count("\t") == 1 and MARK in line
 

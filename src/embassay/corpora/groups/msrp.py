@@ -27,7 +27,7 @@ SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Bro
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(HEADER) & {cell.strip() for cell in first_line(head).split("\t")}) > 2
 
 

@@ -28,7 +28,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     cells = _heads(first_line(head).split("\t"))
     return len({"original", "synonym", "antonym"} & set(cells)) > 1
 

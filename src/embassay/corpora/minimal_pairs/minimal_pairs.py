@@ -15,7 +15,7 @@ SHAPE = "minimal_pairs"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return {"original", "edits"} <= first_fields(head)
 
 

@@ -38,7 +38,7 @@ STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     line = first_line(head)
     if _is_stsb(line):
         return True

@@ -45,7 +45,7 @@ class _File:
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format, even if only its beginning is known."""
+    """Return whether the first line of a file looks like this format, even if only its beginning is known."""
     if {"document", "passages"} <= first_fields(head):
         return True
     return bool(_DOCUMENT.match(head.lstrip("\ufeff \t\r\n")))

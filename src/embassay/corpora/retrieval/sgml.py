@@ -84,7 +84,7 @@ def _plain(text: str) -> str:
 
 
 def has_topics(text: str) -> bool:
-    """Say whether a text has topics in SGML."""
+    """Return whether a text has topics in SGML."""
     return bool(_TOP.search(text))
 
 

@@ -26,7 +26,7 @@ SHAPE = "retrieval"
 
 
 def recognises(head: str) -> bool:
-    """Say whether a file looks like this format, by its beginning."""
+    """Return whether a file looks like this format, by its beginning."""
     return is_squad(head)
 
 
