@@ -133,7 +133,7 @@ def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):
     sheet = fill(tmp_path, "a.csv", by_hand)
     moved = out.rename(tmp_path / "moved.jsonl")
     assert rate([sheet]).notes == ()
-    with pytest.raises(InputError, match=r"no such file: the corpus of .*; name it with --corpus"):
+    with pytest.raises(InputError, match=r"no such file \(the corpus of .*\); name it with --corpus"):
         rate([sheet], out=tmp_path / "rest.jsonl")
     assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).dropped == 1
 

@@ -144,7 +144,7 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
     short = sum(not passage.long for passage in grounds.passages)
-    not_asked = f"; {short:,} of them have fewer than {SHORTEST} words, and no questions about them" if short else ""
+    not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
