@@ -79,7 +79,7 @@ WRONG = [
     (replace(PAIR, first=" \n"), "sample 0: first: an empty text"),
     (replace(PAIR, first=None), "sample 0: first: must be a text, is None"),
     (replace(PAIR, first=b"bytes"), "sample 0: first: must be a text, is of type bytes"),
-    (replace(PAIR, first="half \ud800"), "sample 0: first: half of a surrogate pair"),
+    (replace(PAIR, first="half \ud800"), "sample 0: first: contains half of a surrogate pair"),
     (replace(GROUPED, text=["a"]), "sample 0: text: must be a text, is of type list"),
     (replace(MEMBER, text=""), "sample 0: a text of it: an empty text"),
     # choices
@@ -95,7 +95,7 @@ WRONG = [
     (replace(EDITS, edits=("typo", "a cta")), "edits must be a non-empty tuple of (name, text)"),
     (replace(EDITS, edits=(("tpyo", "a cta"),)), "unknown edit 'tpyo'; known: synonym, antonym, typo"),
     (replace(EDITS, edits=(("typo", ""),)), "sample 0: the edit typo: an empty text"),
-    (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo is given twice"),
+    (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo appears twice"),
     # compositions
     (replace(COMPOSED, operator="minus"), "operator must be one of overlap, difference, union, is 'minus'"),
     (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and can be True only for a difference"),
@@ -214,7 +214,7 @@ def test_another_package_s_shape_is_taken_where_its_diagnostic_is(monkeypatch):
     assert [task.corpus.name for task in plan.tasks] == ["mine"]
     with pytest.raises(SpecError, match="sample 0: unit: an empty text"):
         Corpus("mine", "poems", (Own("0", "", "a rose"),)).check()
-    with pytest.raises(SpecError, match="sample 0: str has no 'id', which every sample needs"):
+    with pytest.raises(SpecError, match="sample 0: str lacks 'id', which every sample needs"):
         Corpus("mine", "poems", ("a rose",)).check()
 
 

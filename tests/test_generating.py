@@ -169,7 +169,7 @@ def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behavi
 def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, behaviours):
     needs_extras()
     chat.when("A small switch", behaviours.fails(400))
-    with pytest.raises(EncoderError, match="the same command goes on from there"):
+    with pytest.raises(EncoderError, match="repeat the command to continue"):
         ea.build("composition", folder, tmp_path / "set.jsonl", generator=spec(chat, "concurrency=1"))
     kept = (tmp_path / "set-answers.jsonl").read_text(encoding="utf-8").splitlines()
     assert kept

@@ -108,7 +108,9 @@ def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
     folder(test=QRELS)
     assert load(str(path), "mine").notes[0] == "split: test"
     for wrong in ("best", "../qrels/test", "test.tsv"):
-        assert fails(path, SpecError, split=wrong) == f"split {wrong!r} is not in {path}/qrels; there: dev, test, train"
+        assert (
+            fails(path, SpecError, split=wrong) == f"split {wrong!r} is not in {path}/qrels; it has: dev, test, train"
+        )
 
 
 @pytest.mark.parametrize("missing", ["corpus.jsonl", "queries.jsonl", "qrels"])
@@ -140,7 +142,7 @@ def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
         ([{"_id": None, "text": "x"}], ", line 1, field '_id': is null; every line needs an id"),
         ([{"_id": "x", "text": 7}], ", line 1, field 'text': must be a text, is a number"),
         ([{"_id": "x", "text": "x", "title": ["y"]}], ", line 1, field 'title': must be a text, is a list"),
-        ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text': half of a surrogate pair"),
+        ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text': contains half of a surrogate pair"),
         ([{"_id": "x", "text": ""}], ": the file has no documents"),
         ("", ": the file has no documents"),
         ("[1]", ", line 1: must be a JSON object, is a list"),

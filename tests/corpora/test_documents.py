@@ -248,7 +248,7 @@ def test_questions_are_needed(docs, at, tmp_path):
         (lines({"query": "x", "doc": True}), ", line 1, field 'doc'", "must be a text or a whole number"),
         (lines({"query": 7, "doc": "a"}), ", line 1, field 'query'", "must be a text, is a number"),
         (lines({"id": None, "query": "x", "doc": "a"}), ", line 1, field 'id'", "missing; if some questions have an"),
-        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "half of a surrogate pair"),
+        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "contains half of a surrogate pair"),
         ("{broken\n", ", line 1", "not JSON"),
         ("PAR1 and no more", "", "not a Parquet file"),
     ],

@@ -114,7 +114,7 @@ def test_columns_that_cannot_be_told_apart_are_taken_as_they_stand(table):
 
 def test_equal_votes_of_different_rows_cannot_be_told_apart_either(table):
     corpus = load_corpus(table([ROWS[0], swapped(ROWS[1])]))
-    assert "cannot be told apart" in corpus.notes[0]
+    assert "cannot be distinguished" in corpus.notes[0]
     assert dict(corpus.samples[0].edits)["negation_main"] == ROWS[0][MAIN]
     assert dict(corpus.samples[1].edits)["negation_main"] == ROWS[1][CHOSEN]
 

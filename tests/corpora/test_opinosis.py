@@ -127,9 +127,9 @@ def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("6,1", ", field 'phrase_index': there is no sentence 6: phrases.txt has 6, numbered from 0"),
-        ("2,7", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
-        ("2,1", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
+        ("6,1", ", field 'phrase_index': there is no sentence 6; phrases.txt has 6 sentences, numbered from 0"),
+        ("2,7", ", field 'phrase_index': sentence 2 already has a group on line 4"),
+        ("2,1", ", field 'phrase_index': sentence 2 already has a group on line 4"),
         ("-1,1", ", field 'phrase_index': must be a whole number from 0, is '-1'"),
         ("1.0,1", ", field 'phrase_index': must be a whole number from 0, is '1.0'"),
         (",1", ", field 'phrase_index': must be a whole number from 0, is ''"),

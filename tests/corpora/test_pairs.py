@@ -175,7 +175,7 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
     assert found == ", line 1: no two columns of sentences; found a, b, score; set first= and second="
-    assert "name them" in fails(file("sentence1,b,score\nx,y,1\n"))
+    assert "set first=" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
 def test_a_json_line_that_misses_a_field_is_named(file):

@@ -71,7 +71,7 @@ def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
         ({**entry(), "input": 7}, "input", "must be a text, is a number"),
         (entry() | {"part_of_speech": "all"}, "part_of_speech", "a word such as verb"),
         (entry() | {"part_of_speech": 7}, "part_of_speech", "a word such as verb"),
-        (entry(text="\ud83d alone"), "input", "half of a surrogate pair"),
+        (entry(text="\ud83d alone"), "input", "contains half of a surrogate pair"),
     ],
 )
 def test_a_bad_entry_is_named_with_file_line_and_field(choice_file, row, field, says):

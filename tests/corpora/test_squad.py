@@ -70,7 +70,7 @@ def test_a_paragraph_is_right_as_a_whole(file):
     corpus = load_corpus(f"{path},documents=paragraphs")
     assert [(d.id, d.passages) for d in corpus.documents] == [("0-0", (TEXT,)), ("1-0", (TEXT,))]
     assert right(corpus) == {"a": ("0-0",), "b": ("1-0",)}
-    assert "1 document has the text of another" in corpus.notes
+    assert "1 document has the same text as another" in corpus.notes
 
 
 def test_every_annotators_sentence_is_right_once_in_the_order_of_the_text(file):
@@ -156,7 +156,7 @@ P, Q = "data[0].paragraphs[0]", "data[0].paragraphs[0].qas[1]"
         (lambda d, p, q: p.pop("context"), f"{P}.context", "missing; found qas"),
         (lambda d, p, q: p.update(context=" "), f"{P}.context", "an empty text"),
         (lambda d, p, q: p.update(context=None), f"{P}.context", "must be a text, is null"),
-        (lambda d, p, q: p.update(context="\ud83d"), f"{P}.context", "half of a surrogate pair"),
+        (lambda d, p, q: p.update(context="\ud83d"), f"{P}.context", "contains half of a surrogate pair"),
         (lambda d, p, q: p.pop("qas"), f"{P}.qas", "missing; found context"),
         (lambda d, p, q: p.update(qas=[None]), f"{P}.qas[0]", "must be an object, is null"),
         (lambda d, p, q: q.pop("question"), f"{Q}.question", "missing; found answers, id"),

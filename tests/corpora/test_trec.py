@@ -143,7 +143,7 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
         ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
         (
             {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
-            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' stands in a.sgml on line 1 already",
+            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' is already used in a.sgml on line 1",
         ),
         (
             {"docs/c.trec": b"x\ncaf\xe9"},

@@ -396,7 +396,7 @@ def test_an_estimate_learns_from_the_journal(chat, make):
         ("m,temperature=nan", "must be from 0 to 2, is nan"),
         ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),
         ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
-        ("m,budget=1", "option 'budget': say the price of a million tokens too"),
+        ("m,budget=1", "option 'budget': also set price=, the price of a million tokens"),
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
         ("m,base_url=ftp://x", "generator 'm': base_url is not an address"),
         ("m,price", "what stands after its name is no option=value"),

@@ -152,8 +152,11 @@ def all_wrong(item, edit, place):
         (lambda folder, sheet: {"sheets": [sheet, sheet]}, "a sheet is named twice"),
         (lambda folder, sheet: {"sheets": [folder / "set-sheet.csv"]}, "no row is rated"),
         (lambda folder, sheet: {"sheets": [folder / "none.csv"]}, "no such file"),
-        (lambda folder, sheet: {"out": folder / "set.jsonl"}, "is there already"),
-        (lambda folder, sheet: {"sheets": [fill(folder, "z.csv", all_wrong)], "out": folder / "o"}, "nothing is left"),
+        (lambda folder, sheet: {"out": folder / "set.jsonl"}, "already exists"),
+        (
+            lambda folder, sheet: {"sheets": [fill(folder, "z.csv", all_wrong)], "out": folder / "o"},
+            "no row of .* reaches the bar of",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path, given, message):

@@ -104,7 +104,7 @@ def damaged(tmp_path, change):
         (lambda rows: rows.append(rows[0]), "line 5, field 'row': row 1 appears twice"),
         (lambda rows: rows[2].update(row="3 of 9"), "line 4, field 'corpus'"),
         (lambda rows: rows[2].update(row="4 of 3"), "line 4, field 'row': must not be changed"),
-        (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is of 'other@1'"),
+        (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is 'other@1'"),
         (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': no such column"),
     ],
 )
