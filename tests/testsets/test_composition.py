@@ -394,7 +394,7 @@ def test_a_prompt_of_ones_own_has_both_places():
     for prompt in ("Join {first}", "Join {second}"):
         with pytest.raises(SpecError, match="lacks"):
             composition.requests(sources, prompt=prompt)
-    with pytest.raises(SpecError, match="no generator"):
+    with pytest.raises(SpecError, match="a prompt needs a generator"):
         composition.build(sources, prompt="{first} {second}")
 
 

@@ -90,7 +90,7 @@ def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     assert seen == [5, 6, 7, 8]
     asked, taken = again.notes()
     assert "answered 3 requests" in asked
-    assert asked.endswith(" at 2 a million.")
+    assert asked.endswith(" at 2 per million.")
     assert taken == f"5 answers of m at {chat.host} were taken from the journal of an earlier build."
     assert again.replies(REQUESTS) == right()
     assert again.notes() == (asked, taken)
