@@ -65,7 +65,7 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     assert lines[1].startswith("built: 2 samples of 4 rows in ")
     assert lines[1].endswith(" rows a second")
     assert lines[2:] == [
-        "left out: 1 × the same sentence again",
+        "left out: 1 × repeated sentence",
         "left out: 1 × too long",
         f"test set: {out}",
         f"data card: {tmp_path / 'set-card.md'}",
@@ -95,7 +95,7 @@ def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     asked = ["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]
     assert _guarded(asked) == 2
     assert lines_of(capsys) == [
-        f"embassay: {tmp_path / there}: is there already; choose another name with -o, or --overwrite"
+        f"embassay: {tmp_path / there}: already exists; choose another name with -o, or use --overwrite"
     ]
     assert (tmp_path / there).read_text() == "mine"
     assert _guarded([*asked, "--overwrite"]) == 0
@@ -121,7 +121,7 @@ def test_no_file_is_half_written(fake, text, tmp_path, monkeypatch):
 def test_sentences_of_python_are_built_from_and_assayed(fake):
     built = ea.build("minimal_pairs", list(SENTENCES), seed=5)
     assert [sample.id for sample in built.samples] == ["1", "2", "4"]
-    assert built.rejected == {"the same sentence again": 1, "too long": 1}
+    assert built.rejected == {"repeated sentence": 1, "too long": 1}
     corpus = built.corpus("mine", "CC0")
     assert (corpus.name, corpus.shape, corpus.licence) == ("mine", "minimal_pairs", "CC0")
     assert ea.assay(["bow"], corpus, ["minimal_pairs"], resamples=10, baselines=False, cache=None).rows
@@ -150,9 +150,9 @@ def test_some_sentences_of_another_language_are_left_out(fake):
     [
         (b"", "has no sentence"),
         (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
-        (b"It\0rained.\n", "line 1: holds the character NUL"),
+        (b"It\0rained.\n", "line 1: contains the character NUL"),
         (b"\xff\xfe", "UTF-16 text, not UTF-8"),
-        (b"It \x07rained.\n", "nothing can be built of its 1 rows (1 × control characters; 1 × too long)"),
+        (b"It \x07rained.\n", "nothing can be built from its 1 rows (1 × control characters; 1 × too long)"),
     ],
 )
 def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
@@ -242,7 +242,7 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     assert [sample.texts() for sample in built.samples] == [
         (("text", "The door is open."), ("text", "The door is not shut."))
     ]
-    assert built.rejected == {"pair that does not mean the same": 1}
+    assert built.rejected == {"pair with different meanings": 1}
 
 
 def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
@@ -262,7 +262,7 @@ def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
     assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
     asked[-1] = "0.999"
     assert _guarded([*asked, "-o", str(tmp_path / "none.csv")]) == 2
-    assert "name a lower --threshold" in "".join(lines_of(capsys))
+    assert "use a lower --threshold" in "".join(lines_of(capsys))
 
 
 def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_path, capsys):

@@ -79,7 +79,7 @@ WRONG = [
     (replace(PAIR, first=" \n"), "sample 0: first: an empty text"),
     (replace(PAIR, first=None), "sample 0: first: must be a text, is None"),
     (replace(PAIR, first=b"bytes"), "sample 0: first: must be a text, is of type bytes"),
-    (replace(PAIR, first="half \ud800"), "sample 0: first: half of a surrogate pair"),
+    (replace(PAIR, first="half \ud800"), "sample 0: first: contains half of a surrogate pair"),
     (replace(GROUPED, text=["a"]), "sample 0: text: must be a text, is of type list"),
     (replace(MEMBER, text=""), "sample 0: a text of it: an empty text"),
     # choices
@@ -90,15 +90,15 @@ WRONG = [
     (replace(CHOICE, pair=""), "sample 0: pair: an empty text"),
     (replace(CHOICE, negation=0), "sample 0: negation: must be a text, is a number"),
     # minimal pairs
-    (replace(EDITS, edits=()), "edits must be a tuple of (name, text), one at least"),
-    (replace(EDITS, edits={"typo": "a cta"}), "edits must be a tuple of (name, text), one at least"),
-    (replace(EDITS, edits=("typo", "a cta")), "edits must be a tuple of (name, text), one at least"),
+    (replace(EDITS, edits=()), "edits must be a non-empty tuple of (name, text)"),
+    (replace(EDITS, edits={"typo": "a cta"}), "edits must be a non-empty tuple of (name, text)"),
+    (replace(EDITS, edits=("typo", "a cta")), "edits must be a non-empty tuple of (name, text)"),
     (replace(EDITS, edits=(("tpyo", "a cta"),)), "unknown edit 'tpyo'; known: synonym, antonym, typo"),
     (replace(EDITS, edits=(("typo", ""),)), "sample 0: the edit typo: an empty text"),
-    (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo is given twice"),
+    (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "the edit typo appears twice"),
     # compositions
     (replace(COMPOSED, operator="minus"), "operator must be one of overlap, difference, union, is 'minus'"),
-    (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and True for a difference only"),
+    (replace(COMPOSED, mirrored=True), "mirrored must be True or False, and can be True only for a difference"),
     (replace(COMPOSED, ratings=(5,)), "ratings must be numbers from 0 to 4, are (5,)"),
     (replace(COMPOSED, ratings=(True,)), "ratings must be numbers from 0 to 4, are (True,)"),
     (replace(COMPOSED, ratings=(math.nan,)), "ratings must be numbers from 0 to 4, are (nan,)"),
@@ -110,11 +110,11 @@ WRONG = [
     (replace(PAIR, subset=None), "sample 0: subset: must be a text, is None"),
     # questions
     (replace(QUESTION, question=""), "sample 0: question: an empty text"),
-    (replace(QUESTION, right=("d0", "d7")), "the right document 'd7' is none of the corpus's documents"),
+    (replace(QUESTION, right=("d0", "d7")), "the right document 'd7' is not in the corpus"),
     (replace(QUESTION, right="d0", gains=()), "right must be a tuple, is a text"),
-    (replace(QUESTION, right=("d0", "d0")), "a right document is named twice"),
-    (replace(QUESTION, gains=(1,)), "gains must be as many as right documents, 2; they are 1"),
-    (replace(QUESTION, gains=(1, 0)), "gains must be whole numbers of 1 or more, are (1, 0)"),
+    (replace(QUESTION, right=("d0", "d0")), "a right document is listed twice"),
+    (replace(QUESTION, gains=(1,)), "gains must have 2 values, one per right document; has 1"),
+    (replace(QUESTION, gains=(1, 0)), "gains must be integers of at least 1, are (1, 0)"),
     (replace(QUESTION, units=("",)), "sample 0: a unit of it: an empty text"),
     (replace(QUESTION, units="article"), "units must be a tuple, is a text"),
     # two sides
@@ -134,13 +134,13 @@ def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
 @pytest.mark.parametrize(
     ("documents", "told"),
     [
-        ((), "corpus 'mine' has questions and no documents: give it documents="),
-        ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is that of 0 already"),
-        ((Document("d0", ()),), "document 0: passages must be a tuple of texts, one at least"),
-        ((Document("d0", "whole"),), "document 0: passages must be a tuple of texts, one at least, is a text"),
+        ((), "corpus 'mine' has questions but no documents; pass documents="),
+        ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is already used by number 0"),
+        ((Document("d0", ()),), "document 0: passages must be a non-empty tuple of texts"),
+        ((Document("d0", "whole"),), "document 0: passages must be a non-empty tuple of texts, is a text"),
         ((Document("d0", ("a", " ")),), "document 0: passages[1]: an empty text"),
         ((Document(0, ("a",)),), "document 0: id: must be a text, is a number"),
-        (("a document",), "document 0: is a text, where a Document is needed"),
+        (("a document",), "document 0: must be a Document, is a text"),
     ],
 )
 def test_documents_that_are_wrong_are_refused(documents, told):
@@ -154,12 +154,12 @@ def test_documents_without_questions_are_a_corpus():
 
 
 def test_repeated_ids_are_refused():
-    with pytest.raises(SpecError, match=r"^corpus 'mine', sample 1: the id '0' is that of 0 already$"):
+    with pytest.raises(SpecError, match=r"^corpus 'mine', sample 1: the id '0' is already used by number 0$"):
         corpus(*[CHOICE] * 30).check()
 
 
 def test_samples_of_another_shape_are_refused():
-    with pytest.raises(SpecError, match="sample 1: is of type Pair, where a corpus of shape 'choice' has Choice"):
+    with pytest.raises(SpecError, match="sample 1: is of type Pair; samples of shape 'choice' must be Choice"):
         corpus(CHOICE, replace(PAIR, id="1")).check()
 
 
@@ -171,7 +171,7 @@ def test_a_corpus_without_samples_is_refused(samples):
 
 @pytest.mark.parametrize("name", ["", " ", None, 3])
 def test_a_corpus_without_a_name_is_refused(name):
-    with pytest.raises(SpecError, match="the name of a corpus must be a text"):
+    with pytest.raises(SpecError, match="the name of a corpus must be a non-empty text"):
         Corpus(name, "choice", (CHOICE,)).check()
 
 
@@ -214,12 +214,12 @@ def test_another_package_s_shape_is_taken_where_its_diagnostic_is(monkeypatch):
     assert [task.corpus.name for task in plan.tasks] == ["mine"]
     with pytest.raises(SpecError, match="sample 0: unit: an empty text"):
         Corpus("mine", "poems", (Own("0", "", "a rose"),)).check()
-    with pytest.raises(SpecError, match="sample 0: str has no 'id', which every sample needs"):
+    with pytest.raises(SpecError, match="sample 0: str lacks 'id', which every sample needs"):
         Corpus("mine", "poems", ("a rose",)).check()
 
 
 def test_assay_refuses_what_is_wrong_before_any_work():
-    with pytest.raises(SpecError, match="sample 1: the id '0' is that of 0 already"):
+    with pytest.raises(SpecError, match="sample 1: the id '0' is already used by number 0"):
         ea.assay(["no such encoder"], [corpus(CHOICE, CHOICE)], cache=None)
 
 

@@ -65,7 +65,7 @@ def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, 
     corpus = load_corpus(str(out))
     assert corpus.shape == kind
     card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
-    assert "## What the generator was told" in card
+    assert "## Prompt of the generator" in card
     assert f"m at {chat.host}" in card
     assert "temperature=0" in card
     diagnostic = "retrieval,k=1" if kind == "retrieval" else kind
@@ -138,7 +138,7 @@ def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
     needs_extras()
     table = tmp_path / "pairs.csv"
     table.write_text("first,second\na,b\n", encoding="utf-8")
-    with pytest.raises(SpecError, match="asks no generator"):
+    with pytest.raises(SpecError, match="does not use a generator"):
         estimate("groups", table, spec(chat))
 
 
@@ -169,7 +169,7 @@ def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behavi
 def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, behaviours):
     needs_extras()
     chat.when("A small switch", behaviours.fails(400))
-    with pytest.raises(EncoderError, match="the same command goes on from there"):
+    with pytest.raises(EncoderError, match="repeat the command to continue"):
         ea.build("composition", folder, tmp_path / "set.jsonl", generator=spec(chat, "concurrency=1"))
     kept = (tmp_path / "set-answers.jsonl").read_text(encoding="utf-8").splitlines()
     assert kept
@@ -256,7 +256,7 @@ def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
     table.write_text("".join(f"{json.dumps({'text': text})}\n" for text in DOCUMENTS.values()), encoding="utf-8")
     before = table.read_bytes()
     assert run("composition", "--from", table, "-o", table, "--overwrite") == 2
-    assert "is what is built from" in capsys.readouterr().err
+    assert "is the source of the build" in capsys.readouterr().err
     assert table.read_bytes() == before
 
 
@@ -284,7 +284,7 @@ def test_a_blank_prompt_is_refused(folder, tmp_path, chat, capsys):
     (tmp_path / "p.txt").write_text(" \n", encoding="utf-8")
     asked = ("--generator", spec(chat), "--prompt", tmp_path / "p.txt")
     assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", *asked) == 2
-    assert "p.txt: no prompt in it" in capsys.readouterr().err
+    assert "p.txt: the file is blank" in capsys.readouterr().err
 
 
 def test_a_column_is_named_by_the_option_of_the_command(tmp_path, capsys):

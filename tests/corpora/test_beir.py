@@ -66,8 +66,8 @@ def test_judgements_become_questions_with_gains(folder):
         "split: test",
         "passages: document",
         "1 query left out: no right document in test.tsv",
-        "2 judgements of grade 0 or less: not right",
-        "each question is a unit of its own: judged collections share documents; unit=document joins what shares one",
+        "2 judgements with grade 0 or less: not right",
+        "each question is a unit, as many share right documents; unit=document merges those that do",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
@@ -78,7 +78,7 @@ def test_units_may_be_documents_and_passages_sentences(folder):
     corpus = load_corpus(f"{path},unit=document,passages=sentence")
     assert corpus.units.tolist() == [0, 0, 1]
     assert corpus.documents[2].passages == ("She sang.", "He left.")
-    assert not any("unit of its own" in note for note in corpus.notes)
+    assert not any("each question is a unit" in note for note in corpus.notes)
 
 
 def test_what_is_not_there_is_left_out_and_counted(folder):
@@ -88,9 +88,9 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
     assert corpus.notes[2:-2] == (
         "1 query left out: no right document in test.tsv",
         "1 judgement repeated: the highest grade counts",
-        "1 judgement left out: its query is not there (the first: 'q9' on line 5 of test.tsv)",
-        "2 judgements left out: their documents are not there (the first: 'no' on line 3 of test.tsv)",
-        "1 query left out: no right document of theirs is there",
+        "1 judgement left out: its query is missing (the first: 'q9' on line 5 of test.tsv)",
+        "2 judgements left out: their documents are missing (the first: 'no' on line 3 of test.tsv)",
+        "1 query left out: all their right documents are missing",
     )
 
 
@@ -108,38 +108,41 @@ def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
     folder(test=QRELS)
     assert load(str(path), "mine").notes[0] == "split: test"
     for wrong in ("best", "../qrels/test", "test.tsv"):
-        assert fails(path, SpecError, split=wrong) == f"split {wrong!r} is not in {path}/qrels; there: dev, test, train"
+        assert (
+            fails(path, SpecError, split=wrong) == f"split {wrong!r} is not in {path}/qrels; it has: dev, test, train"
+        )
 
 
 @pytest.mark.parametrize("missing", ["corpus.jsonl", "queries.jsonl", "qrels"])
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).rename(path / "elsewhere")
-    told = f": no {missing} in it; a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
+    told = f": the folder has no {missing}; "
+    told += "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
     assert fails(path) == told
-    with pytest.raises(SourceError, match=f"no {missing} in it"):
+    with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))
 
 
 def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
     path = folder()
     (path / "qrels" / "test.tsv").unlink()
-    assert fails(path) == "/qrels: no SPLIT.tsv in it"
+    assert fails(path) == "/qrels: the folder has no SPLIT.tsv"
     (path / "qrels").rmdir()
     (path / "qrels").write_text("x")
-    assert fails(path) == "/qrels: a file, where a folder is needed"
+    assert fails(path) == "/qrels: is a file; a folder is needed"
 
 
 @pytest.mark.parametrize(
     ("docs", "says"),
     [
-        ([*DOCS, {"_id": "d1", "text": "x"}], ", line 4, field '_id': 'd1' stands on line 1 already"),
+        ([*DOCS, {"_id": "d1", "text": "x"}], ", line 4, field '_id': 'd1' is already used on line 1"),
         ([{"text": "x"}], ", line 1, field '_id': missing; found text"),
         ([{"_id": "x"}], ", line 1, field 'text': missing; found _id"),
-        ([{"_id": None, "text": "x"}], ", line 1, field '_id': is null; each needs one"),
+        ([{"_id": None, "text": "x"}], ", line 1, field '_id': is null; every line needs an id"),
         ([{"_id": "x", "text": 7}], ", line 1, field 'text': must be a text, is a number"),
         ([{"_id": "x", "text": "x", "title": ["y"]}], ", line 1, field 'title': must be a text, is a list"),
-        ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text': half of a surrogate pair"),
+        ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text': contains half of a surrogate pair"),
         ([{"_id": "x", "text": ""}], ": the file has no documents"),
         ("", ": the file has no documents"),
         ("[1]", ", line 1: must be a JSON object, is a list"),
@@ -152,7 +155,7 @@ def test_broken_documents_are_named(folder, docs, says):
 @pytest.mark.parametrize(
     ("queries", "says"),
     [
-        ([*QUERIES, QUERIES[0]], ", line 4, field '_id': 'q1' stands on line 1 already"),
+        ([*QUERIES, QUERIES[0]], ", line 4, field '_id': 'q1' is already used on line 1"),
         ([{"_id": "x", "text": " "}], ", line 1, field 'text': an empty text"),
         ("", ": the file has no queries"),
     ],
@@ -164,14 +167,14 @@ def test_broken_queries_are_named(folder, queries, says):
 @pytest.mark.parametrize(
     ("qrels", "says"),
     [
-        ("", ", line 1: the header must be query-id, corpus-id, score, with tabs between; it is nothing"),
-        ("q1\td1\t1\n", ", line 1: the header must be query-id, corpus-id, score, with tabs between; it is q1, d1, 1"),
-        (HEADER + "q1\td1\n", ", line 2: 2 columns, where the header has 3"),
+        ("", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is nothing"),
+        ("q1\td1\t1\n", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is q1, d1, 1"),
+        (HEADER + "q1\td1\n", ", line 2: 2 columns; the header has 3"),
         (HEADER + "q1\td1\thigh\n", ", line 2, field 'score': must be a whole number, is 'high'"),
         (HEADER + "q1\td1\t1.5\n", ", line 2, field 'score': must be a whole number, is '1.5'"),
         (HEADER + "q1\t\t1\n", ", line 2, field 'corpus-id': an empty cell"),
-        (HEADER, ": no judgement joins a query with a document: no grade is above 0"),
-        (HEADER + "q1\tx\t1\n", ": no judgement joins a query with a document: 'x' on line 2 of test.tsv is not there"),
+        (HEADER, ": no judgement gives a query a right document: no grade is above 0"),
+        (HEADER + "q1\tx\t1\n", ": no judgement gives a query a right document: 'x' on line 2 of test.tsv is missing"),
     ],
 )
 def test_broken_judgements_are_named(folder, qrels, says):
@@ -208,4 +211,7 @@ def test_a_query_named_like_a_document_is_told_of(tmp_path):
     (tmp_path / "queries.jsonl").write_text('{"_id": "a", "text": "What is hot?"}\n')
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\tb\t1\n")
     notes = load(str(tmp_path), "mine").notes
-    assert "queries named like a document: 1; it can be found here, and is left out by BEIR's evaluation" in notes
+    assert (
+        "queries with the id of a document: 1; that document can be retrieved here; BEIR's evaluation leaves it out"
+        in notes
+    )

@@ -57,13 +57,13 @@ def test_the_corpus_says_what_it_is(file):
 @pytest.mark.parametrize("operator", ["intersection", "Union", "", None, 7, ["union"], {}])
 def test_an_unknown_operator_is_named_with_the_known_ones(file, operator):
     found = fails(file(MINUS, {**ROW, "operator": operator}))
-    assert found == f", line 2, field 'operator': {operator!r} is none of overlap, difference, union"
+    assert found == f", line 2, field 'operator': must be one of overlap, difference, union, is {operator!r}"
 
 
 @pytest.mark.parametrize("mirrored", [True, "true", 1, None])
 def test_only_a_difference_can_be_mirrored(file, mirrored):
     found = fails(file(MINUS, {**ROW, "mirrored": mirrored}))
-    assert found == ", line 2, field 'mirrored': must be true or false, and true for a difference only"
+    assert found == ", line 2, field 'mirrored': must be true or false, and can be true only for a difference"
 
 
 def test_a_difference_is_mirrored_or_not(file):
@@ -86,7 +86,7 @@ def test_repeats_are_left_out_and_counted(file):
     again = {**ROW, "id": "again", "ratings": [1]}
     corpus = load_corpus(file(ROW, again, MINUS))
     assert [s.id for s in corpus.samples] == ["0", "2"]
-    assert corpus.notes == ("1 sample left out: the same stood before",)
+    assert corpus.notes == ("1 sample left out: repeats of an earlier one",)
 
 
 def test_the_same_texts_with_another_operator_are_no_repeat(file):

@@ -143,7 +143,7 @@ def test_titles_stand_before_their_texts(at):
     docs = at("d.jsonl", lines({"id": 1, "title": " Rain ", "text": "It rained."}, {"id": 2, "title": "", "text": "B"}))
     corpus = load(docs, "mine", questions=at("q.csv", "question,document\nx,1\n"))
     assert told(corpus)[0] == {"1": ("Rain It rained.",), "2": ("B",)}
-    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title stands before its text")
+    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title is put before its text")
 
 
 def test_columns_can_be_named(at):
@@ -159,7 +159,7 @@ def test_rows_of_one_question_are_merged_by_its_id(docs, at):
     asked = at("q.csv", "question,document\nWho?,a\nWho?,b\n")
     corpus = load(docs, "mine", questions=asked)
     assert [q.right for q in corpus.samples] == [("a",), ("b",)]
-    assert corpus.notes[-1] == "1 question asks what another asks, word for word"
+    assert corpus.notes[-1] == "1 question repeats another word for word"
 
 
 def test_units_are_the_right_documents_or_the_questions(docs, at):
@@ -217,7 +217,7 @@ def test_every_text_has_passages_and_none_is_blank(text, passages):
 @pytest.mark.parametrize("passages", ["0", "-1", "", "words", "1.5", "１", "9" * 5000])
 def test_junk_for_passages_is_named(docs, at, passages):
     found = fails(docs, SpecError, questions=at("q.csv", ASKED), passages=passages)
-    assert found.startswith("passages must be document, paragraph, sentence or a number of words, 1 or more; it is ")
+    assert found.startswith("passages must be document, paragraph, sentence or a number of words (at least 1); it is ")
 
 
 def test_questions_are_needed(docs, at, tmp_path):
@@ -238,17 +238,17 @@ def test_questions_are_needed(docs, at, tmp_path):
         ("question,document\n", "", "the table has no questions"),
         ("", "", "the file is empty"),
         ("question,document\n ,a\n", ", line 2, field 'question'", "an empty text"),
-        ("question,document\nx\n", ", line 2", "1 column, where the header has 2"),
-        ("id,question,document\n7,x,a\n7,y,a\n", ", line 3, field 'id'", "'7' is another question on line 2"),
+        ("question,document\nx\n", ", line 2", "1 column; the header has 2"),
+        ("id,question,document\n7,x,a\n7,y,a\n", ", line 3, field 'id'", "'7' has another question on line 2"),
         ("id,question,document\n,x,a\n", ", line 2, field 'id'", "an empty text"),
         (lines({"query": "x", "doc": "a"}, {"query": "y"}), ", line 2, field 'doc'", "missing"),
-        (lines({"query": "x", "doc": ["a", None]}), ", line 1, field 'doc'", "null, where an id is needed"),
+        (lines({"query": "x", "doc": ["a", None]}), ", line 1, field 'doc'", "is null, an id is needed"),
         (lines({"query": "x", "doc": [["a"]]}), ", line 1, field 'doc'", "must be a text or a whole number, is a list"),
         (lines({"query": "x", "doc": {"a": 1}}), ", line 1, field 'doc'", "must be a text or a whole number"),
         (lines({"query": "x", "doc": True}), ", line 1, field 'doc'", "must be a text or a whole number"),
         (lines({"query": 7, "doc": "a"}), ", line 1, field 'query'", "must be a text, is a number"),
-        (lines({"id": None, "query": "x", "doc": "a"}), ", line 1, field 'id'", "missing; every question needs one"),
-        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "half of a surrogate pair"),
+        (lines({"id": None, "query": "x", "doc": "a"}), ", line 1, field 'id'", "missing; if some questions have an"),
+        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "contains half of a surrogate pair"),
         ("{broken\n", ", line 1", "not JSON"),
         ("PAR1 and no more", "", "not a Parquet file"),
     ],
@@ -262,7 +262,7 @@ def test_a_broken_table_of_questions_is_named(at, asked, place, says):
 @pytest.mark.parametrize(
     ("docs", "place", "says"),
     [
-        ("id,text\na,x\na,y\n", ", line 3, field 'id'", "'a' stands on line 2 already"),
+        ("id,text\na,x\na,y\n", ", line 3, field 'id'", "'a' is already used on line 2"),
         ("id,text\na,\n", ", line 2, field 'text'", "an empty text"),
         ("id,text\n,x\n", ", line 2, field 'id'", "an empty text"),
         ("id,words\na,x\n", ", line 1", "no column of texts; found id, words; name it with text="),
@@ -285,8 +285,10 @@ def test_a_named_column_must_be_there_and_be_one_thing(docs, at):
     asked = at("q.csv", ASKED)
     for option, path in [("id", docs), ("text", docs), ("question", asked), ("document", asked)]:
         assert f"{path}, line 1, field 'no': missing; found " in fails(docs, questions=asked, **{option: "no"})
-    assert "field 'id': is both the id and the text" in fails(docs, questions=asked, text="id")
-    assert "field 'question': is both the question and its" in fails(docs, questions=asked, document="question")
+    assert "field 'id': is used both as the id and as the text" in fails(docs, questions=asked, text="id")
+    assert "field 'question': is used both as the question and as its" in fails(
+        docs, questions=asked, document="question"
+    )
 
 
 def test_a_parquet_column_of_another_type_is_named(at):
@@ -295,13 +297,13 @@ def test_a_parquet_column_of_another_type_is_named(at):
     path = at("d.parquet", "")
     pl.DataFrame({"id": [1.5], "text": ["x"]}).write_parquet(path)
     found = fails(path, questions=at("q.csv", ASKED))
-    assert found == f"{path}, field 'id': must hold texts or whole numbers, holds Float64"
+    assert found == f"{path}, field 'id': must contain texts or whole numbers, contains Float64"
 
 
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
     at("f/x.pdf", "x")
-    assert fails(folder, questions=asked) == f"{folder}: no .txt, .md, .rst, .html or .htm file in this folder"
+    assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .html or .htm file"
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
     for name, content, says in [
@@ -329,7 +331,7 @@ def test_a_parquet_file_that_ends_the_process_that_reads_it_is_refused(tmp_path,
     aborts.chmod(0o755)
     monkeypatch.setattr(records.sys, "executable", str(aborts))
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(SourceError, match=r"t\.parquet: a damaged Parquet file: reading it would end this program"):
+    with pytest.raises(SourceError, match=r"t\.parquet: damaged Parquet file: reading it would crash this program"):
         records.refuse_fatal_parquet(path)
 
 

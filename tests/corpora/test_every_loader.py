@@ -201,7 +201,7 @@ def test_a_folder_of_groups_is_no_folder_of_documents(tmp_path, file, loader):
 def test_a_file_is_no_folder(write, loader):
     assert message_of(write("text"), loader) == f": {loader} reads a folder"
     path = write("text")
-    with pytest.raises(SourceError, match="a file, where a folder is needed"):
+    with pytest.raises(SourceError, match="is a file; a folder is needed"):
         module(loader).load(str(path), "mine")
     with pytest.raises(SourceError, match="no such folder"):
         module(loader).load(str(path.parent / "none"), "mine")
@@ -314,7 +314,7 @@ def test_ids_are_the_users_and_stand_once(write, loader):
     corpus = load_corpus(str(write(lines({**row, "id": "x7"}, {**other, "id": 12}))))
     assert {s.id.split(".")[0] for s in corpus.samples} == {"x7", "12"}
     found = message_of(write(lines({**row, "id": "x7"}, {**other, "id": "x7"})))
-    told = "'x7' stands on line 1 already (lines without one are numbered from 0)"
+    told = "'x7' is already used on line 1 (lines without an id are numbered from 0)"
     assert found == f", line 2, field 'id': {told}"
 
 
@@ -342,7 +342,7 @@ def test_an_id_or_a_unit_that_is_no_name_is_said(write, loader, field, value, sa
 def test_a_name_is_made_of_characters(write, loader, field):
     row = json.loads(EXAMPLES[loader].split("\n")[1])
     found = message_of(write(EXAMPLES[loader] + json.dumps({**row, field: "\ud83d alone"}) + "\n"))
-    assert found == f", line 3, field {field!r}: half of a surrogate pair: not a character of Unicode"
+    assert found == f", line 3, field {field!r}: contains half of a surrogate pair, which is not a Unicode character"
 
 
 @pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])

@@ -13,7 +13,7 @@ from embassay.corpora.io.folders import Listing
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
-SKIPPED = "{} left out (--follow-links or follow_links=true reads what links lead to)"
+SKIPPED = "{} left out (--follow-links or follow_links=true includes them)"
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_empty_files_are_left_out_and_said(tmp_path, asked):
     assert texts(corpus) == {"a": "It rained."}
     assert corpus.notes[:2] == ("files: 1 document", "3 files left out: no text (the first: b.txt)")
     (folder / "a.txt").write_text("")
-    with pytest.raises(SourceError, match=r"docs: no text in its 4 documents$"):
+    with pytest.raises(SourceError, match=r"docs: its 4 documents have no text$"):
         load_corpus(f"{folder},questions={asked}")
 
 
@@ -191,7 +191,7 @@ def test_pages_of_html_and_restructured_text_are_documents(tmp_path, asked):
         "b": ("We ran.",),
         "c": ("Tea", "Mind the gap, see here.", "Tea is hot."),
     }
-    assert corpus.notes[:2] == ("files: 3 documents", "1 file left out: HTML of a text that lies beside it")
+    assert corpus.notes[:2] == ("files: 3 documents", "1 file left out: HTML made from a text file of the same name")
     documents, _ = read_documents(folder)
     assert [document.id for document in documents] == ["a", "b", "c"]
     assert read_documents(folder / "c.rst")[0][0].text.startswith("Tea")

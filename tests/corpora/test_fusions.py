@@ -87,7 +87,7 @@ def test_documents_whose_neighbours_are_equal_are_left_out_and_counted(file):
     corpus = load_corpus(file(ROW, first, second))
     assert len(corpus.samples) == 9
     assert len(corpus.notes) == 1
-    assert corpus.notes[0] == "2 documents left out: two of their three sentences are equal but for punctuation"
+    assert corpus.notes[0] == "2 documents left out: two of the three sentences differ only in punctuation"
 
 
 def test_a_document_whose_first_and_last_sentences_are_equal_is_left_out_and_counted(file):
@@ -103,19 +103,19 @@ def test_samples_that_repeat_another_are_left_out_and_counted(file):
     second = {**OTHER, "S1": ROW["S1"], "S2": ROW["S2"], "F12": ROW["F12"]}
     corpus = load_corpus(file(ROW, second))
     assert len(corpus.samples) == 18 - 3
-    assert corpus.notes == ("3 samples left out: the same stood before",)
+    assert corpus.notes == ("3 samples left out: repeats of an earlier one",)
     again = load_corpus(file(ROW, {**ROW, "id": "again"}))
-    assert again.notes == ("9 samples left out: the same stood before",)
+    assert again.notes == ("9 samples left out: repeats of an earlier one",)
 
 
 def test_a_file_without_usable_documents_is_an_error(file):
-    assert "no documents that can be used" in fails(file({**ROW, "S2": ROW["S1"]}))
+    assert "no usable documents" in fails(file({**ROW, "S2": ROW["S1"]}))
 
 
 def test_ids_stand_once_even_where_a_document_is_left_out(file):
     degenerate = {**OTHER, "S2": OTHER["S1"]}
     found = fails(file({**ROW, "id": 1}, {**degenerate, "id": 1}))
-    assert found == ", line 2, field 'id': '1' stands on line 1 already (lines without one are numbered from 0)"
+    assert found == ", line 2, field 'id': '1' is already used on line 1 (lines without an id are numbered from 0)"
 
 
 @pytest.mark.parametrize("ratings", [[4.1], [-0.1], ["x"], 3, [False]])

@@ -98,7 +98,7 @@ def test_a_parquet_table_is_told_by_its_columns(tmp_path):
     pl.DataFrame({"text": ["a", None], "label": [4, 4]}).write_parquet(path)
     assert fails(path) == ", line 2, field 'text': missing"
     pl.DataFrame({"text": ["a", "b"], "label": [4.5, 4.5]}).write_parquet(path)
-    assert fails(path) == ", field 'label': must hold texts or whole numbers, holds Float64"
+    assert fails(path) == ", field 'label': must contain texts or whole numbers, contains Float64"
 
 
 def test_space_around_cells_is_none_of_theirs(file):
@@ -119,7 +119,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
     assert told(corpus) == [("3", "c", "h"), ("4", "d", "h"), ("5", "e", "h"), ("7", "f", "h")]
     assert corpus.notes == (
         "columns: sentence sentence, group group",
-        "3 rows left out: the same sentence stood in the same group before",
+        "3 rows left out: repeats a sentence of the same group",
         "4 sentences in 1 group of 4",
         "1 group below 3 sentences dropped, with 2 sentences",
     )
@@ -128,7 +128,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
 def test_a_sentence_in_two_groups_is_refused_with_both_lines(file):
     found = fails(file(GOOD + "It rained.,song\n"))
     assert found == (
-        ", line 7, field 'group': this sentence is of group 'song', on line 2 of group 'rain'; a sentence has one group"
+        ", line 7, field 'group': sentence of group 'song', on line 2 of group 'rain'; a sentence can have one group"
     )
 
 
@@ -139,9 +139,11 @@ def test_nothing_left_is_an_error(file, rows, says):
 
 def test_ids_stand_once(file):
     found = fails(file("id,text,label\nx,a,g\ny,b,g\nx,c,g\n"))
-    assert found.startswith(", line 4, field 'id': 'x' stands on line 2 already")
+    assert found.startswith(", line 4, field 'id': 'x' is already used on line 2")
     # Also where the second is a repeat that is left out.
-    assert fails(file("id,text,label\nx,a,g\nx,a,g\n")).startswith(", line 3, field 'id': 'x' stands on line 2")
+    assert fails(file("id,text,label\nx,a,g\nx,a,g\n")).startswith(
+        ", line 3, field 'id': 'x' is already used on line 2"
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,8 +151,8 @@ def test_ids_stand_once(file):
     [
         (" ,g", ", field 'sentence': an empty text"),
         ("a,", ", field 'group': an empty text"),
-        ("a", ": 1 column, where the header has 2"),
-        ("a,g,x", ": 3 columns, where the header has 2"),
+        ("a", ": 1 column; the header has 2"),
+        ("a,g,x", ": 3 columns; the header has 2"),
         ('"a"x,g', ": not a table: ',' expected after '\"'"),
     ],
 )
@@ -169,7 +171,10 @@ def test_a_broken_row_is_named(file, row, says):
         ({"text": "a", "label": 1.5}, "'label': must be a text or a whole number, is a number"),
         ({"text": "a", "label": True}, "'label': must be a text or a whole number, is true or false"),
         ({"text": "a", "label": [1]}, "'label': must be a text or a whole number, is a list"),
-        ({"text": "a\ud83d", "label": 1}, "'text': half of a surrogate pair: not a character of Unicode"),
+        (
+            {"text": "a\ud83d", "label": 1},
+            "'text': contains half of a surrogate pair, which is not a Unicode character",
+        ),
         ({"text": "a", "label": 1, "id": []}, "'id': must be a text or a whole number, is a list"),
     ],
 )
@@ -185,9 +190,9 @@ def test_a_broken_json_line_is_named(file, row, says):
         ("text,group", {"group": "x"}, ", line 1, field 'x': missing; found text, group"),
         ("text,group", {"sentence": "x"}, ", line 1, field 'x': missing; found text, group"),
         ("text,group", {"id": "x"}, ", line 1, field 'x': missing; found text, group"),
-        ("text,group", {"group": "text"}, ", line 1, field 'text': is both the sentence and the group"),
-        ("text,group", {"id": "group"}, ", line 1, field 'group': is both the group and the id"),
-        ("text,group,text", {}, ", line 1, field 'text': this column stands twice"),
+        ("text,group", {"group": "text"}, ", line 1, field 'text': is used both as the sentence and as the group"),
+        ("text,group", {"id": "group"}, ", line 1, field 'group': is used both as the group and as the id"),
+        ("text,group,text", {}, ", line 1, field 'text': this column appears twice"),
         (
             "a,b",
             {"first": "a", "second": "b"},
@@ -199,7 +204,11 @@ def test_a_broken_json_line_is_named(file, row, says):
             {"first": "a", "label": "b"},
             ", line 1: no column of second sentences; found a, b; name it with second=",
         ),
-        ("a,b,c", {"first": "a", "second": "a", "label": "b"}, ", line 1, field 'a': is both the first and the second"),
+        (
+            "a,b,c",
+            {"first": "a", "second": "a", "label": "b"},
+            ", line 1, field 'a': is used both as the first and as the second",
+        ),
         ("a,b,c", {"first": "a", "second": "b", "label": "x"}, ", line 1, field 'x': missing; found a, b, c"),
     ],
 )
@@ -209,7 +218,9 @@ def test_columns_that_are_not_there_are_named_with_those_that_are(file, header, 
 
 @pytest.mark.parametrize("options", ["group=group,first=sentence", "id=x,label=group", "sentence=a,second=b"])
 def test_options_of_both_forms_at_once_are_refused(file, options):
-    with pytest.raises(SpecError, match=r"of a table of sentences, .* of a table of pairs; give those of one"):
+    with pytest.raises(
+        SpecError, match=r"for a table of sentences; .* for a table of pairs; use only one of the two sets"
+    ):
         load_corpus(f"{file(GOOD)},loader=groups,{options}")
 
 

@@ -92,7 +92,7 @@ def test_the_negations_are_told_apart_by_content_in_either_order(table):
     expected = load_corpus(table(ROWS))
     assert expected.notes == (
         "two columns Negation: the second is negation_antonym "
-        "(it touches the synonym's place in 3 of 3 rows, the other in 1)",
+        "(it changes the synonym's place in 3 of 3 rows, the other in 1)",
     )
     found = load_corpus(table([swapped(row) for row in ROWS]))
     assert found.samples == expected.samples
@@ -108,13 +108,13 @@ def test_any_order_of_columns_gives_the_same_samples(table):
 
 def test_columns_that_cannot_be_told_apart_are_taken_as_they_stand(table):
     corpus = load_corpus(table(ROWS[2:] * 2))
-    assert corpus.notes == ("two columns Negation that cannot be told apart: the first is taken as negation_main",)
+    assert corpus.notes == ("two columns Negation that cannot be distinguished: the first is read as negation_main",)
     assert [name for name, _ in corpus.samples[0].edits][-2:] == ["negation_main", "negation_antonym"]
 
 
 def test_equal_votes_of_different_rows_cannot_be_told_apart_either(table):
     corpus = load_corpus(table([ROWS[0], swapped(ROWS[1])]))
-    assert "cannot be told apart" in corpus.notes[0]
+    assert "cannot be distinguished" in corpus.notes[0]
     assert dict(corpus.samples[0].edits)["negation_main"] == ROWS[0][MAIN]
     assert dict(corpus.samples[1].edits)["negation_main"] == ROWS[1][CHOSEN]
 
@@ -122,7 +122,7 @@ def test_equal_votes_of_different_rows_cannot_be_told_apart_either(table):
 @pytest.mark.parametrize(("dropped", "left"), [(MAIN, "negation_antonym"), (CHOSEN, "negation_main")])
 def test_one_column_of_negations_is_enough(table, dropped, left):
     corpus = load_corpus(table([without(row, dropped) for row in ROWS], without(HEAD, dropped)))
-    assert corpus.notes == (f"one column Negation, taken as {left}",)
+    assert corpus.notes == (f"one column Negation, read as {left}",)
     assert [name for name, _ in corpus.samples[0].edits] == ["synonym", "antonym", "typo", "random_mlm", left]
 
 
@@ -167,13 +167,13 @@ def test_both_negations_missing_is_one_missing_column(table):
 @pytest.mark.parametrize("extra", ["Comment", "Negation", "Typo", ""])
 def test_an_unknown_column_or_one_too_many_is_named(table, extra):
     found = fails(table([(*row, "x") for row in ROWS], (*HEAD, extra)))
-    assert f"field {extra!r}: an unknown column, or twice there; found Original" in found
+    assert f"field {extra!r}: unknown or repeated column; found Original" in found
 
 
 @pytest.mark.parametrize("row", [ROWS[1][:-1], (*ROWS[1], "x"), ("one cell",)])
 def test_a_ragged_row_is_named_with_its_line(table, row):
     columns = "1 column" if len(row) == 1 else f"{len(row)} columns"
-    assert fails(table([ROWS[0], row])) == f", line 3: {columns}, where the header has 7"
+    assert fails(table([ROWS[0], row])) == f", line 3: {columns}; the header has 7"
 
 
 @pytest.mark.parametrize("place", range(7))

@@ -123,9 +123,9 @@ def test_an_edit_must_be_a_text(file, text):
 
 def test_an_edit_that_changes_nothing_is_none(file):
     found = fails(file(ROW, {"original": "a", "edits": {"typo": "b", "synonym": "a"}}))
-    assert found == ", line 2, field 'edits.synonym': is the original itself"
+    assert found == ", line 2, field 'edits.synonym': equals the original"
 
 
 def test_an_id_may_not_be_that_of_another_lines_place(file):
-    told = "'0' stands on line 1 already (lines without one are numbered from 0)"
+    told = "'0' is already used on line 1 (lines without an id are numbered from 0)"
     assert fails(file(ROW, {**OTHER, "id": 0})) == f", line 2, field 'id': {told}"

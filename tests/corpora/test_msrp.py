@@ -98,7 +98,7 @@ def test_one_released_file_says_that_there_are_two(folder):
     path = folder([row(1, 9, 100), row(1, 9, 20)], [row(1, 100, 50)])
     corpus = load_corpus(str(path / TRAIN))
     assert {s.id for s in corpus.samples} == {"9", "20", "100"}
-    assert corpus.notes[1] == "one of the two released files: published figures are of both, so give their folder"
+    assert corpus.notes[1] == "only one of the two released files; published figures are for both, so pass their folder"
     assert len(corpus.notes) == 3
 
 
@@ -126,17 +126,17 @@ def test_sentences_that_stand_twice_are_told_of(file):
     assert len(corpus.samples) == 6
     assert corpus.notes[2:] == (
         "sentences that repeat another of their group, word for word: 1",
-        "sentences that stand in several groups, where no encoder tells them apart: 1",
+        "sentences that are in several groups, so that no encoder can assign them to one: 1",
     )
     assert len(set(corpus.units.tolist())) == 1
 
 
 def test_an_id_with_two_sentences_is_refused_with_both_places(file, folder):
-    told = "9 is the ID of another sentence on line 2 of"
+    told = "9 is also the ID of a different sentence on line 2 of"
     found = fails(file(*GOOD, row(0, 50, 9, b="Another.")))
-    assert found == f", line 6, field '#2 ID': {told} mine.txt; mend one of the two"
+    assert found == f", line 6, field '#2 ID': {told} mine.txt; correct one of them"
     found = fails(folder(GOOD, [row(1, 9, 50, a="Another.")]))
-    assert found == f"/{TEST}, line 2, field '#1 ID': {told} {TRAIN}; mend one of the two"
+    assert found == f"/{TEST}, line 2, field '#1 ID': {told} {TRAIN}; correct one of them"
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_an_id_with_two_sentences_is_refused_with_both_places(file, folder):
         (row(1, "9" * 30, 20), f", field '#1 ID': must be a whole number from 0, is '{'9' * 30}'"),
         (row(1, 60, 20, a=" "), ", field '#1 String': an empty text"),
         (row(1, 9, 60, b=""), ", field '#2 String': an empty text"),
-        ("1\t9\t20\tonly one", ": 4 columns, where the header has 5"),
-        (row(1, 9, 20) + "\tmore", ": 6 columns, where the header has 5"),
+        ("1\t9\t20\tonly one", ": 4 columns; the header has 5"),
+        (row(1, 9, 20) + "\tmore", ": 6 columns; the header has 5"),
     ],
 )
 def test_a_broken_row_is_named(file, line, says):
@@ -169,7 +169,7 @@ def test_the_largest_id_that_is_read_is_one(file):
 def test_another_header_is_named(file):
     found = fails(file(raw=b"Quality\t#1 ID\t#2 ID\t#1 String\tSecond\n1\t1\t2\ta\tb\n"))
     assert found == (
-        ", line 1: the header must be Quality, #1 ID, #2 ID, #1 String, #2 String, with tabs between; "
+        ", line 1: the header must be Quality, #1 ID, #2 ID, #1 String, #2 String, separated by tabs; "
         "it is Quality, #1 ID, #2 ID, #1 String, Second"
     )
     assert "it is nothing" in fails(file(raw=b""))
@@ -193,9 +193,9 @@ def test_nothing_that_is_a_group_is_an_error(file, folder):
 def test_a_folder_needs_both_files(folder, missing):
     path = folder(GOOD, GOOD)
     (path / missing).unlink()
-    told = f": no {missing} in it; the released folder has {TRAIN} and {TEST}"
+    told = f": the folder has no {missing}; the released folder has {TRAIN} and {TEST}"
     assert fails(path) == told
-    with pytest.raises(SourceError, match=f"no {missing} in it"):
+    with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))
 
 

@@ -105,7 +105,7 @@ def test_sentences_that_stand_twice_are_kept_and_told_of(folder):
     assert corpus.notes == (
         "6 sentences in 2 groups of 3",
         "sentences that repeat another of their group, word for word: 1",
-        "sentences that stand in several groups, where no encoder tells them apart: 1",
+        "sentences that are in several groups, so that no encoder can assign them to one: 1",
     )
 
 
@@ -113,7 +113,7 @@ def test_sentences_that_stand_twice_are_kept_and_told_of(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).unlink()
-    assert fails(path) == f": no {missing} in it; a folder of this form has phrases.txt and phrase_groups.csv"
+    assert fails(path) == f": the folder has no {missing}; it must have phrases.txt and phrase_groups.csv"
 
 
 def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
@@ -127,17 +127,17 @@ def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("6,1", ", field 'phrase_index': there is no sentence 6: phrases.txt has 6, numbered from 0"),
-        ("2,7", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
-        ("2,1", ", field 'phrase_index': sentence 2 has a group on line 4 already"),
+        ("6,1", ", field 'phrase_index': there is no sentence 6; phrases.txt has 6 sentences, numbered from 0"),
+        ("2,7", ", field 'phrase_index': sentence 2 already has a group on line 4"),
+        ("2,1", ", field 'phrase_index': sentence 2 already has a group on line 4"),
         ("-1,1", ", field 'phrase_index': must be a whole number from 0, is '-1'"),
         ("1.0,1", ", field 'phrase_index': must be a whole number from 0, is '1.0'"),
         (",1", ", field 'phrase_index': must be a whole number from 0, is ''"),
         ("5,x", ", field 'paraphrase_group_index': must be a whole number from 0, is 'x'"),
         ("5,", ", field 'paraphrase_group_index': must be a whole number from 0, is ''"),
         ("5,-3", ", field 'paraphrase_group_index': must be a whole number from 0, is '-3'"),
-        ("5", ": 1 column, where the header has 2"),
-        ("5,1,1", ": 3 columns, where the header has 2"),
+        ("5", ": 1 column; the header has 2"),
+        ("5,1,1", ": 3 columns; the header has 2"),
         ('5,"1', ": not a table: unexpected end of data"),
     ],
 )
@@ -154,21 +154,21 @@ def test_blank_rows_between_are_counted_as_lines(folder):
 @pytest.mark.parametrize("head", ["", "0,7\n", "phrase_index;paraphrase_group_index\n", "phrase_index\n"])
 def test_another_header_is_named(folder, head):
     found = fails(folder(groups=head + table(GROUPS).removeprefix(HEADER)))
-    told = "the header must be phrase_index, paraphrase_group_index, with commas between; it is "
+    told = "the header must be phrase_index, paraphrase_group_index, separated by commas; it is "
     assert found.startswith(f"/phrase_groups.csv, line 1: {told}")
 
 
 def test_a_sentence_without_a_group_is_named(folder):
     found = fails(folder(groups=table(GROUPS[:5])))
-    assert found == "/phrases.txt, line 6: no row of phrase_groups.csv has its number 5"
+    assert found == "/phrases.txt, line 6: phrase_groups.csv has no row for number 5"
     found = fails(folder(groups=table(GROUPS[:1])))
-    assert found == "/phrases.txt, line 2: no row of phrase_groups.csv has its number 1, as for 4 other sentences"
-    assert fails(folder(groups=HEADER)).startswith("/phrases.txt, line 1: no row of phrase_groups.csv has its number 0")
+    assert found == "/phrases.txt, line 2: phrase_groups.csv has no row for number 1, nor for 4 other sentences"
+    assert fails(folder(groups=HEADER)).startswith("/phrases.txt, line 1: phrase_groups.csv has no row for number 0")
 
 
 @pytest.mark.parametrize(("phrases", "line"), [("\na\nb\nc\n", 1), ("a\n\nb\nc\n", 2), ("a\nb\n \t\r\nc", 3)])
 def test_an_empty_line_among_the_sentences_is_named(folder, phrases, line):
-    told = "an empty line; each line is a sentence, which phrase_groups.csv counts from 0"
+    told = "empty line; each line must be a sentence, because phrase_groups.csv numbers the lines from 0"
     assert fails(folder(phrases, [1, 1, 1])) == f"/phrases.txt, line {line}: {told}"
 
 

@@ -158,7 +158,7 @@ def test_an_empty_sentence_is_named(file, place):
 @pytest.mark.parametrize(("row", "width"), [("a,b", "2 columns"), ("a,b,1,x", "4 columns"), ("a", "1 column")])
 def test_a_ragged_row_is_named(file, row, width):
     found = fails(file(CSV + "c,d,2\n" + row + "\n"))
-    assert found == f", line 3: {width}, where the header has 3"
+    assert found == f", line 3: {width}; the header has 3"
 
 
 @pytest.mark.parametrize("row", ['"a"x,b,1', '"a,b,1'])
@@ -174,8 +174,8 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
-    assert found == ", line 1: no two columns of sentences; found a, b, score; name them with first= and second="
-    assert "name them" in fails(file("sentence1,b,score\nx,y,1\n"))
+    assert found == ", line 1: no two columns of sentences; found a, b, score; set first= and second="
+    assert "set first=" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
 def test_a_json_line_that_misses_a_field_is_named(file):
@@ -192,12 +192,12 @@ def test_a_text_of_json_must_be_one(file, value):
 
 def test_a_header_that_names_a_column_twice_is_an_error(file):
     found = fails(file("sentence1,sentence2,score,score\na,b,1,2\n"))
-    assert found == ", line 1, field 'score': this column stands twice"
+    assert found == ", line 1, field 'score': this column appears twice"
 
 
 def test_a_short_row_of_stsb_is_named(file):
     found = fails(file(STSB + "main\tx\t2012\t1\t3.0\tonly one\n"))
-    assert found == ", line 2: 6 columns, where STS-b has at least 7"
+    assert found == ", line 2: 6 columns; STS-b has at least 7"
 
 
 @pytest.mark.parametrize("score", ["", " "])

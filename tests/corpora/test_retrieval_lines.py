@@ -83,12 +83,12 @@ def test_a_split_takes_its_questions_and_leaves_all_documents(file, split, ids):
     assert len(corpus.documents) == 2
     if split != "all":
         taken = "1 question" if split == "train" else "2 questions"
-        assert corpus.notes[0] == f"splits: train 1, test 2; split={split} takes {taken}"
+        assert corpus.notes[0] == f"splits: train 1, test 2; split={split} selects {taken}"
 
 
 def test_a_unit_in_both_splits_is_said(file):
     corpus = load_corpus(str(file(FAN, COOLS, {**COOLS, "id": "q5", "split": "test"}, {**NONE, "split": None})))
-    assert corpus.notes[0] == "splits: train 1, test 1, 1 without one"
+    assert corpus.notes[0] == "splits: train 1, test 1, 1 without a split"
     assert corpus.notes[1] == "1 unit with questions of more than one split"
 
 
@@ -107,11 +107,11 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
     ("row", "says"),
     [
         ({**COOLS, "right": ["fam"]}, ", line 3, field 'right': no document has the id 'fam'; did you mean 'fan'?"),
-        ({**COOLS, "right": "fan"}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
-        ({**COOLS, "right": None}, ", line 3, field 'right': must be a list of ids, empty for a question without an"),
-        ({**COOLS, "right": [None]}, ", line 3, field 'right': null, where an id is needed"),
+        ({**COOLS, "right": "fan"}, ", line 3, field 'right': must be a list of ids (empty for a question without an"),
+        ({**COOLS, "right": None}, ", line 3, field 'right': must be a list of ids (empty for a question without an"),
+        ({**COOLS, "right": [None]}, ", line 3, field 'right': is null, an id is needed"),
         ({**COOLS, "right": [1.5]}, ", line 3, field 'right': must be a text or a whole number, is a number"),
-        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right': 'fan' stands twice"),
+        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right': 'fan' appears twice"),
         ({**COOLS, "question": " "}, ", line 3, field 'question': an empty text"),
         ({**COOLS, "question": 7}, ", line 3, field 'question': must be a text, is a number"),
         ({**COOLS, "id": ""}, ", line 3, field 'id': an empty text"),
@@ -120,23 +120,32 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
         ({**COOLS, "unit": {}}, ", line 3, field 'unit': must be a text or a whole number, is an object"),
         ({**COOLS, "answer": 3}, ", line 3, field 'answer': must be a text, is a number"),
         ({**COOLS, "source": []}, ", line 3, field 'source': must be a text, is a list"),
-        ({**COOLS, "gains": [0]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
-        ({**COOLS, "gains": [1, 1]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
-        ({**COOLS, "gains": [True]}, ", line 3, field 'gains': must be a whole number, 1 or more, for each right"),
+        (
+            {**COOLS, "gains": [0]},
+            ", line 3, field 'gains': must be a list with a whole number of at least 1 for each right",
+        ),
+        (
+            {**COOLS, "gains": [1, 1]},
+            ", line 3, field 'gains': must be a list with a whole number of at least 1 for each right",
+        ),
+        (
+            {**COOLS, "gains": [True]},
+            ", line 3, field 'gains': must be a list with a whole number of at least 1 for each right",
+        ),
         ({"question": "Why?"}, ", line 3, field 'right': missing; found question"),
         ({"id": "q"}, ", line 3, field 'document': missing; found id"),
         ({"document": "x"}, ", line 3, field 'passages': missing; found document"),
         ({**FAN, "document": None}, ", line 3, field 'document': is null; every document needs an id"),
         (
             {**FAN, "document": "x", "passages": []},
-            ", line 3, field 'passages': must be a list of texts, one at least;",
+            ", line 3, field 'passages': must be a non-empty list of texts;",
         ),
         (
             {**FAN, "document": "x", "passages": "a"},
-            ", line 3, field 'passages': must be a list of texts, one at least;",
+            ", line 3, field 'passages': must be a non-empty list of texts;",
         ),
         ({**FAN, "document": "x", "passages": ["a", ""]}, ", line 3, field 'passages[1]': an empty text"),
-        (FAN, ", line 3, field 'document': 'fan' stands on line 1 already"),
+        (FAN, ", line 3, field 'document': 'fan' is already used on line 1"),
     ],
 )
 def test_every_mistake_has_its_line_and_field(file, row, says):
@@ -144,7 +153,7 @@ def test_every_mistake_has_its_line_and_field(file, row, says):
 
 
 def test_an_id_that_stands_twice_is_said(file):
-    assert message(file(FAN, COOLS, COOLS)).startswith(", line 3, field 'id': 'q1' stands on line 2 already")
+    assert message(file(FAN, COOLS, COOLS)).startswith(", line 3, field 'id': 'q1' is already used on line 2")
 
 
 def test_one_kind_of_line_alone_is_an_error(file):
@@ -155,6 +164,6 @@ def test_one_kind_of_line_alone_is_an_error(file):
 
 def test_a_split_that_is_not_there_is_said(file):
     path = file(FAN, COOLS)
-    assert message(path, split="test") == ": no question of the split 'test'; splits that there are: train"
+    assert message(path, split="test") == ": no question has the split 'test'; splits in the file: train"
     with pytest.raises(SpecError, match="split"):
         load_corpus(f"{path},split=dev")

@@ -71,7 +71,7 @@ def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
         ({**entry(), "input": 7}, "input", "must be a text, is a number"),
         (entry() | {"part_of_speech": "all"}, "part_of_speech", "a word such as verb"),
         (entry() | {"part_of_speech": 7}, "part_of_speech", "a word such as verb"),
-        (entry(text="\ud83d alone"), "input", "half of a surrogate pair"),
+        (entry(text="\ud83d alone"), "input", "contains half of a surrogate pair"),
     ],
 )
 def test_a_bad_entry_is_named_with_file_line_and_field(choice_file, row, field, says):
@@ -96,7 +96,7 @@ def test_a_line_that_is_no_object_is_named(choice_file):
 
 
 def test_ids_must_differ(choice_file):
-    says = r"line 2, field 'idx': '0' stands on line 1 already \(lines without one are numbered from 0\)$"
+    says = r"line 2, field 'idx': '0' is already used on line 1 \(lines without an id are numbered from 0\)$"
     with pytest.raises(SourceError, match=says):
         load(str(choice_file(entry(0), entry(0))), "mine")
 

@@ -70,7 +70,7 @@ def test_a_paragraph_is_right_as_a_whole(file):
     corpus = load_corpus(f"{path},documents=paragraphs")
     assert [(d.id, d.passages) for d in corpus.documents] == [("0-0", (TEXT,)), ("1-0", (TEXT,))]
     assert right(corpus) == {"a": ("0-0",), "b": ("1-0",)}
-    assert "1 document has the text of another" in corpus.notes
+    assert "1 document has the same text as another" in corpus.notes
 
 
 def test_every_annotators_sentence_is_right_once_in_the_order_of_the_text(file):
@@ -100,7 +100,7 @@ def test_an_answer_that_stands_once_elsewhere_is_taken_there_and_counted(file):
     corpus = load_corpus(file(article(qa("a", answer("Ghent", 3)), qa("b", answer("Ito", -5)))))
     assert right(corpus) == {"a": ("0-0-1",), "b": ("0-0-0",)}
     first = "(the first: data[0].paragraphs[0].qas[0].answers[0])"
-    assert f"2 answers are not where their offsets say: taken where their texts stand once {first}" in corpus.notes
+    assert f"2 answers are not at their offsets: located by their texts, which occur once {first}" in corpus.notes
 
 
 @pytest.mark.parametrize("lost", ["Paris", "late", "", "  "])
@@ -108,10 +108,10 @@ def test_an_answer_that_cannot_be_placed_is_left_out_and_so_is_a_question_withou
     corpus = load_corpus(file(article(qa("a", answer(lost, 4)), qa("b", answer(lost, 4), answer("Ito")), qa("c"))))
     assert right(corpus) == {"b": ("0-0-0",)}
     place = "data[0].paragraphs[0].qas[0]"
-    told = "answers left out: empty, or neither at their offset nor once elsewhere in their context"
+    told = "answers left out: empty, or not at their offset and not exactly once elsewhere in their context"
     assert corpus.notes[2:4] == (
         f"2 {told} (the first: {place}.answers[0])",
-        f"2 questions left out: no answer that can be placed (the first: {place})",
+        f"2 questions left out: no answer can be located (the first: {place})",
     )
 
 
@@ -156,7 +156,7 @@ P, Q = "data[0].paragraphs[0]", "data[0].paragraphs[0].qas[1]"
         (lambda d, p, q: p.pop("context"), f"{P}.context", "missing; found qas"),
         (lambda d, p, q: p.update(context=" "), f"{P}.context", "an empty text"),
         (lambda d, p, q: p.update(context=None), f"{P}.context", "must be a text, is null"),
-        (lambda d, p, q: p.update(context="\ud83d"), f"{P}.context", "half of a surrogate pair"),
+        (lambda d, p, q: p.update(context="\ud83d"), f"{P}.context", "contains half of a surrogate pair"),
         (lambda d, p, q: p.pop("qas"), f"{P}.qas", "missing; found context"),
         (lambda d, p, q: p.update(qas=[None]), f"{P}.qas[0]", "must be an object, is null"),
         (lambda d, p, q: q.pop("question"), f"{Q}.question", "missing; found answers, id"),
@@ -186,9 +186,9 @@ def test_what_is_not_of_the_form_is_named_by_its_place(tmp_path, change, place, 
 
 
 def test_a_file_without_questions_is_an_error(file):
-    assert fails(file()) == ": the file has no question that can be used"
-    assert fails(file(article())) == ": the file has no question that can be used"
-    assert fails(file(article(qa("a", answer("Paris", 0))))) == ": the file has no question that can be used"
+    assert fails(file()) == ": the file has no usable question"
+    assert fails(file(article())) == ": the file has no usable question"
+    assert fails(file(article(qa("a", answer("Paris", 0))))) == ": the file has no usable question"
 
 
 @pytest.mark.parametrize(

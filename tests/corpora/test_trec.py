@@ -75,10 +75,10 @@ def test_a_folder_is_read(folder):
     ]
     assert corpus.notes == (
         "topics: topics.301, title; judgements: qrels.txt; passages: document",
-        "1 judgement of grade 0 or less: not right",
+        "1 judgement with grade 0 or less: not right",
         "1 document left out: no text (the first: 'A-3' on line 9 of a.sgml)",
-        "1 other file left out: no document in it (the first: README.txt)",
-        "each question is a unit of its own: judged collections share documents; unit=document joins what shares one",
+        "1 other file left out: it has no document (the first: README.txt)",
+        "each question is a unit, as many share right documents; unit=document merges those that do",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
@@ -112,8 +112,8 @@ def test_units_may_be_documents_and_passages_words(folder):
 
 def test_what_is_not_there_is_left_out_and_counted(folder):
     corpus = load(str(folder(only={"qrels.txt": QRELS + "301 0 A-9 1\n999 0 A-1 1\n"})), "mine")
-    assert "1 judgement left out: its query is not there (the first: '999' on line 6 of qrels.txt)" in corpus.notes
-    assert "1 judgement left out: its document is not there (the first: 'A-9' on line 5 of qrels.txt)" in corpus.notes
+    assert "1 judgement left out: its query is missing (the first: '999' on line 6 of qrels.txt)" in corpus.notes
+    assert "1 judgement left out: its document is missing (the first: 'A-9' on line 5 of qrels.txt)" in corpus.notes
 
 
 @pytest.mark.parametrize(
@@ -123,24 +123,27 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
         ({"qrels.txt": None}, ": no file of judgements, with 'qrels' in its name"),
         (
             {"qrels.2": "x"},
-            ": more than one file of judgements, with 'qrels' in its name: qrels.2, qrels.txt; leave one",
+            ": more than one file of judgements, with 'qrels' in its name: qrels.2, qrels.txt; keep only one",
         ),
-        ({"docs/a.sgml": None, "docs/b.tsv": None}, ": no document with a text in it; documents are SGML (<DOC>, "),
+        ({"docs/a.sgml": None, "docs/b.tsv": None}, ": no document with a text; documents must be SGML (<DOC>, "),
         ({"topics.301": ""}, "/topics.301: the file has no topics"),
         ({"topics.301": "no tab\n"}, "/topics.301, line 1: must be an id, a tab and a text"),
         ({"topics.301": "1\t \n"}, "/topics.301, line 1, field 'title': an empty text"),
-        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'num': '1' stands on line 1 already"),
+        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'num': '1' is already used on line 1"),
         ({"topics.301": "\n<top>\n<num>1\n<desc> x"}, "/topics.301, line 2, field 'title': missing or empty"),
         ({"topics.301": TOPICS + "<top><title> x"}, "/topics.301, line 15, field 'num': missing or empty"),
         ({"qrels.txt": "301 0 A-1\n"}, "/qrels.txt, line 1: must be query, 0, document and grade; it has 3 columns"),
         ({"qrels.txt": "301 0 A-1 x\n"}, "/qrels.txt, line 1, field 'grade': must be a whole number, is 'x'"),
-        ({"qrels.txt": "301 0 A-1 0\n"}, "/qrels.txt: no judgement joins a query with a document: no grade is above 0"),
+        (
+            {"qrels.txt": "301 0 A-1 0\n"},
+            "/qrels.txt: no judgement gives a query a right document: no grade is above 0",
+        ),
         ({"docs/c.trec": "x\n<DOC>\n<TEXT>x</TEXT>\n</DOC>"}, "/docs/c.trec, line 2, field 'DOCNO': missing"),
-        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
-        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: a <DOC> without </DOC>"),
+        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
+        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
         (
             {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
-            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' stands in a.sgml on line 1 already",
+            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' is already used in a.sgml on line 1",
         ),
         (
             {"docs/c.trec": b"x\ncaf\xe9"},

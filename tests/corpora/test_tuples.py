@@ -87,7 +87,7 @@ def test_ratings_outside_of_0_to_4_are_named(file, ratings):
 
 def test_an_object_without_a_text_is_named(file):
     found = fails(file(OTHER, {**ROW, "B": {"txt": "x", "n": 1}}))
-    assert found == ", line 2, field 'B': an object without 'text'; found n, txt"
+    assert found == ", line 2, field 'B': the object lacks 'text'; found n, txt"
 
 
 def test_webnlg_sets_are_understood(data):

@@ -42,7 +42,7 @@ def test_a_split_is_a_union_of_its_parts(file):
 def test_repeats_are_left_out_and_counted(file):
     corpus = load_corpus(file(LINE + OTHER + LINE))
     assert [s.id for s in corpus.samples] == ["0", "1"]
-    assert corpus.notes == ("1 sample left out: the same stood before",)
+    assert corpus.notes == ("1 sample left out: repeats of an earlier one",)
 
 
 def test_splits_that_share_a_sentence_are_one_unit(file):
@@ -53,10 +53,10 @@ def test_splits_that_share_a_sentence_are_one_unit(file):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("only one cell\n", ", line 2: 1 column, where there must be 2"),
-        ("a\tb <::::> c\td\n", ", line 2: 3 columns, where there must be 2"),
-        ("a\tb c\n", ", line 2: 1 sentence around <::::>, where there must be 2"),
-        ("a\tb <::::> c <::::> d\n", ", line 2: 3 sentences around <::::>, where there must be 2"),
+        ("only one cell\n", ", line 2: 1 column; expected 2"),
+        ("a\tb <::::> c\td\n", ", line 2: 3 columns; expected 2"),
+        ("a\tb c\n", ", line 2: 1 sentence around <::::>; expected 2"),
+        ("a\tb <::::> c <::::> d\n", ", line 2: 3 sentences around <::::>; expected 2"),
         ("a\tb <::::> \n", ", line 2, field 'split': an empty cell"),
         ("a\t<::::> b\n", ", line 2, field 'split': an empty cell"),
         (" \tb <::::> c\n", ", line 2, field 'sentence': an empty cell"),

@@ -66,7 +66,7 @@ def test_it_counts_what_was_built_and_what_was_left_out():
 
 def test_a_licence_that_was_not_given_is_asked_for():
     order = Order("groups", Path("f.csv"))
-    assert row("its licence", "not said; give it with --licence") in card_of("g@0", order, BUILT, "")
+    assert row("its licence", "not stated; set it with --licence") in card_of("g@0", order, BUILT, "")
 
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
@@ -87,9 +87,9 @@ def test_operators_and_questions_are_counted():
 
 def test_what_a_generator_was_told_stands_there_as_it_was():
     card = card_of("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "")
-    told = card[card.index("## What the generator was told") : card.index(READ)]
+    told = card[card.index("## Prompt of the generator") : card.index(READ)]
     assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
-    assert "What the generator was told" not in CARD
+    assert "Prompt of the generator" not in CARD
 
 
 def test_what_people_found_replaces_the_last_section_only():

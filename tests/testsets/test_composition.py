@@ -123,7 +123,7 @@ def test_a_document_gives_nine_samples():
     assert {s.unit for s in built.samples} == {"sea"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
     assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
-    assert built.notes[0] == "1 times three sentences: 1 overlap, 6 differences, 2 unions."
+    assert built.notes[0] == "1 triples of sentences: 1 overlap, 6 differences, 2 unions."
     assert (built.rejected, built.filtered_with) == (Counter(), ())
 
 
@@ -140,11 +140,11 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
     built = composition.build(sources)
     assert {s.unit for s in built.samples} == {"a"}
     assert built.rejected == {
-        "three sentences that stood before": 1,
+        "repeated triple of sentences": 1,
         "document of fewer than three sentences": 1,
         "document without three different whole sentences in a row": 3,
         "not fused by rules: a question or an exclamation": 1,
-        "three sentences without both fusions": 1,
+        "triple of sentences without both fusions": 1,
     }
 
 
@@ -223,8 +223,8 @@ def test_the_filter_is_the_naive_loop(which):
     assert [s.id for s in built.samples] == kept
     assert 0 < near < 72 - undefined and undefined > 0
     assert built.rejected == {
-        "difference whose parts are near each other (cosine 0.25 or more)": near,
-        "difference without a cosine (a vector is zero)": undefined,
+        "difference with parts that are too similar (cosine 0.25 or more)": near,
+        "difference with an undefined cosine (a zero vector)": undefined,
     }
     assert set(encoder.asked.values()) == {1}
     assert [set(texts) for texts in encoder.learnt] == [set(encoder.asked)]
@@ -287,12 +287,12 @@ def test_every_rejection_of_a_generator_has_its_reason():
         "a fusion with a number that neither sentence has": 2,
         "a fusion with a name that neither sentence has": 2,
         "a fusion of several sentences": 2,
-        "a fusion that is no whole sentence": 2,
+        "a fusion that is not a whole sentence": 2,
         "a fusion that only puts both sentences side by side": 2,
         "a fusion that is shorter than the longer sentence": 2,
         "a fusion of more than 1.3 times the words of both sentences": 2,
         "an empty answer": 2,
-        "three sentences without both fusions": 10,
+        "triple of sentences without both fusions": 10,
     }
 
 
@@ -394,7 +394,7 @@ def test_a_prompt_of_ones_own_has_both_places():
     for prompt in ("Join {first}", "Join {second}"):
         with pytest.raises(SpecError, match="lacks"):
             composition.requests(sources, prompt=prompt)
-    with pytest.raises(SpecError, match="no generator"):
+    with pytest.raises(SpecError, match="a prompt needs a generator"):
         composition.build(sources, prompt="{first} {second}")
 
 
@@ -405,8 +405,8 @@ def test_a_prompt_of_ones_own_has_both_places():
         ({"below": 2}, "below"),
         ({"below": float("nan")}, "below"),
         ({"per_document": 0}, "per-document"),
-        ({"filter": "neighbours"}, "filter neighbours and below 0.25 choose nothing without an encoder: .* -e"),
-        ({"below": 0.1}, "filter bd and below 0.1 choose nothing without an encoder: .* -e"),
+        ({"filter": "neighbours"}, "filter neighbours and below 0.25 have no effect without an encoder; .* -e"),
+        ({"below": 0.1}, "filter bd and below 0.1 have no effect without an encoder; .* -e"),
     ],
 )
 @pytest.mark.parametrize("use", [composition.build, composition.requests])

@@ -90,7 +90,7 @@ def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     assert seen == [5, 6, 7, 8]
     asked, taken = again.notes()
     assert "answered 3 requests" in asked
-    assert asked.endswith(" at 2 a million.")
+    assert asked.endswith(" at 2 per million.")
     assert taken == f"5 answers of m at {chat.host} were taken from the journal of an earlier build."
     assert again.replies(REQUESTS) == right()
     assert again.notes() == (asked, taken)
@@ -159,7 +159,7 @@ def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, jour
     with pytest.raises(EncoderError) as caught:
         make("concurrency=1").replies(REQUESTS)
     said = f"generator 'm': {chat.host} answered 503: it failed (tried 4 times); it says: over capacity; "
-    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}: the same command goes on from there"
+    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}; repeat the command to continue"
     chat.calm()
     assert make().replies(REQUESTS) == right()
     assert set(chat.answered.values()) == {1}
@@ -326,9 +326,9 @@ def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, l
         content = one + b'{"request": 3}\n' + two
     journal.write_bytes(content)
     asked = chat.asked.total()
-    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is no line of a journal of answers"):
+    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
         make().replies(REQUESTS)
-    with pytest.raises(SourceError, match="is no line of a journal"):
+    with pytest.raises(SourceError, match="is not a line of a journal"):
         make().estimate(REQUESTS)
     assert journal.read_bytes() == content
     assert chat.asked.total() == asked
@@ -365,7 +365,7 @@ def test_on_a_full_disk_no_half_line_stays(journal):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
 def test_two_builds_do_not_share_a_journal(chat, make, journal):
-    with Journal(journal).held(), pytest.raises(OutputError, match="another build is writing it; wait for its end"):
+    with Journal(journal).held(), pytest.raises(OutputError, match="another build is writing it; wait"):
         make().replies(REQUESTS)
     assert chat.seen == []
     assert make().replies(REQUESTS) == right()
@@ -396,11 +396,11 @@ def test_an_estimate_learns_from_the_journal(chat, make):
         ("m,temperature=nan", "must be from 0 to 2, is nan"),
         ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),
         ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
-        ("m,budget=1", "option 'budget': say the price of a million tokens too"),
+        ("m,budget=1", "option 'budget': also set price=, the price of a million tokens"),
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
         ("m,base_url=ftp://x", "generator 'm': base_url is not an address"),
         ("m,price", "what stands after its name is no option=value"),
-        ("temperature=0", "generator: the model comes first"),
+        ("temperature=0", "generator: name the model first"),
         ("", "generator: nothing is named"),
     ],
 )
@@ -423,7 +423,7 @@ def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behavio
         1: (behaviours.WITHHOLDS, "the generator refused"),
         2: (behaviours.ECHOES, "the generator repeated its prompt"),
         3: (behaviours.FRENCH, "an answer in another language"),
-        4: (behaviours.CUT_OFF, "cut off at the limit of tokens"),
+        4: (behaviours.CUT_OFF, "truncated at the token limit"),
         5: (behaviours.NOTHING, "an empty answer"),
         6: (behaviours.fails(400, "maximum context length is 8"), "a prompt that is too long for the generator"),
     }
@@ -459,7 +459,7 @@ def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, jour
         make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
 
 
-LOST = "no answer at any attempt, though the service answered others"
+LOST = "no answer after all attempts, although the service answered others"
 
 
 @pytest.mark.parametrize(
@@ -524,7 +524,7 @@ def test_answers_that_were_lost_are_said(chat, make, behaviours):
     writer.replies(REQUESTS[:1])
     took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
     tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "2 requests were sent again; 2 answers that were lost are counted at their longest"
+    said = "2 requests were sent again; 2 lost answers are counted at their maximum length"
     assert writer.notes() == (f"m at {chat.host} answered 1 requests: about {tokens:,} tokens; {said}.",)
 
 
@@ -622,7 +622,7 @@ def test_damage_and_thoughts():
     assert judged("\tThe bakery\r\nis open at six.\n") == ""
     assert judged("<think>what?</think> \n") == "an empty answer"
     assert cleaned("<thinking>The shop …\n…</thinking>\n\nIt is open. ") == "It is open."
-    assert judged("", finish="length") == "cut off at the limit of tokens"
+    assert judged("", finish="length") == "truncated at the token limit"
 
 
 def test_instructions_are_what_prompts_share():

@@ -45,7 +45,7 @@ def test_groups_are_the_components_of_the_pairs():
     ]
     built = groups.build(sources)
     assert [set(found) for found in texts_of(built)] == [set(SHOP), set(RAIN)]
-    assert built.rejected == {"pair that does not mean the same": 1, "sentence of a group below 3": 2}
+    assert built.rejected == {"pair with different meanings": 1, "sentence of a group below 3": 2}
     assert len({sample.id for sample in built.samples}) == 7
 
 
@@ -169,7 +169,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
         ("group,sentence,confirm\n1,It rained.,perhaps\n", "line 2, field 'confirm': must be yes or no, is 'perhaps'"),
         ("group,sentence,confirm\n,It rained.,yes\n", "line 2, field 'group': an empty cell"),
         ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
-        ("text,id\nIt rained.,1\n", "line 1: sentences without groups; --encoder proposes some"),
+        ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_table_that_has_no_groups_is_refused(tmp_path, content, message):
 
 
 def test_a_text_has_no_groups(tmp_path):
-    with pytest.raises(SourceError, match="--encoder proposes some"):
+    with pytest.raises(SourceError, match="use --encoder to propose groups"):
         groups.read(write(tmp_path / "a.txt", "It rained.\n"))
 
 

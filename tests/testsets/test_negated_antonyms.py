@@ -179,7 +179,7 @@ def test_hungry_is_not_the_opposite_of_thirsty():
 def test_the_same_four_sentences_come_once():
     made = built("The rule is fair.", "The rule is not fair.", "the rule is fair.")
     assert len(made.samples) == 4
-    assert made.rejected == {"the same four sentences again": 1, "the same sentence again": 1}
+    assert made.rejected == {"repeated quadruple": 1, "repeated sentence": 1}
 
 
 def test_a_line_of_several_sentences_gives_each():
@@ -230,7 +230,7 @@ def test_count_goes_round_the_pairs():
         "illegal–legal": 1,
         "useful–useless": 1,
     }
-    assert any("one of each pair of antonyms in turn" in note for note in made.notes)
+    assert any("one from each pair of antonyms in turn" in note for note in made.notes)
     assert any("fair–unfair, makes 60%" in note for note in made.notes)
 
 

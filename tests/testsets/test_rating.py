@@ -93,7 +93,7 @@ def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "rest.jsonl").read_text().splitlines()]
     assert lines[0]["source"] == {"typo": "by rule", "antonym": "WordNet"}
     assert lines[1:4] == [json.loads(line) for line in out.read_text().splitlines()][1:4]
-    assert "1 rows under 2 were taken out of set.jsonl: 6 samples are left." in (tmp_path / "rest-card.md").read_text()
+    assert "1 rows below 2 were removed from set.jsonl; 6 samples remain." in (tmp_path / "rest-card.md").read_text()
     strict = rate([tmp_path / "a.csv"], bar=3, out=tmp_path / "strict.jsonl")
     assert strict.dropped == 7
     assert len(load_corpus(str(tmp_path / "strict.jsonl")).samples) == 5
@@ -107,7 +107,7 @@ def test_the_card_says_what_people_found(tmp_path):
     assert "Not yet." in before
     assert "Not yet." not in card
     assert "| antonym | 6 | 5 | 3.40 | 4.00 | – | 20.0% |" in card
-    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} says what people found",)
+    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} now contains the ratings",)
 
 
 def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tmp_path):
@@ -133,7 +133,7 @@ def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):
     sheet = fill(tmp_path, "a.csv", by_hand)
     moved = out.rename(tmp_path / "moved.jsonl")
     assert rate([sheet]).notes == ()
-    with pytest.raises(InputError, match=r"no such file: the corpus of .*; name it with --corpus"):
+    with pytest.raises(InputError, match=r"no such file \(the corpus of .*\); name it with --corpus"):
         rate([sheet], out=tmp_path / "rest.jsonl")
     assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).dropped == 1
 
@@ -148,12 +148,15 @@ def all_wrong(item, edit, place):
         (lambda folder, sheet: {"bar": 5}, "--bar must be from 0 to 4, is 5"),
         (lambda folder, sheet: {"bar": float("nan")}, "--bar must be from 0 to 4"),
         (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not the corpus of"),
-        (lambda folder, sheet: {"sheets": []}, "name one sheet at least"),
+        (lambda folder, sheet: {"sheets": []}, "name at least one sheet"),
         (lambda folder, sheet: {"sheets": [sheet, sheet]}, "a sheet is named twice"),
         (lambda folder, sheet: {"sheets": [folder / "set-sheet.csv"]}, "no row is rated"),
         (lambda folder, sheet: {"sheets": [folder / "none.csv"]}, "no such file"),
-        (lambda folder, sheet: {"out": folder / "set.jsonl"}, "is there already"),
-        (lambda folder, sheet: {"sheets": [fill(folder, "z.csv", all_wrong)], "out": folder / "o"}, "nothing is left"),
+        (lambda folder, sheet: {"out": folder / "set.jsonl"}, "already exists"),
+        (
+            lambda folder, sheet: {"sheets": [fill(folder, "z.csv", all_wrong)], "out": folder / "o"},
+            "no row of .* reaches the bar of",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path, given, message):
@@ -170,7 +173,7 @@ def test_sheets_of_two_corpora_are_refused(tmp_path):
     built(tmp_path)
     first = fill(tmp_path, "a.csv", by_hand)
     built(tmp_path, PAIRS[::-1])
-    with pytest.raises(InputError, match="all sheets must be of one corpus"):
+    with pytest.raises(InputError, match="all sheets must be for one corpus"):
         rate([first, fill(tmp_path, "b.csv", by_hand)])
 
 
@@ -178,7 +181,7 @@ def test_a_changed_corpus_is_not_the_sheets(tmp_path):
     out = built(tmp_path)
     sheet = fill(tmp_path, "a.csv", by_hand)
     out.write_text(out.read_text().replace("short", "brief"))
-    with pytest.raises(InputError, match="its content is another"):
+    with pytest.raises(InputError, match="the content differs"):
         rate([sheet])
 
 

@@ -56,15 +56,15 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.csv", "text,id\n ,1\n", "", "has no sentence"),
         ("a.csv", "words,id\nIt rained.,1\n", "", "line 1: no column of sentences; found words, id; name it with"),
         ("a.csv", "text,id\nIt rained.,1\n", "txt", "line 1, field 'txt': no such column; found text, id"),
-        ("a.csv", "text,id\nIt rained, then snowed.,1\n", "", "line 2: 3 columns, where the header has 2"),
-        ("a.csv", "text,text\na,b\n", "", "stands twice"),
+        ("a.csv", "text,id\nIt rained, then snowed.,1\n", "", "line 2: 3 columns; the header has 2"),
+        ("a.csv", "text,text\na,b\n", "", "appears twice"),
         ("a.csv", 'text,id\n"It rained.,1\n', "", "not a table"),
         ("a.jsonl", '{"text": "It rained."}\n{"text": 3}\n', "", "line 2, field 'text': must be a text, is '3'"),
         ("a.jsonl", '{"text": "It rained."}\n["text"]\n', "", "line 2: must be a JSON object"),
         ("a.jsonl", '{"text": "It rained."\n', "", "line 1: not JSON"),
         ("a.txt", b"It rained.\nCaf\xe9.\n", "", "line 2: not UTF-8"),
         ("a.txt", "It rained.\n".encode("utf-16"), "", "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16"),
-        ("a.txt", b"It rained.\nIt\0snowed.\n", "", "line 2: holds the character NUL"),
+        ("a.txt", b"It rained.\nIt\0snowed.\n", "", "line 2: contains the character NUL"),
         ("a.txt", b"It rained.\n" + b"word " * 2_000_000 + b"\n", "", "line 2: a line of more than 1,000,000 bytes"),
         ("a.parquet", b"PAR1 and no more", "", "not a Parquet file"),
     ],
@@ -89,7 +89,7 @@ def test_what_is_no_sentence_is_counted_and_left_out():
     kept, rejected = usable([Source(text, line) for line, text in enumerate(texts, 1)])
     assert kept == (Source("It rained.", 1),)
     assert rejected == {
-        "the same sentence again": 1,
+        "repeated sentence": 1,
         "control characters": 2,
         "longer than 1,000 characters": 1,
         "several lines in one cell": 1,
@@ -111,7 +111,7 @@ def test_pairs_with_and_without_labels(tmp_path):
     [
         ("q,r\na,b\n", {}, "no column of first sentences; found q, r; name it with --first"),
         ("q,r\na,b\n", {"first": "q"}, "no column of second sentences"),
-        ("q,r\na,b\n", {"first": "q", "second": "q"}, "is the first column and the second"),
+        ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and the second column"),
         ("first,second\na,\n", {}, "line 2, field 'second': an empty cell"),
         ("first,second\n,b\n", {}, "line 2, field 'first': an empty cell"),
         ("first,second,label\na,b,2\n", {}, "line 2, field 'label': must be 1, true or yes, or 0, false or no, is '2'"),
@@ -124,5 +124,5 @@ def test_pairs_that_are_none(tmp_path, content, columns, message):
 
 
 def test_a_text_has_no_pairs(tmp_path):
-    with pytest.raises(SourceError, match="a text; pairs of sentences stand in a table"):
+    with pytest.raises(SourceError, match="is a text; pairs of sentences need a table"):
         read_pairs(write(tmp_path / "a.txt", "It rained.\n"))

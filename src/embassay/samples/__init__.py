@@ -1,1 +1,1 @@
-"""The shapes of samples, one file each; what every corpus must be (``checks``); which samples are independent."""
+"""The shapes of samples, one file each; the checks of every corpus (``checks``); independent units (``units``)."""

@@ -1,4 +1,4 @@
-"""What every sample has: an id, a unit of independence, texts with their roles, and fields for people to read."""
+"""What every sample has: an id, a unit of independence, texts with their roles, and fields for display."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Literal, Protocol
 
 Role = Literal["text", "query", "document"]
-"""How a text is used: a model may put another prompt before each."""
+"""How a text is used; a model may have a different prompt for each role."""
 
 Text = tuple[Role, str]
-"""A text with its role: the same text in two roles may have two vectors."""
+"""A text with its role. The same text can have different vectors in different roles."""
 
 
 class Sample(Protocol):
@@ -22,7 +22,7 @@ class Sample(Protocol):
 
     @property
     def unit(self) -> str:
-        """The key of the unit of independence that the sample itself belongs to."""
+        """The key of the unit of independence that the sample belongs to."""
         ...
 
     def texts(self) -> tuple[tuple[Role, str], ...]:
@@ -30,5 +30,5 @@ class Sample(Protocol):
         ...
 
     def fields(self) -> Mapping[str, str]:
-        """Return the texts by name, for people."""
+        """Return the texts by name, for display."""
         ...

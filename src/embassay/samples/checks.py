@@ -1,6 +1,6 @@
-"""What every corpus must be, whoever made it: a loader, a builder, or a few lines of Python.
+"""Checks of every corpus, whether a loader, a builder or Python code made it.
 
-Loaders refuse a file with the line of the mistake; here the same is refused with the number of the sample.
+Loaders report the line of an error in a file; these checks report the number of the sample.
 """
 
 from __future__ import annotations
@@ -24,65 +24,65 @@ from embassay.samples.two import Member, Side
 LIKERT = (0.0, 4.0)
 """The lowest and the highest rating."""
 RESERVED = frozenset({"all", "negation"})
-"""Names of other subsets, which a part of speech cannot have."""
+"""Names of other subsets, which cannot be used as parts of speech."""
 _WORD = re.compile(r"[a-z]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequence[Any]) -> None:
-    """Refuse samples and documents that nothing can be measured with.
+    """Raise SpecError for samples or documents that cannot be used.
 
     Parameters
     ----------
     name
-        The corpus's, for the message.
+        The name of the corpus, for the message.
 
     Raises
     ------
     SpecError
-        For the first thing that is wrong, with the number of the sample or document, from 0.
+        For the first error, with the number of the sample or document, from 0.
     """
     if not isinstance(name, str) or not name.strip():
-        raise SpecError(f"the name of a corpus must be a text that is not empty, is {name!r}")
-    # Documents alone are enough for diagnostics that ask nothing of them.
+        raise SpecError(f"the name of a corpus must be a non-empty text, is {name!r}")
+    # Documents alone are enough for diagnostics that need no questions.
     if not samples and not documents:
         raise SpecError(f"corpus {name!r} has no samples")
     if shape == "retrieval" and not documents:
-        raise SpecError(f"corpus {name!r} has questions and no documents: give it documents=")
+        raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
     _check_each(f"corpus {name!r}, document", documents, _check_document)
     known = frozenset(document.id for document in documents)
     _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, known))
 
 
 def text_problem(value: object) -> str:
-    """Return what is wrong with a text that is to be encoded; empty where nothing is."""
+    """Return what is wrong with a text to encode; empty if nothing is."""
     if not isinstance(value, str):
         return f"must be a text, is {_kind(value)}"
     if not value.strip():
         return "an empty text"
     if _SURROGATE.search(value):
-        return "half of a surrogate pair: not a character of Unicode"
+        return "contains half of a surrogate pair, which is not a Unicode character"
     return ""
 
 
 def is_rating(value: object) -> bool:
-    """Say whether a value is a rating that a person may give."""
+    """Return whether a value is a valid rating."""
     return _is_number(value) and LIKERT[0] <= value <= LIKERT[1]  # type: ignore[operator]
 
 
 def is_part_of_speech(value: object) -> bool:
-    """Say whether a value can name what a replaced word is: one word in small letters."""
+    """Return whether a value can name a part of speech: one word in lower case."""
     return isinstance(value, str) and bool(_WORD.fullmatch(value)) and value not in RESERVED
 
 
 def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) -> None:
-    """Check things one by one, and that no two have the same id."""
+    """Check items one by one, and that no two have the same id."""
     places: dict[str, int] = {}
     for place, thing in enumerate(things):
         try:
             check(thing)
             if thing.id in places:
-                raise ValueError(f"the id {thing.id!r} is that of {places[thing.id]} already")
+                raise ValueError(f"the id {thing.id!r} is already used by number {places[thing.id]}")
         except ValueError as problem:
             raise SpecError(f"{what} {place}: {problem}") from None
         places[thing.id] = place
@@ -90,10 +90,10 @@ def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) 
 
 def _check_document(document: Any) -> None:
     if not isinstance(document, Document):
-        raise ValueError(f"is {_kind(document)}, where a Document is needed")
+        raise ValueError(f"must be a Document, is {_kind(document)}")
     _check_text("id", document.id)
     if not _is_list(document.passages) or not document.passages:
-        raise ValueError(f"passages must be a tuple of texts, one at least, is {_kind(document.passages)}")
+        raise ValueError(f"passages must be a non-empty tuple of texts, is {_kind(document.passages)}")
     for number, passage in enumerate(document.passages):
         _check_text(f"passages[{number}]", passage)
 
@@ -101,10 +101,10 @@ def _check_document(document: Any) -> None:
 def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
     wanted, check = SAMPLES.get(shape, (None, None))
     if wanted is not None and not isinstance(sample, wanted):
-        raise ValueError(f"is {_kind(sample)}, where a corpus of shape {shape!r} has {wanted.__name__}")
+        raise ValueError(f"is {_kind(sample)}; samples of shape {shape!r} must be {wanted.__name__}")
     for name in ("id", "unit", "texts", "fields"):
         if not hasattr(sample, name):
-            raise ValueError(f"{type(sample).__name__} has no {name!r}, which every sample needs")
+            raise ValueError(f"{type(sample).__name__} lacks {name!r}, which every sample needs")
     _check_text("id", sample.id)
     if check is not None:
         check(sample)
@@ -132,7 +132,7 @@ def _check_edits(sample: MinimalPairs) -> None:
     _check_label("group", sample.group)
     edits = sample.edits
     if not _is_list(edits) or not edits or not all(_is_list(edit) and len(edit) == 2 for edit in edits):
-        raise ValueError("edits must be a tuple of (name, text), one at least")
+        raise ValueError("edits must be a non-empty tuple of (name, text)")
     names = set[str]()
     for name, text in edits:
         if name not in ALL_EDITS:
@@ -141,7 +141,7 @@ def _check_edits(sample: MinimalPairs) -> None:
             raise ValueError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}")
         _check_text(f"the edit {name}", text)
         if name in names:
-            raise ValueError(f"the edit {name} is given twice")
+            raise ValueError(f"the edit {name} appears twice")
         names.add(name)
 
 
@@ -152,7 +152,7 @@ def _check_composition(sample: Composition) -> None:
         _check_text(field, getattr(sample, field))
     _check_label("group", sample.group)
     if not isinstance(sample.mirrored, bool) or (sample.mirrored and sample.operator != "difference"):
-        raise ValueError("mirrored must be True or False, and True for a difference only")
+        raise ValueError("mirrored must be True or False, and can be True only for a difference")
     if not _is_list(sample.ratings) or not all(map(is_rating, sample.ratings)):
         raise ValueError(f"ratings must be numbers from {LIKERT[0]:g} to {LIKERT[1]:g}, are {sample.ratings!r}")
 
@@ -173,17 +173,17 @@ def _check_question(sample: Question) -> None:
     for unit in sample.units:
         _check_text("a unit of it", unit)
     if sample.gains and len(sample.gains) != len(sample.right):
-        raise ValueError(f"gains must be as many as right documents, {len(sample.right)}; they are {len(sample.gains)}")
+        raise ValueError(f"gains must have {len(sample.right)} values, one per right document; has {len(sample.gains)}")
     if not all(type(gain) is int and gain >= 1 for gain in sample.gains):
-        raise ValueError(f"gains must be whole numbers of 1 or more, are {sample.gains!r}")
+        raise ValueError(f"gains must be integers of at least 1, are {sample.gains!r}")
 
 
 def _check_right(sample: Question, documents: Iterable[str]) -> None:
     for name in sample.right:
         if not isinstance(name, str) or name not in documents:
-            raise ValueError(f"the right document {name!r} is none of the corpus's documents")
+            raise ValueError(f"the right document {name!r} is not in the corpus")
     if len(set(sample.right)) < len(sample.right):
-        raise ValueError("a right document is named twice")
+        raise ValueError("a right document is listed twice")
 
 
 def _check_member(sample: Member) -> None:
@@ -206,17 +206,17 @@ SAMPLES: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
     "groups": (Grouped, _check_grouped),
     "two": (Member, _check_member),
 }
-"""What the samples of each shape are, and how one is checked; a diagnostic of another package may have a shape more."""
+"""The sample class of each shape, and its check. A diagnostic of another package may add a shape."""
 
 
 def _check_text(field: str, value: object) -> None:
-    """Refuse what is no text, or an empty one: texts to encode, and names of things."""
+    """Raise ValueError unless a value (a text to encode, or a name) is a non-empty text."""
     if problem := text_problem(value):
         raise ValueError(f"{field}: {problem}")
 
 
 def _check_label(field: str, value: object) -> None:
-    """Refuse a name that is no text; it may be empty."""
+    """Raise ValueError unless a name is a text; it may be empty."""
     if not isinstance(value, str):
         raise ValueError(f"{field}: must be a text, is {_kind(value)}")
 
@@ -225,7 +225,7 @@ def _is_number(value: object) -> bool:
     if isinstance(value, bool):
         return False
     if isinstance(value, int):
-        # math.isfinite fails on an int that no float can hold.
+        # math.isfinite raises for an int that is too large for a float.
         return abs(value) <= sys.float_info.max
     return isinstance(value, float) and math.isfinite(value)
 
@@ -235,6 +235,6 @@ def _is_list(value: object) -> bool:
 
 
 def _kind(value: object) -> str:
-    """Say what a value is, for messages."""
+    """Return the type of a value in words, for messages."""
     names = {type(None): "None", bool: "True or False", int: "a number", float: "a number", str: "a text"}
     return names.get(type(value)) or f"of type {type(value).__name__}"

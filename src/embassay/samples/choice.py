@@ -15,15 +15,15 @@ class Choice:
     Attributes
     ----------
     antonym
-        The input with only one word replaced by its opposite: means the contrary.
+        The input with one word replaced by its opposite: means the opposite.
     polarity
-        The input with only the negation put in or taken out: means the contrary.
+        The input with a negation added or removed: means the opposite.
     paraphrase
         Both changes at once: means the same.
     part_of_speech, pair
-        What the replaced word is, and the two words, alphabetically, joined by an en dash.
+        The part of speech of the replaced word; the two words in alphabetical order, joined by an en dash.
     negation
-        The negation pattern (``not``, ``never`` …), empty where it is not known.
+        The negation pattern (``not``, ``never`` …), empty if unknown.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Choice:
 
     @property
     def unit(self) -> str:
-        """The entry itself; entries that share a sentence are merged by :func:`independent_units`."""
+        """The entry itself. :func:`independent_units` merges entries that share a sentence."""
         return self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:

@@ -1,4 +1,4 @@
-"""Three consecutive sentences and two fusions: nine samples, and what is left out of them.
+"""Three consecutive sentences and two fusions: nine samples, and which of them are left out.
 
 Bansal et al. (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5. Loaders of corpora and the
 builder of test sets make the same samples of the same five sentences.
@@ -36,7 +36,7 @@ def of_document(
     texts
         S1, S2, S3, F12 and F23.
     ratings
-        Of the targets that have some; a fusion's go to the union that it is, a sentence's to its overlap.
+        Ratings of the targets, where there are any: a fusion's belong to the union, a sentence's to the overlap.
     """
     samples = []
     for operator, a, b, target in SAMPLES:
@@ -50,17 +50,17 @@ def of_document(
 
 
 def degenerate(texts: Mapping[str, str]) -> bool:
-    """Say whether two of S1, S2 and S3 are equal once all but letters and digits is removed.
+    """Return whether two of S1, S2 and S3 are equal when only letters and digits are compared.
 
-    Bansal et al. (2025), section 5, leave out equal neighbours. Equal first and last ones are ours: both fusions say
-    the same then, so that neither has a difference from the other, and their overlap is more than S2.
+    Bansal et al. (2025), section 5, leave out equal neighbours. We also leave out equal S1 and S3: both fusions say
+    the same then, so there is no difference between them, and their overlap is more than S2.
     """
     bare = [re.sub(r"\W|_", "", texts[name]).lower() for name in ("S1", "S2", "S3")]
     return len(set(bare)) < 3
 
 
 def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, ...], int]:
-    """Return the samples without those whose operator and three texts stood before, and how many those were."""
+    """Return the samples without repeats (same operator and three texts), and the number of repeats."""
     kept: dict[tuple[str, str, str, str], Composition] = {}
     repeats = 0
     for sample in samples:

@@ -1,4 +1,4 @@
-"""Two sentences and what a set operation makes of them."""
+"""Two sentences and the result of a set operation on them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 @dataclass(frozen=True)
 class Composition:
-    """Two sentences and what a set operation makes of them (shape ``composition``).
+    """Two sentences and the result of a set operation on them (shape ``composition``).
 
     Attributes
     ----------
     operator
         ``overlap`` (what both say), ``difference`` (what a says and b does not) or ``union`` (what either says).
     group
-        The key of the unit, a document for example; its own id where empty.
+        The key of the unit, for example a document; if empty, the sample's id.
     mirrored
-        True for the difference b − a of a sample whose a − b is there too; a and b are exchanged in it.
+        True for the difference b − a if the corpus also has a − b; in this sample a and b are swapped.
     ratings
-        What people gave it, 0 to 4, one number for each annotator.
+        Human ratings from 0 to 4, one for each annotator.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Composition:
 
     @property
     def unit(self) -> str:
-        """Its group, or itself."""
+        """Its group, or its own id."""
         return self.group or self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:

@@ -1,4 +1,4 @@
-"""Sentences in groups that mean one thing."""
+"""Groups of sentences with the same meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from embassay.samples.base import Role
 
 @dataclass(frozen=True)
 class Grouped:
-    """A sentence of a group that means one thing (shape ``groups``).
+    """A sentence of a group with the same meaning (shape ``groups``).
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Grouped:
 
     @property
     def unit(self) -> str:
-        """Its group; groups that share a sentence are merged by :func:`independent_units`."""
+        """Its group. :func:`independent_units` merges groups that share a sentence."""
         return self.group
 
     def texts(self) -> tuple[tuple[Role, str], ...]:
@@ -42,12 +42,12 @@ def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     """Return the group of each sentence of a pair, named after the smallest of its sentences.
 
     Groups are the connected components of the pairs, their symmetric and transitive closure (White et al. 2015,
-    section 4.1). A pair that stands twice, or joins a sentence with itself, adds nothing.
+    section 4.1). Repeated pairs, and pairs of a sentence with itself, are ignored.
 
     Parameters
     ----------
     pairs
-        Numbers of sentences that mean the same, from 0 and below 2**63.
+        Numbers of sentences with the same meaning, at least 0 and below 2**63.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     shape = (len(numbers), len(numbers))
     graph = coo_array((np.ones(len(first), dtype=np.int32), (first, second)), shape=shape)
     _, component = connected_components(graph, directed=False)
-    # The numbers ascend, so the first of a component is its smallest.
+    # The numbers are in ascending order, so the first of a component is its smallest.
     _, first = np.unique(component, return_index=True)
     group = numbers[first][component]
     return dict(zip(numbers.tolist(), group.tolist(), strict=True))

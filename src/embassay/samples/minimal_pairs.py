@@ -15,9 +15,9 @@ class MinimalPairs:
     Attributes
     ----------
     edits
-        (name, text) of each edit that there is; names are those of :data:`ALL_EDITS`.
+        (name, text) of each edit; the names are those of :data:`ALL_EDITS`.
     group
-        The key of the unit that it belongs to; its own id where empty.
+        The key of its unit; if empty, the sample's id.
     """
 
     id: str
@@ -27,7 +27,7 @@ class MinimalPairs:
 
     @property
     def unit(self) -> str:
-        """Its group, or itself."""
+        """Its group, or its own id."""
         return self.group or self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:
@@ -45,8 +45,8 @@ chosen word negated (or a negation of it removed). Those of HEROS."""
 
 
 EXTRA_EDITS = ("random_word", "number", "entity", "role_swap")
-"""Another word of the corpus where there is no masked language model; and, not in HEROS: one numeral changed, one name
-replaced by another of its kind, subject and object exchanged."""
+"""Another word of the corpus, used without a masked language model. Not in HEROS: one numeral changed, one name
+replaced by another of the same kind, subject and object swapped."""
 
 
 ALL_EDITS = (*EDITS, *EXTRA_EDITS)

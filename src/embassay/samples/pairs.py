@@ -1,4 +1,4 @@
-"""Two sentences and how similar people find them."""
+"""Two sentences and their similarity as rated by people."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from embassay.samples.base import Role
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sentences and how similar people find them (shape ``pairs``).
+    """Two sentences and their similarity as rated by people (shape ``pairs``).
 
     Attributes
     ----------
     score
-        The human score, larger is more similar; None where there is none.
+        The human score; larger is more similar. None if there is none.
     subset
-        A part of the corpus that it belongs to, a genre for example; empty for none.
+        The part of the corpus that it belongs to, for example a genre; empty for none.
     """
 
     id: str
@@ -28,7 +28,7 @@ class Pair:
 
     @property
     def unit(self) -> str:
-        """The pair itself; pairs that share a sentence are merged by :func:`independent_units`."""
+        """The pair itself. :func:`independent_units` merges pairs that share a sentence."""
         return self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:
@@ -36,6 +36,6 @@ class Pair:
         return ("text", self.first), ("text", self.second)
 
     def fields(self) -> Mapping[str, str]:
-        """Return both sentences by name, and the score where there is one."""
+        """Return both sentences by name, and the score if there is one."""
         score = {} if self.score is None else {"score": f"{self.score:g}"}
         return {"first": self.first, "second": self.second, **score}

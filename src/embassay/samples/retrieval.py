@@ -15,11 +15,11 @@ class Question:
     Attributes
     ----------
     right
-        Ids of the documents that answer it; none for a question that the documents do not answer.
+        Ids of the documents that answer it; empty if no document does.
     gains
-        How good each of them is, 1 or more; all 1 where empty.
+        The graded relevance of each right document, at least 1; if empty, all are 1.
     units
-        The keys of the units that it belongs to: an article, or its right documents; its own id where empty.
+        The keys of its units: an article, or its right documents; if empty, the question's id.
     """
 
     id: str
@@ -30,11 +30,11 @@ class Question:
 
     @property
     def unit(self) -> str:
-        """The first of its units, or itself."""
+        """The first of its units, or its own id."""
         return self.units[0] if self.units else self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:
-        """Return the question, as a query; documents are texts of the corpus."""
+        """Return the question, as a query; the documents belong to the corpus."""
         return (("query", self.question),)
 
     def fields(self) -> Mapping[str, str]:
@@ -44,12 +44,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Document:
-    """A document that can be found: it is as near to a question as its nearest passage.
+    """A document to search. Its similarity to a question is that of its closest passage.
 
     Attributes
     ----------
     passages
-        Its text, whole or cut into parts, one at least.
+        Its text, whole or divided into parts; at least one.
     """
 
     id: str

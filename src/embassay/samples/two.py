@@ -1,4 +1,4 @@
-"""Texts of two corpora that are set side by side."""
+"""Texts of two corpora that are compared."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Side = Literal["domain", "general"]
 
 @dataclass(frozen=True)
 class Member:
-    """A text of one of two corpora that are set side by side (shape ``two``).
+    """A text of one of two corpora that are compared (shape ``two``).
 
     Attributes
     ----------
     side
-        Which of the two: ``domain`` or ``general``.
+        Which corpus: ``domain`` or ``general``.
     group
-        The key of the unit, its document for example; its own id where empty.
+        The key of the unit, for example its document; if empty, the sample's id.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Member:
 
     @property
     def unit(self) -> str:
-        """Its group, or itself."""
+        """Its group, or its own id."""
         return self.group or self.id
 
     def texts(self) -> tuple[tuple[Role, str], ...]:

@@ -14,17 +14,17 @@ from embassay.samples.retrieval import Question
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 
-    Two samples depend on each other when they have a unit key in common or share a text, in whatever role;
-    units are the connected components of that relation. Documents that nobody asks for join nothing.
+    Two samples depend on each other if they share a unit key or a text, in any role. The
+    units are the connected components of that relation. Documents that answer no question have no effect.
 
     Returns
     -------
-    (n,) integers from 0, in the order in which the units are first seen.
+    (n,) integers from 0, in order of first appearance.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    # A graph of samples and of what joins them: unit keys and texts.
+    # A graph that connects samples to their unit keys and texts.
     joints: dict[tuple[str, str], int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -40,14 +40,14 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
     _, component = connected_components(graph, directed=False)
 
-    # Numbered again, by the first sample of each component.
+    # Renumber the components by their first sample.
     _, first, code = np.unique(component[: len(samples)], return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))
     return rank[code].astype(np.int64)
 
 
 def _unit_keys(sample: Sample) -> tuple[str, ...]:
-    """Return the keys of the units that a sample belongs to: one, or several that it joins."""
+    """Return the unit keys of a sample; if there are several, it merges those units."""
     if isinstance(sample, Question) and sample.units:
         return sample.units
     return (sample.unit,)

@@ -1,1 +1,1 @@
-"""Test sets from a user's own sentences and documents, and what people find in them."""
+"""Test sets from a user's own sentences and documents, and human ratings of them."""

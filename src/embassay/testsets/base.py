@@ -4,11 +4,11 @@ A builder is a module of ``kinds/`` with ``build(sources, *, seed, count, advanc
 define
 
 - ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
-- ``given(sources)``: the sources that are given in Python, as ``build`` takes them;
-- ``requests(sources, *, seed, count, OPTIONS)``: what ``build`` would ask a generator;
-- ``LANGUAGES = "any"``: its rules hold for other languages than English.
+- ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
+- ``requests(sources, *, seed, count, OPTIONS)``: the requests that ``build`` would send to a generator;
+- ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
-Without ``read`` its sources are sentences, or pairs of them where the annotation of ``sources`` names ``SourcePair``.
+Without ``read`` its sources are sentences, or pairs of them if the annotation of ``sources`` names ``SourcePair``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Material:
     Attributes
     ----------
     name, version, licence
-        As its makers write them; the version is empty where it has none.
+        As its authors write them; the version is empty if there is none.
     purpose
         What it was used for, in a few words.
     """
@@ -68,7 +68,7 @@ class Material:
 
 
 def library(distribution: str, purpose: str, licence: str = "") -> Material:
-    """Describe an installed Python package by its own metadata; ``licence`` goes before the metadata's."""
+    """Describe an installed Python package by its own metadata; ``licence`` overrides the metadata's."""
     try:
         package = metadata(distribution)
     except PackageNotFoundError:
@@ -80,7 +80,7 @@ def library(distribution: str, purpose: str, licence: str = "") -> Material:
             licences.append(classifier.rpartition(" :: ")[2])
     for name in licences:
         if name and name.upper() != "UNKNOWN":
-            # Some packages have the whole text of their licence in its field.
+            # Some packages put the whole text of their licence into this field.
             return Material(distribution, package["Version"], name.splitlines()[0], purpose)
     return Material(distribution, package["Version"], "unknown", purpose)
 
@@ -95,29 +95,29 @@ class Reading:
 
 @dataclass(frozen=True)
 class Built:
-    """What a builder made of its sources.
+    """The result of a builder.
 
     Attributes
     ----------
     samples
         The test set: samples of one shape, their ids unique.
     rejected
-        The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase for people.
+        The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase to read.
     notes
-        What was assumed, or done otherwise than requested: one sentence each.
+        What was assumed, or done differently from what was requested: one sentence each.
     seconds
         The duration of the build.
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful
-        Choices that the rules cannot decide on: not in the test set, one of each quadruple, for people to confirm.
+        Choices that the rules cannot decide on, one of each quadruple. Not in the test set; people confirm them.
     materials
-        What it was made with, for the data card.
+        Libraries, word lists and models that were used, for the data card.
     ways
         How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``. The name is ``question``
         for a question and the operator for a composition. Written as ``source``.
     documents
-        The documents to search, where the samples are questions.
+        The documents to search, if the samples are questions.
     splits, answers
         The split of each question, ``train`` or ``test``, and the words of its document that answer it, by its id.
     filtered_with
@@ -142,12 +142,12 @@ class Built:
 
     @property
     def shape(self) -> str:
-        """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty where nothing was built."""
+        """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty if nothing was built."""
         return SHAPES[type(self.samples[0])] if self.samples else ""
 
     @property
     def time_taken(self) -> str:
-        """The duration and the speed, for people: ``2.0 s, 1,500 rows a second``."""
+        """The duration and the speed in words: ``2.0 s, 1,500 rows a second``."""
         if self.seconds <= 0:
             return f"{self.seconds:.1f} s"
         return f"{self.seconds:.1f} s, {self.read / self.seconds:,.0f} rows a second"

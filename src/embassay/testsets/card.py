@@ -1,4 +1,4 @@
-"""The data card of a test set: where it comes from, how it was made, what was left out, what people found in it."""
+"""The data card of a test set: its source, how it was made, what was left out, and human ratings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from embassay.testsets.options import Order
 from embassay.testsets.sheets import RIGHT, SCALE
 
 READ = "## Read by people"
-"""The heading of the last section, which ``embassay rate`` writes anew."""
+"""The heading of the last section, which ``embassay rate`` replaces."""
 
 
 def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
@@ -29,7 +29,7 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
     Parameters
     ----------
     corpus
-        The file of the corpus with its content's hash: ``set.jsonl@0123456789abcdef``.
+        The file of the corpus with the hash of its content: ``set.jsonl@0123456789abcdef``.
     sha256
         The hash of the sources.
     """
@@ -47,16 +47,16 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
         _table(("what", "version", "licence", "for"), _materials(built)),
     ]
     if built.prompt:
-        # Indented by four spaces, no character of the prompt is Markdown.
+        # In lines indented by four spaces, no character of the prompt is read as Markdown.
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
-        parts += ["## What the generator was told", prompt]
+        parts += ["## Prompt of the generator", prompt]
     scale = "; ".join((RIGHT.get(built.shape, SCALE[0]), *SCALE[1:]))
-    parts += [READ, f"Not yet. Write a rating beside each row of `{sheet}`, then `embassay rate {sheet}`: {scale}."]
+    parts += [READ, f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def with_reading(card: str, section: str, corpus: str = "") -> str:
-    """Return a card whose last section is replaced, and its title where another corpus is named."""
+    """Return a card with its last section replaced, and its title too if another corpus is named."""
     head = card.partition(READ)[0].rstrip()
     if corpus:
         _, _, after_title = head.partition("\n")
@@ -94,7 +94,7 @@ def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Iterator[tup
     yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"
     yield "made from", f"{order.source_name}, {built.read:,} rows"
     yield "its SHA-256", sha256
-    yield "its licence", order.options.licence or "not said; give it with --licence"
+    yield "its licence", order.options.licence or "not stated; set it with --licence"
     yield "seed", str(order.options.seed)
     yield "options", _options(order)
     yield "left out", f"{built.rejected.total():,}"
@@ -106,14 +106,14 @@ def _options(order: Order) -> str:
     values = {**vars(order.options), **order.kind_options}
     parts = list[str]()
     for name, value in sorted(values.items()):
-        # These three have a place of their own in the card.
+        # The card shows these three elsewhere.
         if name not in ("seed", "licence", "prompt") and _shown(value):
             parts.append(f"{name}={_shown(value)}")
     return ", ".join(parts) or "none"
 
 
 def _shown(value: Any) -> str:
-    """Return an option's value as text: of encoders their specs, of a generator or a model its name."""
+    """Return an option's value as text: specs for encoders, the name for a generator or a model."""
     if value is None:
         return ""
     if isinstance(value, (tuple, list)):
@@ -139,5 +139,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that stays inside a cell of a Markdown table."""
+    """Return a text escaped for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")

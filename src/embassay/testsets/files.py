@@ -1,4 +1,4 @@
-"""The files of a test set: samples as JSON lines, and writing all files or none."""
+"""The files of a test set: samples as JSON lines; either all files are written or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARAPHRASE = 2
 
 
 def json_lines(built: Built) -> tuple[str, ...]:
-    """Return a line of JSON for each document, then for each sample, in the form that the loader of its shape reads."""
+    """Return a line of JSON for each document, then for each sample, in the format of the loader of its shape."""
     rows = [{"document": document.id, "passages": list(document.passages)} for document in built.documents]
     rows += [_row(sample, built) for sample in built.samples]
     return tuple(json.dumps(row, ensure_ascii=False) for row in rows)
@@ -40,7 +40,7 @@ def content_of(lines: Iterable[str]) -> bytes:
 
 
 def name_of(file: str, content: bytes) -> str:
-    """Return the name of a corpus on a sheet: its file's name and 16 hexadecimal digits of its content's hash."""
+    """Return the name of a corpus on a sheet: its file name and 16 hexadecimal digits of the hash of its content."""
     return f"{file}@{hashlib.sha256(content).hexdigest()[:16]}"
 
 
@@ -79,7 +79,7 @@ def _row(sample: Sample, built: Built) -> dict[str, Any]:
             answer=built.answers.get(sample.id),
             source=built.ways.get((sample.id, "question")),
         )
-    raise TypeError(f"no form of lines for {type(sample).__name__}")
+    raise TypeError(f"{type(sample).__name__} cannot be written as JSON lines")
 
 
 def _non_empty(**fields: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _non_empty(**fields: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Places:
-    """The files of a test set: ``NAME.jsonl``, ``NAME-card.md``, ``NAME-sheet.csv`` and others beside it."""
+    """The files of a test set: ``NAME.jsonl``, ``NAME-card.md``, ``NAME-sheet.csv`` and others next to it."""
 
     corpus: Path
 
@@ -107,7 +107,7 @@ class Places:
 
     @property
     def review(self) -> Path:
-        """The sheet of what the rules cannot decide, if there is any."""
+        """The sheet of quadruples that the rules cannot decide on, if there are any."""
         return self._beside("review.csv")
 
     @property
@@ -117,7 +117,7 @@ class Places:
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """The files that each build writes anew."""
+        """The files that each build writes."""
         return self.corpus, self.card, self.sheet, self.review
 
     @property
@@ -130,11 +130,11 @@ class Places:
 
 
 def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
-    """Raise OutputError for a file to write that is one of the files to read."""
+    """Raise OutputError if a file to write is also a file to read."""
     read = {Path(source).resolve() for source in sources if isinstance(source, (str, Path)) and str(source)}
     for path in places:
         if path.resolve() in read:
-            raise OutputError(f"{path}: is what is built from; choose another name with -o")
+            raise OutputError(f"{path}: is the source of the build; choose another name with -o")
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
@@ -143,7 +143,7 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
         if path.is_dir():
             raise OutputError(f"{path}: is a folder; name a file with -o")
         if path.exists() and not overwrite:
-            raise OutputError(f"{path}: is there already; choose another name with -o, or --overwrite")
+            raise OutputError(f"{path}: already exists; choose another name with -o, or use --overwrite")
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
@@ -152,7 +152,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
     Raises
     ------
     OutputError
-        If a place cannot be written to; no file has been touched then, unless a disk fails in between.
+        If a file cannot be written. No file has been changed then, unless the disk fails between two renames.
     """
     temporaries = dict[Path, Path]()
     try:

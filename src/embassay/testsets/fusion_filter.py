@@ -1,8 +1,8 @@
-"""Differences whose parts hardly overlap, by the cosine of some encoders (Bansal et al. 2025, section 5).
+"""Selecting differences whose parts hardly overlap, by the cosine of encoders (Bansal et al. 2025, section 5).
 
-The paper keeps differences where the cosine is under 0.25 under every one of some encoders; which two sentences are
-compared was lost on the way. ``bd``: the second sentence and the difference. ``neighbours``: the two sentences that the
-first one was fused of.
+The paper keeps differences with a cosine below 0.25 for each of several encoders. Which two sentences are
+compared is unknown. ``bd``: the second sentence and the difference. ``neighbours``: the two sentences that the
+first one was fused from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from embassay.types import Encoder
 
 Which = Literal["bd", "neighbours"]
 BLOCK = 512
-"""The number of texts that are encoded at once, between two reports of progress."""
+"""The number of texts that are encoded between two progress reports."""
 _NEIGHBOURS = {"F12": ("S1", "S2"), "F23": ("S2", "S3")}
 
 
@@ -34,11 +34,11 @@ class Filter:
     Attributes
     ----------
     encoders
-        All of them must agree; without any, all differences are kept.
+        All of them must agree; without encoders, all differences are kept.
     which
         Which two sentences are compared.
     below
-        The bound that their cosine has to be under.
+        The upper bound of their cosine.
     """
 
     encoders: tuple[Encoder, ...] = ()
@@ -70,7 +70,7 @@ def check(encoders: Sequence[object], which: str, below: float) -> None:
     Raises
     ------
     SpecError
-        For an unknown pair, a bound that is no cosine, or a choice of either without an encoder.
+        For an unknown pair, a bound that is not a cosine, or either option without an encoder.
     """
     if which not in ("bd", "neighbours"):
         raise SpecError(f"filter must be bd or neighbours, is {which!r}")
@@ -78,15 +78,15 @@ def check(encoders: Sequence[object], which: str, below: float) -> None:
         raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
     if not encoders and (which, below) != (Filter.which, Filter.below):
         raise SpecError(
-            f"filter {which} and below {below:g} choose nothing without an encoder: "
-            "name one with -e, in Python with filters="
+            f"filter {which} and below {below:g} have no effect without an encoder; "
+            "name one with -e, or in Python with filters="
         )
 
 
 def filtered(
     documents: Sequence[tuple[Mapping[str, str], Sequence[Composition]]], chosen: Filter, advance: Advance
 ) -> Filtered:
-    """Return the samples of documents without the differences whose parts are near each other.
+    """Return the samples of documents without the differences whose parts are too similar.
 
     Overlaps and unions are kept. Each distinct text is encoded once by each encoder, which is fitted on all of them.
 
@@ -97,7 +97,7 @@ def filtered(
 
     Returns
     -------
-    The samples in their order. A difference without a cosine, as that of a text whose vector is zero, is rejected.
+    The samples in their order. A difference with an undefined cosine, because a text has a zero vector, is rejected.
     """
     samples, pairs = list[Composition](), list[tuple[str, str]]()
     for texts, document_samples in documents:
@@ -114,8 +114,8 @@ def filtered(
     kept = [sample for sample in samples if sample.operator != "difference" or not next(rejects)]
     rejected = Counter(
         {
-            f"difference whose parts are near each other (cosine {chosen.below:g} or more)": int(near.sum()),
-            "difference without a cosine (a vector is zero)": int(undefined.sum()),
+            f"difference with parts that are too similar (cosine {chosen.below:g} or more)": int(near.sum()),
+            "difference with an undefined cosine (a zero vector)": int(undefined.sum()),
         }
     )
     notes = list[str]()
@@ -129,14 +129,14 @@ def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tu
     """Return the two sentences of a difference that are compared."""
     if which == "bd":
         return sample.b, sample.target
-    # A difference takes a sentence from a fusion: which of the two fusions of its document?
+    # A difference removes a sentence from a fusion; find out from which of the two.
     fusion = next(name for name in _NEIGHBOURS if texts.get(name) == sample.a)
     first, second = _NEIGHBOURS[fusion]
     return texts[first], texts[second]
 
 
 def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
-    """Return the (encoders, pairs) cosines; NaN where one is not defined."""
+    """Return the (encoders, pairs) cosines; NaN if undefined."""
     from scipy import sparse
 
     texts = tuple(dict.fromkeys(text for pair in pairs for text in pair))

@@ -26,7 +26,7 @@ from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
-"""Keyword parameters of builders and readers that are no options of a kind."""
+"""Keyword parameters of builders and readers that are not options of a kind."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class _Prepared:
     Attributes
     ----------
     rows_read
-        Sources before any was rejected.
+        The number of sources before rejection.
     rejected
-        How many were rejected for each reason.
+        The number of rejected sources by reason.
     """
 
     module: ModuleType
@@ -55,7 +55,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     Raises
     ------
     InputError
-        If the sources cannot be read, are in another language, or nothing can be built of them.
+        If the sources cannot be read, are in another language, or nothing can be built from them.
     """
     start = time.perf_counter()
     prepared = _prepare(order)
@@ -70,7 +70,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     rejected = prepared.rejected + built.rejected
     if not samples:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
-        problem = f"{order.source_name}: nothing can be built of its {prepared.rows_read:,} rows"
+        problem = f"{order.source_name}: nothing can be built from its {prepared.rows_read:,} rows"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
     return replace(
         built,
@@ -83,19 +83,19 @@ def make(order: Order, advance: Advance = silent) -> Built:
 
 
 def requests_of(order: Order) -> tuple[Request, ...]:
-    """Return what a generator would be asked; nothing is sent.
+    """Return the requests that would be sent to a generator; nothing is sent.
 
     Raises
     ------
     InputError
         If the sources cannot be read or are in another language.
     SpecError
-        If the builder asks no generator.
+        If the builder does not use a generator.
     """
     prepared = _prepare(order)
     requests = getattr(prepared.module, "requests", None)
     if requests is None:
-        raise SpecError(f"builder {order.kind!r} asks no generator: there is nothing to estimate")
+        raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
     accepted = _option_names(requests)
     options = {name: value for name, value in prepared.options.items() if name in accepted}
     return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
@@ -115,7 +115,7 @@ def put(out: Path, built: Built, order: Order) -> None:
     contents = {
         places.sheet: sheet_of(corpus, rows_of(built.samples, order.options.seed, built.documents)),
         places.card: card_of(corpus, order, built, _sources_hash(order)).encode(),
-        # The corpus comes last, so that whoever sees it sees the others too.
+        # The corpus is written last, so that if it exists, the other files exist too.
         out: content,
     }
     if built.doubtful:
@@ -137,17 +137,15 @@ def _prepare(order: Order) -> _Prepared:
 
 
 def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the reader and those of the builder; raise SpecError for one that neither has."""
+    """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
     reader_names = _option_names(module.read) if hasattr(module, "read") else ()
     builder_names = _option_names(module.build)
     known = reader_names + builder_names
     for name in order.kind_options:
         if name not in known:
             near = nearest(name, known)
-            guess = f"; did you mean {near!r}" if near else ""
-            raise SpecError(
-                f"builder {order.kind!r} has no option {name!r}{guess}. Known: {', '.join(known) or 'none'}"
-            )
+            guess = f"; did you mean {near!r}?" if near else "."
+            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(known) or 'none'}")
     for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
     for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
     return for_reader, for_builder
@@ -159,7 +157,7 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
-    """Read the sources as the builder's module does, or as sentences or pairs where it has no reader."""
+    """Read the sources with the builder's reader, or as sentences or pairs if it has none."""
     if not isinstance(order.sources, Path):
         if hasattr(module, "given"):
             return Reading(tuple(module.given(order.sources)))
@@ -179,19 +177,19 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
 
 
 def _takes_pairs(module: ModuleType) -> bool:
-    """Return whether a builder's sources may be pairs, by their annotation."""
+    """Return whether a builder's sources may be pairs, according to their annotation."""
     return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
 
 
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Counter[str]]:
-    """Reject what cannot be used, and other languages where the builder's rules are for English only."""
+    """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
     rejected = Counter[str]()
     if all(isinstance(source, Source) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):
         same = [source for source in sources if source.same]
         if len(same) < len(sources):
-            rejected["pair that does not mean the same"] += len(sources) - len(same)
+            rejected["pair with different meanings"] += len(sources) - len(same)
         sources = same
     if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
         return sources, rejected

@@ -1,6 +1,6 @@
 """The options of ``embassay build``, declared once for the command line, for Python and for the data card.
 
-What only one kind of test set takes stands in the signature of its builder.
+Options of a single kind of test set are in the signature of its builder.
 """
 
 # No annotations as strings here: cyclopts evaluates inherited ones in the module of the subclass.
@@ -24,7 +24,7 @@ class Shared:
     count
         How many to build; all by default.
     seed
-        Of every random draw.
+        Seed for all random numbers.
     licence
         What you may do with the sentences, for the data card.
     """
@@ -48,9 +48,9 @@ class SentenceOptions(Shared):
     Attributes
     ----------
     column
-        The column of sentences, where its name is not known.
+        The column of sentences, if it is not recognised by name.
     language
-        any builds from sentences that do not look English.
+        en: sentences that are not English are refused; any: sentences of any language are used.
     """
 
     column: str = ""
@@ -60,7 +60,7 @@ class SentenceOptions(Shared):
         """Raise SpecError for a value that is out of range."""
         super().check()
         if self.language not in {ENGLISH, ANY}:
-            raise SpecError(f"language must be {ENGLISH} (others are refused) or {ANY}, is {self.language!r}")
+            raise SpecError(f"language must be {ENGLISH} or {ANY}, is {self.language!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class BuildOptions(SentenceOptions):
     Attributes
     ----------
     review
-        The review sheet of an earlier build, filled: what people confirmed on it joins the test set.
+        The filled review sheet of an earlier build; quadruples that people confirmed are added to the test set.
     """
 
     review: Path | None = None
@@ -91,7 +91,7 @@ class Order:
     kind_options
         Those of the builder and of its reader, by name.
     aside
-        Files that are no documents, though they lie in the folder of documents: those that are written.
+        Files in the folder of documents that are not documents: the output files.
     """
 
     kind: str
@@ -107,5 +107,5 @@ class Order:
 
     @property
     def source_name(self) -> str:
-        """What messages and the data card call the sources."""
-        return str(self.sources) if isinstance(self.sources, Path) else "what was given"
+        """The name of the sources in messages and on the data card."""
+        return str(self.sources) if isinstance(self.sources, Path) else "the given sources"

@@ -1,6 +1,6 @@
-"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and those beyond that are certain.
+"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and other certain ones.
 
-An original whose edits cannot all be made is :class:`Left` out, with the reason.
+An original without all six edits is :class:`Left` out, with the reason.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
 UNGRAMMATICAL = "the grammar checker complains about the sentence"
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
-NO_MAIN_VERB = "no main verb that the rules can tell"
-UNNEGATED = "the main verb cannot be negated, or its negation removed, with certainty"
+NO_MAIN_VERB = "no main verb found by the rules"
+UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
 
 
-class Left(Exception):  # noqa: N818 - no error, but why a sentence is rejected
+class Left(Exception):  # noqa: N818 - not an error, but the reason why a sentence is rejected
     """The reason why a sentence gives no item."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What all edits are made with.
+    """The tools that all edits are made with.
 
     Attributes
     ----------
     misspellings
-        Common misspellings by the right word, in lower case.
+        Common misspellings by the correct word, in lower case.
     guess
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
@@ -82,7 +82,7 @@ class Original:
     main
         The sentence with its main verb negated, or that verb's negation removed.
     tries
-        One for each word that can be replaced.
+        One for each replaceable word.
     """
 
     id: str
@@ -93,12 +93,12 @@ class Original:
 
 
 def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replacement]) -> Original:
-    """Make the edits that need neither chance nor the rest of the corpus.
+    """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Raises
     ------
     Left
-        If there is no such word, or the main verb cannot be negated.
+        If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
     for choice in choices:
@@ -124,9 +124,9 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     Parameters
     ----------
     used
-        How often each lemma was replaced so far; the rarest of the original is taken, and counted here.
+        How often each lemma was replaced so far. The original's least used lemma is chosen, and counted here.
     quota
-        The number of times that a lemma may be replaced.
+        The maximum number of replacements of a lemma.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     def lemma(attempt: Try) -> str:
         return original.tagged.words[attempt.choice.index].lemma
 
-    reason = Left("its words have been replaced often enough in others")
+    reason = Left("its words have already been replaced often enough in other sentences")
     for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
         if used[lemma(attempt)] >= quota:
             continue
@@ -189,7 +189,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
 
 
 def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
-    """Return the sentence with a misspelling; unlike for another word, the article before it stays."""
+    """Return the sentence with a misspelling; unlike with another word, the article before it is kept."""
     word = tagged.words[index]
     if word.text.isupper():
         misspelling = misspelling.upper()

@@ -1,4 +1,4 @@
-"""Documents cut into the passages that are asked about and looked for: each is a document of its own."""
+"""Dividing documents into the passages to ask about and to search; each passage becomes a document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cut, collapsed, cutter, overlap_of
 
 SHORTEST = 8
-"""The least number of words of a passage that is asked about; a shorter one is retrieved by chance only."""
+"""The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
@@ -25,17 +25,17 @@ class Passage:
     Attributes
     ----------
     id
-        ``ID#n``, n from 1, where its document has several; else the document's.
+        ``ID#n``, n from 1, if its document has several passages; else the document's id.
     body
         Its text without a heading.
     unit
-        The key of its article, else of its document; the passage itself where all are of one document.
+        The key of its article, else of its document; the passage itself if all passages are from one document.
     shared
-        The number of words at its start and at its end that its neighbours have too, where passages overlap.
+        The numbers of words at its start and end that it shares with its neighbours, if passages overlap.
     headings
-        The document's title and the headings that it is the first passage under; none for other passages.
+        The document's title and headings, if it is the first passage under them; else empty.
     document
-        The id of the document that it was cut from.
+        The id of its document.
     """
 
     id: str
@@ -47,17 +47,17 @@ class Passage:
 
     @cached_property
     def text(self) -> str:
-        """What is searched: the headings, each on a line of its own, and the body."""
+        """The text to search: the headings, each on its own line, and the body."""
         return "\n".join((*self.headings, self.body))
 
     @property
     def long(self) -> bool:
-        """Whether it is long enough to be asked about."""
+        """Whether it is long enough to ask about."""
         return len(self.body.split()) >= SHORTEST
 
 
 def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
-    """Cut documents into passages.
+    """Divide documents into passages.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     SpecError
         For anything else.
     """
-    # The mark between a document's id and a number must not stand in any id.
+    # The mark between a document's id and a number must not occur in any id.
     mark = "#"
     while any(mark in source.id for source in sources):
         mark += "#"
@@ -99,7 +99,7 @@ class Section:
 
 
 def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
-    """Cut the sections of a document; headings go to the first piece under them, the title to the first of all."""
+    """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
     pieces = list[Section]()
     for section in sections:
         headings = section.headings
@@ -116,7 +116,7 @@ def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> li
 def sections_of(text: str) -> list[Section]:
     """Divide a Markdown text at its headings, without blank sections; lines between fences are no headings.
 
-    A heading without text of its own goes along with the lower one that follows it.
+    A heading without text is added to the lower-level heading that follows it.
     """
     sections = list[Section]()
     above, lines, fence = list[tuple[int, str]](), list[str](), ""
@@ -146,10 +146,10 @@ def _section(above: Sequence[tuple[int, str]], lines: Sequence[str]) -> Section:
     return Section(tuple(name for _, name in above), "\n".join(lines))
 
 
-# --- Passages that say nearly the same: those whose sets of words have a Jaccard index of 0.9 or more ---
+# --- Near-duplicate passages: those whose sets of words have a Jaccard index of at least 0.9 ---
 
 NEAR = 0.9
-"""The least Jaccard index of near-duplicates."""
+"""The minimum Jaccard index of near-duplicates."""
 SLACK = 1e-9
 """Tolerance for rounding errors."""
 _WORD = re.compile(r"\w+")
@@ -186,7 +186,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     Parameters
     ----------
     near
-        The least Jaccard index, above 0 and at most 1.
+        The minimum Jaccard index, above 0 and at most 1.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -203,7 +203,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
             groups.merge(first_of_words[words], place)
             continue
         first_of_words[words] = place
-        # Two sets that are near share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
+        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
         rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
         for other in {other for word in rarest for other in index[word]}:
             if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:

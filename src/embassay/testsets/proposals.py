@@ -45,7 +45,7 @@ def propose_groups(
     encoder
         The encoder's spec.
     threshold
-        Cosine that every two sentences of a group are above.
+        The cosine that every two sentences of a group exceed.
 
     Raises
     ------
@@ -56,8 +56,8 @@ def propose_groups(
     sentences, rejected = usable(read_sentences(source, column))
     candidates = propose(sentences, load_encoder(encoder), threshold=threshold, advance=advance)
     if not candidates:
-        problem = f"no three of its {len(sentences):,} sentences are nearer to each other than {threshold:g}"
-        raise InputError(f"{source}: {problem}; name a lower --threshold")
+        problem = f"no three of its {len(sentences):,} sentences have pairwise cosines above {threshold:g}"
+        raise InputError(f"{source}: {problem}; use a lower --threshold")
     write_files({out: sheet_of(candidates)})
     groups = {candidate.group for candidate in candidates}
     return Proposal(len(groups), len(candidates), len(sentences), rejected)

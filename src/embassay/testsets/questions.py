@@ -1,4 +1,4 @@
-"""What a question about a passage must be: understood alone, answered by the passage, and no repetition of it."""
+"""Requirements for a question about a passage: clear without it, answered by it, and not a copy of its words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from embassay.testsets.english.language import language_of
 from embassay.testsets.passages import Passage, spaced, tokens
 
 LONGEST = 40
-"""Words of a question, at most."""
+"""The maximum number of words of a question."""
 RUN = 6
-"""A question repeats its passage if it has a run of this many of its words, names aside."""
+"""A question repeats its passage if it shares a run of this many words with it, not counting names."""
 ENOUGH = 3
 """The least number of content words of a shorter run: a name of two words is no repetition."""
-ANSWER = "a question that has its answer in it"
+ANSWER = "a question that contains its answer"
 REPEATS = "a question that repeats the words of its passage"
 _FUNCTION_WORDS = frozenset(
     "a about after all also am an and any are as at be been before being between but by can could did do does done "
@@ -63,14 +63,14 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
     Parameters
     ----------
     quote
-        The words of the passage that answer it; empty where there are none.
+        The words of the passage that answer it; empty if there are none.
     """
     if not question.endswith(("?", "？", "؟", ";")) or len(question) < 8:
         return "not a question"
     if len(question.split()) > LONGEST:
         return f"a question of more than {LONGEST} words"
     if _POINTS.search(question) or _OPENS.match(question):
-        return "a question that is not understood without its passage"
+        return "a question that is unclear without its passage"
     passage_language, question_language = language_of(passage.body), language_of(question)
     if passage_language and question_language and passage_language != question_language:
         return "a question in another language"
@@ -78,9 +78,9 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
 
 
 def quote_of(answer: str, passage: str) -> str:
-    """Return the words of a passage that an answer quotes; empty where there are none.
+    """Return the words of a passage that an answer quotes; empty if there are none.
 
-    White space, case, quotation marks, dashes, marks of emphasis and a final full stop make no difference.
+    White space, case, quotation marks, dashes, emphasis markup and a final full stop are ignored.
     """
     words = answer.rstrip(" .").split()
     if not words:
@@ -95,15 +95,15 @@ def quote_of(answer: str, passage: str) -> str:
 
 
 def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
-    """Return how a question leaks, as a phrase for people; empty if it does not.
+    """Return how a question leaks its answer or passage, as a short phrase; empty if it does not.
 
     Parameters
     ----------
     answer
         The words of the passage that answer it.
     share
-        A question repeats its passage if this share of its content words, above 0 and at most 1, stands in one run in
-        the passage. A run has at least :data:`ENOUGH` content words; names may stand in both.
+        A question repeats its passage if this share of its content words, above 0 and at most 1, is in one run in
+        the passage. A run has at least :data:`ENOUGH` content words; names may occur in both.
     """
     question_words, answer_words = tokens(question), tokens(answer)
     if answer_words and spaced(answer_words) in spaced(question_words):
@@ -120,7 +120,7 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
 
 
 def overlap(question: str, passages: Iterable[str]) -> float:
-    """Return the share of a question's content words that stand in its passages, 0 to 1; 0 where it has none."""
+    """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
     content = telling(tokens(question))
     if not content:
         return 0.0
@@ -155,5 +155,5 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
 
 @lru_cache(maxsize=32)
 def _spaced_words_of(text: str) -> str:
-    # Several questions are asked about a passage, one after the other.
+    # Cached, because several questions about the same passage follow each other.
     return spaced(tokens(text))

@@ -1,7 +1,7 @@
-"""Human ratings of a built test set: how far people agree, how much is wrong, and the test set without that.
+"""Human ratings of a built test set: agreement, share of errors, and the test set without the errors.
 
 Annotators fill copies of the sheet that ``embassay build`` wrote. Ratings are 0 to 4, as in Bansal et al. (2025,
-section 5); a row whose mean rating is under the bar counts as an error.
+section 5). A row with a mean rating below the bar counts as an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from embassay.testsets.files import Places, check_free, content_of, name_of, wri
 from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 
 BAR = 2.0
-"""The mean rating under which a row counts as an error, by default: the scale's *in doubt*."""
+"""The default bar, the scale's *in doubt*: a row with a lower mean rating counts as an error."""
 ALL = "all"
 Floats = NDArray[np.float64]
 
@@ -40,13 +40,13 @@ class Subset:
     rows, rated
         The number of rows, and of those that at least one annotator rated.
     mean, median
-        The mean over rows of their annotators' mean; the median of all ratings; None where nothing is rated.
+        The mean over rows of their annotators' mean; the median of all ratings; None if nothing is rated.
     distribution
         The counts of the ratings 0, 1, 2, 3 and 4, fractions rounded to the nearest.
     interval, ordinal
-        Krippendorff's alpha for interval and for ordinal data; None where it is undefined.
+        Krippendorff's alpha for interval and for ordinal data; None if undefined.
     errors
-        The share of rated rows under the bar, with its 95 % interval (Wilson).
+        The share of rated rows below the bar, with its 95 % interval (Wilson).
     """
 
     edit: str
@@ -71,11 +71,11 @@ class Rated:
     subsets
         One for each edit, then one for all.
     kept, dropped
-        The numbers of rows that are not under the bar (rated or not), and of those that are.
+        The numbers of rows that are not below the bar (rated or not), and of rows that are.
     out
-        The file with the rest of the corpus; None if none was written.
+        The file with the remaining corpus; None if none was written.
     notes
-        What was done with files, one sentence each.
+        Which files were written, one sentence each.
     """
 
     corpus: str
@@ -96,23 +96,23 @@ def rate(
     corpus: str | Path | None = None,
     overwrite: bool = False,
 ) -> Rated:
-    """Read the filled sheets of one or several annotators; write the corpus without what is under the bar.
+    """Read the filled sheets of one or several annotators; write the corpus without the rows below the bar.
 
     Parameters
     ----------
     sheets
         Files, one for each annotator.
     bar
-        0 to 4: what has a lower mean rating is an error.
+        0 to 4. A row with a lower mean rating is an error.
     out
-        File for the rest of the corpus; its card is written beside it. None: nothing is dropped.
+        File for the remaining corpus; its card is written next to it. None: nothing is dropped.
     corpus
-        The corpus's file, where it does not lie beside the first sheet.
+        The corpus's file, if it is not next to the first sheet.
 
     Raises
     ------
     InputError
-        For sheets of different corpora, a corpus that is not theirs, ratings out of range, missing rows (with file,
+        For sheets of different corpora, a corpus that does not match, ratings out of range, missing rows (with file,
         line and column), and sheets without any rating.
     """
     out = None if out is None else output_path(out)
@@ -135,7 +135,7 @@ def rate(
     card = Places(path).card
     if card.is_file():
         write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
-        notes.insert(0, f"data card: {card} says what people found")
+        notes.insert(0, f"data card: {card} now contains the ratings")
     return replace(rated, out=out, notes=tuple(notes))
 
 
@@ -147,8 +147,8 @@ IN_CARD = (0, 1, 2, 3, 4, 6, 8)
 
 
 def table_rows(rated: Rated) -> list[tuple[str, ...]]:
-    """Return the heads of a table, then a row of cells for each subset."""
-    rows: list[tuple[str, ...]] = [(*HEADS[:-1], f"under {rated.bar:g}")]
+    """Return the headings of a table, then a row of cells for each subset."""
+    rows: list[tuple[str, ...]] = [(*HEADS[:-1], f"below {rated.bar:g}")]
     for subset in rated.subsets:
         cells = (
             subset.edit,
@@ -169,7 +169,7 @@ def markdown(rated: Rated) -> str:
     """Return the ratings as Markdown: the last section of the data card."""
     people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
     lines = [
-        f"By {people}, from {LOW} to {HIGH}; an error is a row whose mean rating is under {rated.bar:g}. "
+        f"By {people}, from {LOW} to {HIGH}; an error is a row with a mean rating below {rated.bar:g}. "
         "Alpha is Krippendorff's, for interval data.",
         "",
     ]
@@ -184,7 +184,7 @@ def _number(value: float | None) -> str:
 
 
 def _percent(errors: Estimate) -> str:
-    """Return a share in per cent with its interval."""
+    """Return a percentage with its interval."""
     if errors.value is None:
         return "–"
     if errors.low is None or errors.high is None:
@@ -196,21 +196,21 @@ def _percent(errors: Estimate) -> str:
 
 
 def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:
-    """Read the sheets of one corpus; raise InputError for others."""
+    """Read the sheets of one corpus; raise InputError if they are of several."""
     if not paths:
-        raise InputError("name one sheet at least: embassay rate FILE")
+        raise InputError("name at least one sheet: embassay rate FILE")
     if len({path.resolve() for path in paths}) < len(paths):
-        raise InputError("a sheet is named twice; name one for each annotator")
+        raise InputError("a sheet is named twice; name one sheet for each annotator")
     sheets = [read_sheet(path) for path in paths]
     first = sheets[0]
     first_edits = [(row.items, row.edit) for row in first.rows]
     for sheet in sheets[1:]:
         if sheet.corpus != first.corpus or [(row.items, row.edit) for row in sheet.rows] != first_edits:
-            problem = f"is of {sheet.corpus!r}, {first.path} of {first.corpus!r}; all sheets must be of one corpus"
+            problem = f"is for {sheet.corpus!r}, {first.path} for {first.corpus!r}; all sheets must be for one corpus"
             raise SourceError(problem, sheet.path, None, "corpus")
     for sheet in sheets:
         if all(row.rating is None for row in sheet.rows):
-            raise SourceError("no row is rated; write a number from 0 to 4 into it", sheet.path, None, "rating")
+            raise SourceError("no row is rated; write numbers from 0 to 4", sheet.path, None, "rating")
     return sheets
 
 
@@ -220,7 +220,7 @@ def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[
     Parameters
     ----------
     ratings, means
-        (rows, annotators) ratings, NaN where there is none; (rows,) their means.
+        (rows, annotators) ratings, NaN if there is none; (rows,) their means.
     """
     edits = np.array([row.edit for row in sheet.rows])
     names = sorted(set(edits.tolist()))
@@ -257,12 +257,12 @@ def _alpha(ratings: Floats, level: Level) -> float | None:
 
 
 def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path | None:
-    """Return the file of a sheet's corpus; None where it is neither named, nor beside the sheet, nor needed.
+    """Return the file of a sheet's corpus; None if it is neither named, nor next to the sheet, nor needed.
 
     Raises
     ------
     SourceError
-        If it cannot be read, is needed and not there, or has another content than that which was rated.
+        If it cannot be read, is needed but missing, or its content differs from the rated corpus.
     """
     name, _, content_hash = sheet.corpus.rpartition("@")
     if corpus is not None:
@@ -272,31 +272,31 @@ def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path 
         if not path.is_file():
             if not needed:
                 return None
-            raise SourceError(f"no such file: the corpus of {sheet.path}; name it with --corpus", path)
+            raise SourceError(f"no such file (the corpus of {sheet.path}); name it with --corpus", path)
     try:
         with open_file(path) as file:
             content = file.read()
     except OSError as error:
         raise unreadable(error, path) from None
     if name_of("", content) != f"@{content_hash}":
-        problem = f"is not the corpus of {sheet.path}, which is of {sheet.corpus!r}: its content is another"
+        problem = f"is not the corpus of {sheet.path}, which is for {sheet.corpus!r}: the content differs"
         raise SourceError(problem, path)
     return path
 
 
 def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[str, str]:
-    """Write the corpus without the rows that are under the bar, and its card; return what was written."""
+    """Write the corpus without the rows below the bar, and its card; return what was written."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     rest = _without_errors(lines, path, sheet, below)
     before = sum("document" not in line for line in lines)
     remaining = sum("document" not in line for line in rest)
     if not remaining:
-        raise InputError(f"nothing is left of {path} over the bar of {rated.bar:g}; {out} is not written")
+        raise InputError(f"no row of {path} reaches the bar of {rated.bar:g}; {out} is not written")
     content = content_of(json.dumps(line, ensure_ascii=False) for line in rest)
     old_card, card = Places(path).card, Places(out).card
     text = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
-    dropped = f"{rated.dropped:,} rows under {rated.bar:g} were taken out of {path.name}"
-    section = f"{dropped}: {remaining:,} samples are left.\n\n{markdown(rated)}"
+    dropped = f"{rated.dropped:,} rows below {rated.bar:g} were removed from {path.name}"
+    section = f"{dropped}; {remaining:,} samples remain.\n\n{markdown(rated)}"
     write_files({card: with_reading(text, section, name_of(out.name, content)).encode(), out: content})
     return f"test set: {out}, {remaining:,} of {before:,} samples", f"its data card: {card}"
 
@@ -304,7 +304,7 @@ def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], r
 def _without_errors(
     lines: Sequence[dict[str, Any]], path: Path, sheet: Sheet, below: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Return the lines of a corpus without the edits that are under the bar, and without samples of no edit.
+    """Return the lines of a corpus without the edits below the bar, and without samples that have no edit left.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def _without_errors(
             errors[item].add(row.edit)
     unknown = errors.keys() - {_id(line) for line in lines}
     if unknown:
-        problem = f"{min(unknown)!r} is no id of {path}; leave the column as it was written"
+        problem = f"{min(unknown)!r} is not an id of {path}; do not change this column"
         raise SourceError(problem, sheet.path, None, "item")
     rest = list[dict[str, Any]]()
     for line in lines:
@@ -326,7 +326,7 @@ def _without_errors(
         if "document" in line or not wrong:
             rest.append(line)
             continue
-        # Other samples than minimal pairs are dropped as a whole.
+        # Samples other than minimal pairs are dropped as a whole.
         edits = {edit: text for edit, text in line.get("edits", {}).items() if edit not in wrong}
         if edits:
             ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}

@@ -1,6 +1,6 @@
-"""Quadruples whose antonyms may be no opposites: a sheet on which people decide, and reading it back.
+"""Quadruples whose antonyms may not be opposites: a sheet on which people decide, and reading it back.
 
-Vahtola et al. (2022, section 3) looked through their quadruples by hand; what rules cannot decide is looked at here.
+Vahtola et al. (2022, section 3) checked their quadruples by hand; here people check what rules cannot decide.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from embassay.testsets.sources import NO, YES
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
 COLUMNS = ("pair", *TEXTS, "confirm")
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
-"""For each of the four sentences as the input: the places of it, its antonym, its polarity and its paraphrase."""
+"""For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
 
 
 def review_of(doubtful: Iterable[Choice]) -> bytes:
-    """Return the sheet as CSV: a quadruple a row, sorted by its pair of words, with a cell for yes or no."""
+    """Return the sheet as CSV: one quadruple per row, sorted by its pair of words, with a cell for yes or no."""
     rows = list[Sequence[str]]()
     for choice in sorted(doubtful, key=lambda choice: (choice.pair, choice.id)):
         rows.append((choice.pair, *map(shown, _texts(choice)), ""))
@@ -34,7 +34,7 @@ def read_review(path: Path) -> frozenset[tuple[str, ...]]:
     Raises
     ------
     SourceError
-        With file, line and column, for what is no such sheet, and cells that are neither yes, no nor empty.
+        With file, line and column, for a file that is not such a sheet, and cells other than yes, no or empty.
     """
     table = open_sheet(path, COLUMNS, "review")
     confirmed = set[tuple[str, ...]]()
@@ -48,7 +48,7 @@ def read_review(path: Path) -> frozenset[tuple[str, ...]]:
 
 
 def entries(choices: Iterable[Choice], confirmed: frozenset[tuple[str, ...]]) -> Iterator[Choice]:
-    """Yield four choices, each sentence as the input in turn, of every quadruple that was confirmed."""
+    """Yield four choices, each sentence as the input in turn, of every confirmed quadruple."""
     for choice in choices:
         texts = _texts(choice)
         if texts not in confirmed:

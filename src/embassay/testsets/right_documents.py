@@ -1,4 +1,4 @@
-"""Which passages answer a question: its source, and near-duplicates of it that have the answer too."""
+"""Which passages answer a question: its source, and near-duplicates that also contain the answer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from functools import cached_property
 from embassay.testsets.passages import Passage, near_duplicates, stem, stems, tokens
 from embassay.testsets.questions import PassageQuestion, names, quote_of, telling
 
-AGAIN = "the same question again"
-TWICE = "a question that is asked of two passages"
+AGAIN = "repeated question"
+TWICE = "a question asked about two passages"
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """The passages, and which of them say nearly the same.
+    """The passages, and which of them are near-duplicates.
 
     Attributes
     ----------
     groups
-        The group of near-duplicates of each passage; a passage that is too short to ask about is alone.
+        The group of near-duplicates of each passage; a passage that is too short to ask about is its own group.
     """
 
     passages: tuple[Passage, ...]
@@ -37,11 +37,11 @@ class Grounds:
         return self.groups[self._places[passage.id]]
 
     def near(self, passage: Passage) -> list[Passage]:
-        """Return the near-duplicates of a passage, itself among them, in their order."""
+        """Return the near-duplicates of a passage, including itself, in their order."""
         return self._members[self.group(passage)]
 
     def overlapping(self, passage: Passage, question: PassageQuestion) -> list[Passage]:
-        """Return the windows beside a passage whose common words with it answer a question."""
+        """Return the neighbouring windows whose shared words with a passage answer a question."""
         if not passage.shared:
             return []
         place = self._places[passage.id]
@@ -76,7 +76,7 @@ class Answered:
     right
         The passages that answer it, in their order.
     near
-        These and their near-duplicates, which need not have the answer.
+        These and their near-duplicates, which may lack the answer.
     """
 
     id: str
@@ -91,8 +91,8 @@ Pair = tuple[Passage, PassageQuestion]
 def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Answered]:
     """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
 
-    A question that was asked of two passages is kept, for both, where they are near-duplicates, or of one unit and
-    with the same answer; else it does not say which of them it is about, and neither is kept.
+    A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
+    with the same answer; otherwise it is ambiguous, and neither is kept.
     """
     same_question = defaultdict[str, list[Pair]](list)
     for passage, question in pairs:
@@ -100,7 +100,7 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     questions, numbers = list[Answered](), Counter[str]()
     for same in same_question.values():
         groups = {grounds.group(passage) for passage, _ in same}
-        # Another unit may mean another thing by the same words, so its answer is another one.
+        # The same words may mean something else in another unit, so its answer counts as different.
         answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same}
         if len(groups) > 1 and len(answers) > 1:
             rejected[TWICE] += len(same)
@@ -120,7 +120,7 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
     Parameters
     ----------
     sources
-        The passages that it was asked of.
+        The passages that it was asked about.
     """
     source_ids = {passage.id for passage in sources}
     near, right = dict[str, Passage](), dict[str, Passage]()
@@ -136,19 +136,19 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
 
 
 def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
-    """Return whether a text has a question's answer, and the words that the question shares with its source."""
+    """Return whether a text contains a question's answer, and the words that the question shares with its source."""
     words = {stem(word) for word in telling(tokens(question.text))} & stems(source.text)
     return words <= stems(text) and bool(quote_of(question.answer, text))
 
 
-# --- Which units may answer a question by a passage that is neither right nor near to one that is ---
+# --- Which units may answer a question with a passage that is neither right nor a near-duplicate of a right one ---
 
 ENOUGH = 0.5
-"""The least share of an answer's words in a passage that may answer, if it has all words of the question's subject."""
+"""The minimum share of the answer's words in a passage that may answer, if it has all words of the subject."""
 
 
 def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, frozenset[str]]:
-    """Return the units of the passages that may answer a question too, by the question's id."""
+    """Return the units of other passages that may answer a question, by the question's id."""
     index = defaultdict[str, set[int]](set)
     for place, passage in enumerate(grounds.passages):
         for word in stems(passage.text):
@@ -168,20 +168,20 @@ def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Ma
 
 
 def _subject(entry: Answered) -> frozenset[str]:
-    """Return the words that say what a question is about: its names, or else those that its passage has too."""
+    """Return the words that say what a question is about: its names, else the words that it shares with its passage."""
     passage_words = stems(entry.right[0].text)
     name_words = {stem(word) for word in names(entry.question.text)} & passage_words
     return frozenset(name_words) or _telling_stems(entry.question.text) & passage_words
 
 
 def _telling_stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words; of all its words where it has no content words."""
+    """Return the stems of a text's content words; of all its words if it has no content words."""
     words = tokens(text)
     return frozenset(map(stem, telling(words) or words))
 
 
 def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: int) -> Iterable[int]:
-    """Return the places of the passages that have all of some words."""
-    # The rarest word first, so that few places are compared.
+    """Return the positions of the passages that contain all of some words."""
+    # The rarest word first, so that few positions are compared.
     places = sorted((index[word] for word in words), key=len)
     return places[0].intersection(*places[1:]) if places else range(passages)

@@ -1,7 +1,7 @@
-"""The sheet on which people rate what was built, and reading it back filled.
+"""The sheet on which people rate a test set, and reading the filled sheet.
 
 A row is an original and an edit of it, in a random order: the first hundred rows are a random sample.
-Ratings are 0 to 4, as Bansal et al. (2025) had their composed sentences rated.
+Ratings are 0 to 4, as for the composed sentences of Bansal et al. (2025).
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remar
 LOW, HIGH = 0, 4
 """The range of a rating."""
 RIGHT = {
-    "composition": "4 right: the target is what its name says of A and B, and good English",
-    "retrieval": "4 right: the passage answers the question, which is clear without it",
+    "composition": "4 right: the target is what the edit's name says of A and B, and good English",
+    "retrieval": "4 right: the passage answers the question, and the question is clear without the passage",
 }
-"""What the highest rating means for a shape, where it is not an edit that is rated."""
+"""The meaning of the highest rating for shapes without edits."""
 SCALE = (
     "4 right: the edit is what its name says, and good English",
     "3 right, with a small flaw",
     "2 in doubt",
     "1 wrong",
-    "0 not to be understood",
+    "0 not understandable",
 )
 PER_OPERATOR = 400
-"""Compositions of an operator that are rated, as Bansal et al. (2025, section 5) had them."""
-UNANSWERED = "(no document is to answer it)"
+"""The maximum number of rated compositions of an operator, as in Bansal et al. (2025, section 5)."""
+UNANSWERED = "(no document should answer it)"
 _FORMULA = ("=", "+", "-", "@", "\t")
-"""What a cell must not begin with in a spreadsheet, which would compute it."""
+"""Characters at the start of a cell that make a spreadsheet evaluate it."""
 _ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _INSIDE = re.compile(r"[\s%]")
 _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
@@ -59,7 +59,7 @@ class RatedRow:
     Attributes
     ----------
     items
-        Ids of the samples that hold it; of choices, all those with these two sentences.
+        Ids of the samples that contain it; for choices, of all samples with these two sentences.
     rating
         0 to 4; None if nobody has rated it.
     """
@@ -88,11 +88,11 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
 
     They are
 
-    - of minimal pairs each edit;
-    - of choices each pair of sentences once, whichever of them is the input;
-    - of groups each sentence, beside the others of its group;
-    - of compositions at most 400 of each operator, the target beside a and b;
-    - of questions each, beside the first passage that answers it.
+    - for minimal pairs, each edit;
+    - for choices, each pair of sentences once, whichever of them is the input;
+    - for groups, each sentence, next to the others of its group;
+    - for compositions, at most 400 of each operator, the target next to a and b;
+    - for questions, each one, next to the first passage that answers it.
     """
     rows = _rows_of_single_samples(samples, {document.id: document for document in documents})
     rows += _rows_of_choices([sample for sample in samples if isinstance(sample, Choice)])
@@ -107,7 +107,7 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
 
 
 def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, Document]) -> list[RatedRow]:
-    """Return the rows of the samples that are rated without looking at others."""
+    """Return the rows of samples that are rated independently of other samples."""
     rows = list[RatedRow]()
     for sample in samples:
         if isinstance(sample, MinimalPairs):
@@ -155,7 +155,7 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     """
     cells = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
-        # Ids are separated by spaces; a space or a percent sign inside one is escaped as in URLs.
+        # Ids are separated by spaces; a space or a percent sign inside an id is escaped as in URLs.
         items = " ".join(_INSIDE.sub(lambda match: quote(match[0]), item) for item in row.items)
         place = f"{number} of {len(rows)}"
         cells.append((corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), "", ""))
@@ -163,14 +163,14 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Return CSV in UTF-8 with a byte-order mark, by which spreadsheets recognise it."""
+    """Return CSV in UTF-8 with a byte-order mark, so that spreadsheets recognise the encoding."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([head, *rows])
     return text.getvalue().encode("utf-8-sig")
 
 
 def shown(text: str) -> str:
-    """Return a text as a cell that no spreadsheet computes: a formula gets an apostrophe before it."""
+    """Return a text as a cell that no spreadsheet evaluates: a formula gets an apostrophe before it."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -183,12 +183,12 @@ def meant(cell: str) -> str:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a sheet that an annotator filled, in full or in part.
+    """Read a sheet that an annotator has filled, completely or in part.
 
     Raises
     ------
     SourceError
-        With file, line and column, for what is no such sheet, rows of two corpora, missing or repeated rows, and
+        With file, line and column, for a file that is no such sheet, rows of two corpora, missing or repeated rows, and
         ratings that are not from 0 to 4.
     """
     table = open_sheet(path, COLUMNS[:-1], "sheet")
@@ -199,27 +199,27 @@ def read_sheet(path: Path) -> Sheet:
         if not rows:
             corpus, size = row["corpus"], total
         if (row["corpus"], total) != (corpus, size):
-            problem = f"is of {row['corpus']!r}, the rows before of {corpus!r}; a sheet is of one corpus"
+            problem = f"is {row['corpus']!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
             raise SourceError(problem, path, line, "corpus")
         if number in rows:
-            raise SourceError(f"row {number} stands twice", path, line, "row")
+            raise SourceError(f"row {number} appears twice", path, line, "row")
         items = tuple(unquote(item) for item in meant(row["item"]).split())
         rating = _rating(row["rating"].strip(), path, line)
         rows[number] = RatedRow(items, row["edit"], meant(row["original"]), meant(row["text"]), rating)
     missing = [number for number in range(1, size + 1) if number not in rows]
     if missing:
-        problem = f"{len(missing):,} of its {size:,} rows are missing, the first is row {missing[0]}"
-        raise SourceError(f"{problem}; leave a rating empty, but its row where it is", path, None, "row")
+        problem = f"{len(missing):,} of its {size:,} rows are missing (the first: row {missing[0]})"
+        raise SourceError(f"{problem}; a rating may be empty, but do not delete its row", path, None, "row")
     return Sheet(path, corpus, tuple(rows[number] for number in sorted(rows)))
 
 
 def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
-    """Open a sheet that this package wrote and that people filled.
+    """Open a sheet that this package wrote and people filled.
 
     Raises
     ------
     SourceError
-        If it is no table or lacks a column.
+        If it is not a table or lacks a column.
     """
     table = open_table(path)
     for name in columns:
@@ -233,7 +233,7 @@ def _row_number(cell: Any, path: Path, line: int) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
     match = _ROW.fullmatch(str(cell).strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise SourceError(f"must be as it was written, '1 of 9' for example, is {str(cell)[:100]!r}", path, line, "row")
+        raise SourceError(f"must not be changed (for example '1 of 9'), is {str(cell)[:100]!r}", path, line, "row")
     return int(match[1]), int(match[2])
 
 

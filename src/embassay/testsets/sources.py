@@ -1,6 +1,6 @@
-"""What a test set is built from: sentences and pairs of them from texts and tables, and documents.
+"""The sources of a test set: sentences and pairs of them from texts and tables, and documents.
 
-Texts that are no sentences are read as well; :func:`usable` rejects and counts them.
+Texts that are not sentences are read too; :func:`usable` rejects and counts them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from embassay.testsets.base import Reading
 # --- A user's file as lines of text or as a table ---
 
 LONGEST_LINE = 1_000_000
-"""Bytes of a line, at most."""
+"""The maximum number of bytes of a line."""
 TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
-"""Suffixes that tell the form of a file; the form of any other file is told by its first line."""
+"""Suffixes that determine the format of a file; the format of other files is detected from their first line."""
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -34,8 +34,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     Raises
     ------
     SourceError
-        With file and line, for what cannot be read, is not UTF-8, holds the character NUL, or is longer than a line of
-        sentences can be.
+        With file and line, for text that cannot be read, is not UTF-8, contains the character NUL, or has a line that
+        is too long.
     """
     try:
         with open_text(path) as file:
@@ -44,7 +44,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                     problem = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
                     raise SourceError(problem, path, number)
                 if b"\0" in line:
-                    raise SourceError("holds the character NUL, as no text does; save it as UTF-8", path, number)
+                    raise SourceError("contains the character NUL, so it is not text; save it as UTF-8", path, number)
                 try:
                     text = line.decode("utf-8")
                 except UnicodeDecodeError:
@@ -55,7 +55,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def is_text(path: Path, column: str = "") -> bool:
-    """Return whether a file is a text of one sentence a line, by its name, else by its first line that is not blank.
+    """Return whether a file is a text with one sentence per line, by its name, else by its first non-blank line.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def open_table(path: Path) -> Table:
     Raises
     ------
     SourceError
-        With file and line, for what is no table, and for lines that :func:`lines_of` refuses.
+        With file and line, for a file that is not a table, and for lines that :func:`lines_of` rejects.
     """
     _refuse_folder(path)
     if not is_parquet(path):
-        # All lines are read, so that each that is wrong is reported by its number.
+        # All lines are read, so that an invalid one is reported by its number.
         lines = sum(1 for _, line in lines_of(path) if line.strip())
         if not lines:
             raise SourceError("is empty", path)
@@ -93,22 +93,22 @@ def open_table(path: Path) -> Table:
 
 def _refuse_folder(path: Path) -> None:
     if path.is_dir():
-        raise SourceError("a folder; name a file", path)
+        raise SourceError("is a folder; name a file", path)
 
 
 # --- The documents that a test set is built from ---
 
 GIVEN = Path("documents")
-"""The name in messages of documents that come from no file."""
+"""The name in messages of documents that are not from a file."""
 
 
 def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
-    """Return documents that are given in Python; texts are numbered from 1.
+    """Return documents that are passed in Python; texts are numbered from 1.
 
     Raises
     ------
     SourceError
-        For a text that is blank or no text at all.
+        For a value that is blank or not a text.
     """
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
@@ -125,23 +125,23 @@ def read(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's form, or one text.
+    """Read a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's format, or one text.
 
     Parameters
     ----------
     id, text
-        The columns of ids and of texts in a table, where they are not known ones.
+        The columns of ids and of texts in a table, if they are not recognised by name.
     aside
-        Files in the folder that are no documents.
+        Files in the folder that are not documents.
     follow_links
-        Whether what symbolic links in the folder lead to is read.
+        Whether symbolic links in the folder are followed.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what cannot be read or has no document.
+        With file, line and field, for files that cannot be read or have no documents.
     SpecError
-        If columns are named and there is no table.
+        If columns are named but the source is not a table.
     """
     return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))
 
@@ -151,13 +151,13 @@ def read(
 SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label", "quality", "is_duplicate")
-"""Names of columns that need not be given, in order of preference; letters of any case."""
+"""Column names that are recognised, in order of preference; case is ignored."""
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
-"""The values of a label, in letters of any case."""
+"""The values of a label; case is ignored."""
 LONGEST = 1_000
-"""Characters of a sentence, at most."""
+"""The maximum number of characters of a sentence."""
 SHOWN = 200
-"""Characters of a file that a message repeats, at most."""
+"""The maximum number of characters of a file that a message quotes."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
 
 
@@ -170,7 +170,7 @@ class Source:
     line
         Its line in the file, from 1; in Parquet the row.
     unit
-        The key of the unit of independence, a document for example, where a table has a column ``unit``; else empty.
+        The key of the unit of independence, for example a document, if the table has a column ``unit``; else empty.
     """
 
     text: str
@@ -180,7 +180,7 @@ class Source:
 
 @dataclass(frozen=True)
 class SourcePair:
-    """Two sentences of a line, and whether they mean the same."""
+    """Two sentences of a line, and whether they have the same meaning."""
 
     first: Source
     second: Source
@@ -188,21 +188,21 @@ class SourcePair:
 
 
 def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
-    """Read a text of one sentence a line, or a column of a CSV, TSV, JSON lines or Parquet file.
+    """Read a text with one sentence per line, or a column of a CSV, TSV, JSON lines or Parquet file.
 
     Parameters
     ----------
     column
-        The name of the column, where it is not one of :data:`SENTENCE`.
+        The name of the column, if it is not one of :data:`SENTENCE`.
 
     Returns
     -------
-    The sentences in their order, without the space around them; blank lines and empty cells are left out.
+    The sentences in order, stripped; blank lines and empty cells are left out.
 
     Raises
     ------
     SourceError
-        With file, line and column, for what cannot be read, a column that is not there, and no sentence at all.
+        With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     path = Path(path)
     if is_text(path, column):
@@ -210,7 +210,7 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
     else:
         sources = _sentences_of(open_table(path), column)
     if not sources:
-        raise SourceError("has no sentence; write one on each line", path)
+        raise SourceError("has no sentences; write one on each line", path)
     return tuple(sources)
 
 
@@ -231,33 +231,33 @@ def _sentences_of(table: Table, column: str) -> list[Source]:
 
 
 def is_of_pairs(path: Path | str) -> bool:
-    """Return whether a file is a table with two columns of sentences whose names are known."""
+    """Return whether a file is a table with two columns of sentences that are recognised by name."""
     path = Path(path)
     return not is_text(path) and bool(_pair_columns(open_table(path)))
 
 
 def read_pairs(path: Path | str, first: str = "", second: str = "", label: str = "") -> tuple[SourcePair, ...]:
-    """Read a table of pairs of sentences, in a form of :func:`read_sentences`.
+    """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
     Parameters
     ----------
     first, second, label
-        The names of the columns, where they are not known ones. Without a column of labels all pairs mean the same.
+        The column names, if they are not recognised. Without a column of labels all pairs mean the same.
 
     Raises
     ------
     SourceError
-        With file, line and column, for columns that are not there, empty cells, and a label that is neither yes nor no.
+        With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
     path = Path(path)
     if is_text(path, first or second or label):
-        raise SourceError("a text; pairs of sentences stand in a table with two columns of them", path, 1)
+        raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
     known = _pair_columns(table)
     first = _required(table, first, known[:1], "of first sentences", "--first")
     second = _required(table, second, known[1:], "of second sentences", "--second")
     if first == second:
-        raise SourceError("is the first column and the second; name two", path, 1, first)
+        raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
     label = _named(table, label, [name for name in LABEL if name not in (first, second)])
     pairs = list[SourcePair]()
     for line, row in table.rows([first, second, label] if label else [first, second]):
@@ -275,7 +275,7 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
 
 
 def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
-    """Return the sources that may be sentences, each once, and how many were rejected for each reason."""
+    """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
     kept, rejected, seen = list[Source](), Counter[str](), set[str]()
     for source in sources:
         key = " ".join(source.text.casefold().split())
@@ -286,7 +286,7 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
         elif len(source.text) > LONGEST:
             rejected[f"longer than {LONGEST:,} characters"] += 1
         elif key in seen:
-            rejected["the same sentence again"] += 1
+            rejected["repeated sentence"] += 1
         else:
             seen.add(key)
             kept.append(source)
@@ -297,7 +297,7 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
 
 
 def _pair_columns(table: Table) -> tuple[str, ...]:
-    """Return the two known columns of sentences; none where the table does not have both."""
+    """Return the two known columns of sentences; empty unless the table has both."""
     for names in PAIRS:
         if all(_named(table, "", [name]) for name in names):
             return names
@@ -305,7 +305,7 @@ def _pair_columns(table: Table) -> tuple[str, ...]:
 
 
 def _required(table: Table, given: str, known: Sequence[str], what: str, option: str) -> str:
-    """Return the name of a column as :func:`_named` does; raise SourceError where there is none."""
+    """Return the name of a column as :func:`_named` does; raise SourceError if there is none."""
     name = _named(table, given, known)
     if not name:
         names = ", ".join(table.names)[:SHOWN]
@@ -314,7 +314,7 @@ def _required(table: Table, given: str, known: Sequence[str], what: str, option:
 
 
 def _named(table: Table, given: str, known: Sequence[str]) -> str:
-    """Return the name of a column as the table writes it: the given one, else the first known one, else none.
+    """Return the name of a column as written in the table: the given one, else the first known one, else empty.
 
     Raises
     ------
@@ -330,7 +330,7 @@ def _named(table: Table, given: str, known: Sequence[str]) -> str:
 
 
 def _text(value: Any, table: Table, line: int, column: str) -> str:
-    """Return a cell without the space around it; empty for an empty cell."""
+    """Return a cell, stripped; empty for an empty cell."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -339,7 +339,7 @@ def _text(value: Any, table: Table, line: int, column: str) -> str:
 
 
 def _is_yes(value: Any, path: Path, line: int, column: str) -> bool:
-    """Return whether a label says that two sentences mean the same."""
+    """Return whether a label says that two sentences have the same meaning."""
     written = str(value).strip().lower()
     if written not in YES | NO:
         raise SourceError(f"must be 1, true or yes, or 0, false or no, is {str(value)[:100]!r}", path, line, column)

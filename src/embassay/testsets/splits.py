@@ -1,7 +1,7 @@
-"""Which questions are for training and which for testing, and whose documents are removed.
+"""Which questions are for training, which for testing, and which become unanswerable.
 
-Both are drawn by unit: the splits share no unit and no near-duplicate of a passage that answers a question.
-Roychowdhury et al. (2024) divide by question, 80 to 20.
+Units are drawn at random: the splits share no unit and no near-duplicate of a passage that answers a question.
+Roychowdhury et al. (2024) split by question, 80 to 20.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def check_share(name: str, share: float) -> None:
-    """Raise SpecError for what is no share, 0 to 1."""
+    """Raise SpecError unless a share is from 0 to 1."""
     if not 0 <= share <= 1:
         raise SpecError(f"{name} must be from 0 to 1, is {share:g}")
 
@@ -33,16 +33,16 @@ def check_share(name: str, share: float) -> None:
 def drawn_units(
     units: Iterable[str], share: float, seed: int, purpose: str, least: int = 0, barred: Collection[str] = ()
 ) -> frozenset[str]:
-    """Draw a share of the units, rounded; of several units some remain where the share is below 1.
+    """Draw a share of the units, rounded; if there are several units and the share is below 1, at least one remains.
 
     Parameters
     ----------
     purpose
         Names the random stream.
     least
-        The least number of units to draw, of several units and where the share is above 0.
+        The minimum number of units to draw, if there are several units and the share is above 0.
     barred
-        Units that are not drawn, though the share is of them too.
+        Units that are not drawn, but count for the share.
     """
     all_units = sorted(set(units))
     number = round(share * len(all_units))
@@ -54,7 +54,7 @@ def drawn_units(
 
 
 def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
-    """Draw ``count`` items, as many of each unit as possible, in their order; all where there are no more.
+    """Draw ``count`` items, evenly over the units, and return them in order; all if there are no more than ``count``.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     return [items[place][1] for place in sorted(order[:count])]
 
 
-# --- Questions with what answers them → a test set ---
+# --- From questions with their answers to a test set ---
 
 TRAIN, TEST = "train", "test"
 
 
 def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unanswerable: float, test: float) -> Built:
-    """Return the test set of some questions: its splits, its documents, and the questions that none of them answers.
+    """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
     The units of a question's passages, and of their near-duplicates, are merged. Of the units that are asked about, a
     share is removed with all its passages, and a share is for testing. A unit stays if another unit may answer a
@@ -112,7 +112,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     if removed:
         passages = counted(len(grounds.passages) - len(documents), "passage")
         lost = counted(len(samples) - len(answers), "question")
-        notes.append(f"{counted(len(removed), 'unit')} taken away, {passages}: {lost} that no document answers")
+        notes.append(f"{counted(len(removed), 'unit')} removed, {passages}: {lost} that no document answers")
     notes += _note_on_few_removed(len(removed), len(set(units.values())), len(barred), unanswerable)
     if splits:
         notes.append(_note_on_splits(splits, units))
@@ -144,36 +144,36 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
     short = sum(not passage.long for passage in grounds.passages)
-    not_asked = f", {short:,} of them below {SHORTEST} words: not asked about" if short else ""
+    not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
         say = "says" if near == 1 else "say"
-        notes.append(f"{near:,} of them {say} nearly what another says: both are right where both have the answer")
+        notes.append(f"{near:,} of them {say} nearly the same as another: both are right if both have the answer")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
         notes.append(f"{counted(several, 'question')} with several right documents")
     if questions:
         shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
         notes.append(
-            f"{sum(shares) / len(shares):.0%} of a question's words, function words aside, stand in its right "
-            "documents, on average: what goes by words, as bm25 does, profits from that"
+            f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
+            "documents, on average; encoders that match words, such as bm25, benefit from that"
         )
     return notes
 
 
 def _note_on_few_removed(removed: int, units: int, barred: int, share: float) -> list[str]:
-    """Return why fewer units are removed than the share of them; no note where that is not so."""
+    """Return why fewer units are removed than requested; no note otherwise."""
     number = round(share * units)
     if not units or not share or removed >= max(number, 1):
         return []
     if not number:
-        reason = "that rounds to none"
+        reason = "the share rounds to 0"
     elif barred:
         reason = f"{barred:,} of them {'has' if barred == 1 else 'have'} questions that another unit may answer"
     else:
-        reason = "one has to stay"
-    return [f"{counted(removed, 'unit')} taken away where unanswerable is {share:g} of {units:,}: {reason}"]
+        reason = "at least one must remain"
+    return [f"{counted(removed, 'unit')} removed (unanswerable={share:g} of {units:,}): {reason}"]
 
 
 def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:

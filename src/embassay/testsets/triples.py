@@ -1,6 +1,6 @@
-"""Random triples of consecutive sentences of a document, all of them whole.
+"""Random triples of consecutive whole sentences of a document.
 
-Bansal et al. (2025), section 5, take three consecutive sentences, so that neighbours have something to do with each
+Bansal et al. (2025), section 5, take three consecutive sentences, so that neighbours are related.
 other. "Whole" is our definition: no headings, items of lists, markup or halves of sentences.
 """
 
@@ -19,11 +19,11 @@ from embassay.samples.composed import degenerate
 from embassay.testsets.english.language import language_of
 
 SHORTEST, LONGEST = 5, 40
-"""The least and the greatest number of words of a sentence."""
+"""The minimum and the maximum number of words of a sentence."""
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed".split()
 )
-"""Words that end with a full stop inside sentences; a text may have been cut after one."""
+"""Abbreviations that end with a full stop inside sentences; a sentence may have been split after one."""
 SENTENCES = 3
 TOO_SHORT = "document of fewer than three sentences"
 NONE_WHOLE = "document without three different whole sentences in a row"
@@ -39,11 +39,11 @@ class Triple:
     Attributes
     ----------
     key
-        The document's id and the number of the first of them in it, from 1.
+        The document's id and the number of the first sentence in it, from 1.
     unit
         The document's unit, or its id.
     place
-        The number of sentences before them in the document.
+        The number of sentences before the triple in the document.
     """
 
     key: str
@@ -55,16 +55,16 @@ class Triple:
 def triples(
     sources: Sequence[SourceDocument], *, seed: int, count: int | None, per_document: int
 ) -> tuple[tuple[Triple, ...], Counter[str]]:
-    """Return the triples of documents, in their order, and how many documents or triples were left out, by reason.
+    """Return the triples of documents, in order, and the number of documents or triples left out by reason.
 
-    What is drawn of a document depends on the seed, its id and its text only.
+    The triples drawn from a document depend only on the seed, its id and its text.
 
     Parameters
     ----------
     count
-        Documents that triples are taken of, drawn by the seed; all by default.
+        Use at most N randomly chosen documents; all by default.
     per_document
-        Triples of a document at most; they share no sentence.
+        The maximum number of triples per document; they share no sentence.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def triples(
         new = list[Triple]()
         for triple in _drawn(document, candidates, seed, per_document):
             if triple.sentences in seen:
-                rejected["three sentences that stood before"] += 1
+                rejected["repeated triple of sentences"] += 1
             else:
                 new.append(triple)
         seen.update(triple.sentences for triple in new)
@@ -108,18 +108,18 @@ def is_whole(sentence: str) -> bool:
     ends_well = sentence[-1] in ".!?" and words[-1].lower().rstrip(".") not in ABBREVIATIONS
     if not begins_well or not ends_well:
         return False
-    # An open quotation or bracket: the sentence was cut inside it.
+    # An open quotation or bracket: the sentence was split inside it.
     pairs_are_closed = all(sentence.count(opening) == sentence.count(closing) for opening, closing in _PAIRS)
     return pairs_are_closed and sentence.count('"') % 2 == 0
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a document; none goes over the end of a paragraph."""
+    """Return the sentences of a document; none crosses the end of a paragraph."""
     return [sentence for part in cutter("paragraph")(text) for _, sentence in sentences(part)]
 
 
 def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
-    """Return all triples of whole sentences that differ; in an English document all three are English."""
+    """Return all triples of different whole sentences; in an English document, all three must be English."""
     in_english = language_of(document.text) == "English"
     usable = [is_whole(part) and (not in_english or language_of(part) in {"English", ""}) for part in parts]
     unit = document.unit or document.id

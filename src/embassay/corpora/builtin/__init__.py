@@ -1,1 +1,1 @@
-"""Small corpora of our own writing, for trying things out."""
+"""Small corpora written for this package, for trying things out."""

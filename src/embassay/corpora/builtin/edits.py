@@ -1,7 +1,7 @@
-"""Built in: originals of our own writing with six one-word edits each, in the manner of HEROS.
+"""Built in: hand-written originals with six one-word edits each, as in HEROS.
 
-For trying things out: too small to choose a model by. The ``random_mlm`` edits are hand-chosen words that fit, where
-HEROS takes a masked language model's.
+For trying things out: too small for choosing a model. The ``random_mlm`` edits were chosen by hand;
+HEROS takes them from a masked language model.
 """
 
 from __future__ import annotations

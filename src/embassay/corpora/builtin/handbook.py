@@ -1,7 +1,7 @@
-"""Built in: the handbook of an invented sensor network, 301 sentences on 30 pages, and questions to them.
+"""Built in: the handbook of an invented sensor network, 301 sentences on 30 pages, and questions about it.
 
-120 questions have an answer, 15 have none; sentences are what is found, pages are the units. For trying things out: too
-small to choose a model by.
+120 questions have an answer, 15 have none. Documents are sentences, units are pages. For trying things out: too
+small for choosing a model.
 """
 
 from __future__ import annotations

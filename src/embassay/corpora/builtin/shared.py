@@ -1,4 +1,4 @@
-"""What the built-in corpora share: their tables, and what is said of all of them."""
+"""What the built-in corpora share: reading their tables, and their common metadata."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ S = TypeVar("S", bound=Sample)
 
 
 def rows_of(file: str) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated table that ships with the package; quotes are ordinary characters."""
+    """Return the rows of a tab-separated table that ships with the package; quotation marks are ordinary characters."""
     text = files("embassay.data").joinpath(file).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def builtin_corpus(name: str, loader: str, shape: str, samples: Iterable[S], *, version: str, source: str) -> Corpus[S]:
-    """Return a corpus of our own writing."""
+    """Return a hand-written corpus."""
     return Corpus(
         name,
         shape,

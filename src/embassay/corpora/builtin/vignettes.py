@@ -1,7 +1,7 @@
-"""Built in: three-sentence documents of our own writing with the fusions of neighbours, nine samples each.
+"""Built in: hand-written three-sentence documents with fusions of neighbouring sentences, nine samples each.
 
-A stand-in for the machine-made fusions of Bansal et al. (2025): each fusion says everything that its two sentences
-say, and nothing else. For trying things out: too small to choose a model by.
+A substitute for the generated fusions of Bansal et al. (2025): each fusion says everything that its two sentences
+say, and nothing else. For trying things out: too small for choosing a model.
 """
 
 from __future__ import annotations

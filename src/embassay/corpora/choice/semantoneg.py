@@ -1,7 +1,7 @@
-"""SemAntoNeg, and choice sets in its form: JSON lines with idx, label, input, three sentences.
+"""SemAntoNeg, and choice sets in its format: JSON lines with idx, label, input, three sentences.
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. The
-candidates stand in the order antonym, polarity, paraphrase; ``label`` is the index of the paraphrase.
+candidates are in the order antonym, polarity, paraphrase; ``label`` is the index of the paraphrase.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from embassay.types import Corpus
 SHAPE = "choice"
 ARTICLES = {"a", "an", "the"}
 LONGEST = 3
-"""Words on one side of a pair, at most."""
+"""The maximum number of words on one side of a pair."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len({"label", "input", "sentences"} & first_fields(head)) > 1
 
 
 def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
-    """Read a file in SemAntoNeg's form.
+    """Read a file in SemAntoNeg's format.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
     licence
-        What the user says of the file; known by content for SemAntoNeg v1.0.
+        The licence of the file, as the user states it; SemAntoNeg v1.0 is recognised by its content.
     part_of_speech
-        What the replaced words are, where a line has no field of that name.
+        The part of speech of the replaced words, for lines without a field of that name.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a line that is not such an entry.
+        With file, line and field, for a line that is not a valid entry.
     """
     path = Path(source)
     ids = Ids(path, "idx")
@@ -81,7 +81,7 @@ def pair_of(first: str, second: str) -> str:
     start = 0
     while start < shorter and a[start] == b[start]:
         start += 1
-    # A word of the common beginning is not counted once more at the end.
+    # A word of the common prefix must not be counted again in the suffix.
     end = 0
     while end < shorter - start and a[-1 - end] == b[-1 - end]:
         end += 1
@@ -90,7 +90,7 @@ def pair_of(first: str, second: str) -> str:
 
 
 def _span_name(span: list[str]) -> str:
-    """Name a span of up to three words; a longer one is no pair of words, and its sentence is not repeated here."""
+    """Name a span of up to three words; a longer one is not a pair of words, and its text is not repeated here."""
     words = [word for word in span if word not in ARTICLES]
     if len(words) > LONGEST:
         return "(longer)"

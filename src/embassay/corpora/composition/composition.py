@@ -1,4 +1,4 @@
-"""Composition samples one by one: JSON lines operator, a, b, target, and perhaps unit, mirrored, ratings."""
+"""Composition samples one by one: JSON lines with operator, a, b, target, optionally unit, mirrored, ratings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS = ("operator", "a", "b", "target")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(FIELDS) & first_fields(head)) > 2
 
 
@@ -29,12 +29,12 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     source
         Path of the JSON lines file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a line that is no such sample.
+        With file, line and field, for a line that is not a valid sample.
     """
     path = Path(source)
     ids = Ids(path)
@@ -56,9 +56,9 @@ def _sample(row: Row) -> Composition:
     operator = row.values["operator"]
     mirrored = row.values.get("mirrored", False)
     if operator not in OPERATORS:
-        raise row.error(f"{quoted(operator)} is none of {', '.join(OPERATORS)}", "operator")
+        raise row.error(f"must be one of {', '.join(OPERATORS)}, is {quoted(operator)}", "operator")
     if not isinstance(mirrored, bool) or (mirrored and operator != "difference"):
-        raise row.error("must be true or false, and true for a difference only", "mirrored")
+        raise row.error("must be true or false, and can be true only for a difference", "mirrored")
     return Composition(
         a=row.text("a"),
         b=row.text("b"),

@@ -1,9 +1,9 @@
 """Three consecutive sentences and the fusions of neighbours: JSON lines S1, S2, S3, F12, F23.
 
 Bansal et al. (2025), section 5: a document gives nine samples, one overlap, six differences and two unions. Left
-out are documents two of whose sentences are equal but for punctuation, and samples that repeat another. The
-paper keeps only differences whose parts hardly overlap, by the cosine of some encoders; a file that was so
-filtered names them in ``filtered_with``.
+out are documents with two sentences that differ only in punctuation, and samples that repeat another. The
+paper keeps only differences whose parts hardly overlap, by the cosine of some encoders; a file that was
+filtered in this way names them in ``filtered_with``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHAPE = "composition"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(SENTENCES) & first_fields(head)) > 2
 
 
@@ -34,12 +34,12 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     source
         Path of the JSON lines file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a line that is no such document.
+        With file, line and field, for a line that is not a valid document.
     """
     path = Path(source)
     ids = Ids(path)
@@ -54,12 +54,12 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         filters += filters_of(row)
     samples, repeats = without_repeats(read)
     if not samples:
-        raise SourceError("the file has no documents that can be used", path)
+        raise SourceError("the file has no usable documents", path)
     return corpus_of(name, "fusions", samples, licence=licence, filters=filters, equal=equal, repeats=repeats)
 
 
 def _samples(row: Row, ids: Ids) -> list[Composition]:
-    """Return the nine samples of a document; none where two of its sentences are equal."""
+    """Return the nine samples of a document; none if two of its sentences are equal."""
     row.require(*SENTENCES)
     name = ids.add(row.key("id", row.number), row.line)
     texts, ratings = {}, {}

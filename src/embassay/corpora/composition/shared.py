@@ -21,12 +21,12 @@ def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     if not isinstance(value, dict):
         return row.text(field), ()
     if "text" not in value:
-        raise row.error(f"an object without 'text'; found {listed(sorted(value))}", field)
+        raise row.error(f"the object lacks 'text'; found {listed(sorted(value))}", field)
     return row.as_text(value["text"], field), ratings_of(row, value.get("ratings"), field)
 
 
 def ratings_of(row: Row, value: Any, field: str = "ratings") -> tuple[float, ...]:
-    """Return a list of ratings between 0 and 4, one of each annotator; none for none."""
+    """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()
     low, high = LIKERT
@@ -55,7 +55,7 @@ def corpus_of(
     equal: int = 0,
     repeats: int = 0,
 ) -> Corpus[Composition]:
-    """Return the corpus, with notes of what was left out.
+    """Return the corpus, with notes on what was left out.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ def corpus_of(
     """
     notes = []
     if equal:
-        reason = "two of their three sentences are equal but for punctuation"
+        reason = "two of the three sentences differ only in punctuation"
         notes.append(f"{counted(equal, 'document')} left out: {reason}")
     if repeats:
-        notes.append(f"{counted(repeats, 'sample')} left out: the same stood before")
+        notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
     return Corpus(
         name,
         SHAPE,

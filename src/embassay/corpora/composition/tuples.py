@@ -1,8 +1,8 @@
 """Sets in words: JSON lines A, B, overlap, A_minus_B, B_minus_A, union, each a text or an object with ``text``.
 
-Targets written by people for known sets, as WebNLG's verbalisations of triples, are exact: no generator, no
-filter. A target may be null where the set is empty. B_minus_A gives the mirrored difference, which is reported
-apart.
+Targets written by people for known sets, such as WebNLG's verbalisations of triples, are exact: no generator, no
+filter. A target may be null if the set is empty. B_minus_A gives the mirrored difference, which is reported
+separately.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ TARGETS: tuple[tuple[str, Operator, bool], ...] = (
     ("B_minus_A", "difference", True),
     ("union", "union", False),
 )
-"""Field, operator, and whether a and b are exchanged."""
+"""Field, operator, and whether a and b are swapped."""
 FIELDS = ("A", "B", *(field for field, *_ in TARGETS))
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(FIELDS) & first_fields(head)) > 2
 
 
@@ -40,12 +40,12 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     source
         Path of the JSON lines file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a line that is no such tuple.
+        With file, line and field, for a line that is not a valid tuple.
     """
     path = Path(source)
     ids = Ids(path)

@@ -1,7 +1,7 @@
 """WikiSplit: a sentence, a tab, and the two sentences it was split into, joined by `` <::::> ``.
 
-Botha et al. (2018), "Learning To Split and Rephrase From Wikipedia Edit History". Read backwards it gives unions:
-the whole sentence is what either of the two says.
+Botha et al. (2018), "Learning To Split and Rephrase From Wikipedia Edit History". Read in reverse it gives unions:
+the whole sentence says what the two parts say together.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ MARK = "<::::>"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     line = first_line(head)
     return line.count("\t") == 1 and MARK in line
 
 
 def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
-    """Read a file in WikiSplit's form.
+    """Read a file in WikiSplit's format.
 
     Parameters
     ----------
     source
         Path of the tab-separated file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
-        With file and line, for a line that is no such split.
+        With file and line, for a line that is not a valid split.
     """
     path = Path(source)
     samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
@@ -50,11 +50,11 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
 
 def _sample(cells: list[str], path: Path, line: int) -> Composition:
     if len(cells) != 2:
-        raise SourceError(f"{counted(len(cells), 'column')}, where there must be 2", path, line)
+        raise SourceError(f"{counted(len(cells), 'column')}; expected 2", path, line)
     sentence, split = cells
     parts = split.split(MARK)
     if len(parts) != 2:
-        raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}, where there must be 2", path, line)
+        raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
     return Composition(
         id=str(line - 1),
         operator="union",

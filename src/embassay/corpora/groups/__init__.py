@@ -1,1 +1,1 @@
-"""Sentences in groups that mean one thing."""
+"""Groups of sentences with the same meaning."""

@@ -1,9 +1,9 @@
 """Paraphrase groups of your own: a table of sentences with the group of each, or of pairs that are paraphrases or not.
 
 CSV, TSV, JSON lines or Parquet. A table of sentences has a sentence (``sentence``, ``text``), a group (``group``,
-``label``, ``group_id``, ``cluster``) and perhaps an ``id``; other names are given with ``sentence=``, ``group=`` and
+``label``, ``group_id``, ``cluster``) and perhaps an ``id``; set other names with ``sentence=``, ``group=`` and
 ``id=``. A table of pairs has ``first=``, ``second=`` and ``label=``: its groups are the connected components of
-the pairs whose label is 1, true or yes. The same sentence is one sentence, wherever it stands.
+the pairs whose label is 1, true or yes. Equal sentences count as one sentence.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from embassay.types import Corpus
 
 SHAPE = "groups"
 PRIORITY = 20
-"""After the loaders of particular forms: a table with the right columns may be anything."""
+"""Tried after the loaders of specific formats, because a table with the right columns may be anything."""
 TOLD_BY = frozenset({"sentence", "group", "label"})
-"""Options that only this loader has; the others are of other loaders too."""
+"""Options that only this loader has; other loaders share the others."""
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")
 ID = ("id",)
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label",)
-"""Columns that are known by name, tried in this order."""
+"""Column names that are recognised, tried in this order."""
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
-"""What a label may be, in letters of any case."""
+"""The values of a label; case is ignored."""
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file names a sentence and its group, and no two sentences to compare."""
+    """Return whether the first line of a file names a sentence and its group, but not two sentences to compare."""
     names = first_fields(head)
     if not names:
         names = frozenset(cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head)))
@@ -64,26 +64,26 @@ def load(
     source
         Path of a CSV, TSV, JSON lines or Parquet file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
     sentence, group, id
-        The names of the columns of a table of sentences, where they are not known ones; without an id, rows are
+        The column names of a table of sentences, if they are not recognised by name; without an id, rows are
         numbered from 0.
     first, second, label
-        The names of the columns of a table of pairs, likewise; its sentences are numbered from 0 as they come, and a
+        The column names of a table of pairs, likewise; its sentences are numbered from 0 in order, and a
         group is named after its first.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns, ragged rows, empty cells, ids that stand twice, a sentence in
-        two groups, a label that is neither yes nor no, and no group of three sentences.
+        With file, line and column, for missing columns, ragged rows, empty cells, repeated ids, a sentence in
+        two groups, a label that is neither yes nor no, and a table without a group of three sentences.
     SpecError
-        For options of both forms at once.
+        For options of both kinds of table at once.
     """
     if (sentence or group or id) and (first or second or label):
         raise SpecError(
-            f"corpus {source!r}: sentence=, group= and id= are of a table of sentences, first=, second= and label= "
-            "of a table of pairs; give those of one"
+            f"corpus {source!r}: sentence=, group= and id= are for a table of sentences; first=, second= and label= "
+            "are for a table of pairs; use only one of the two sets"
         )
     path = Path(source)
     table = read_table(path)
@@ -98,7 +98,7 @@ def load(
 
 
 def _known_pair(names: Collection[str]) -> tuple[str, ...]:
-    """Return the two known columns of sentences to compare, none where they are not both there."""
+    """Return the two recognised columns of sentences to compare; empty unless both are present."""
     for pair in PAIRS:
         if pair[0] in names and pair[1] in names:
             return pair
@@ -132,18 +132,18 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
             continue
         before = samples[text].group
         if before != group_of_row:
-            found = f"this sentence is of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
-            raise row.error(f"{found}; a sentence has one group", columns["group"])
+            found = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
+            raise row.error(f"{found}; a sentence can have one group", columns["group"])
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)
     if repeats:
-        notes.append(f"{counted(repeats, 'row')} left out: the same sentence stood in the same group before")
+        notes.append(f"{counted(repeats, 'row')} left out: repeats a sentence of the same group")
     return list(samples.values()), notes
 
 
 def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
-    """Return the sentences of the pairs that are paraphrases, in the order in which they come, and notes."""
+    """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
     known = _known_pair(table.names)
     columns = {
         "first": table.column("of first sentences", "first=", first, known[:1]),
@@ -151,7 +151,7 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
         "label": table.column("that says whether they are paraphrases", "label=", label, LABEL),
     }
     note = columns_note(columns, table)
-    # Sentences are numbered as they come, those of pairs that are no paraphrases not at all.
+    # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
     numbers: dict[str, int] = {}
     pairs: list[tuple[int, int]] = []
     rows = 0
@@ -171,7 +171,7 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
 
 
 def _is_yes(row: Row, column: str) -> bool:
-    """Return what a label says."""
+    """Return whether a label says that a pair is a paraphrase."""
     label = str(row.values[column])
     written = label.strip().lower()
     if written not in YES | NO:
@@ -180,10 +180,10 @@ def _is_yes(row: Row, column: str) -> bool:
 
 
 def columns_note(columns: Mapping[str, str], table: Table) -> str:
-    """Say which column is what, or raise SourceError where one is two things."""
+    """Return a note on the use of each column; raise SourceError if a column has two uses."""
     uses: dict[str, str] = {}
     for what, name in columns.items():
         if name in uses:
-            raise SourceError(f"is both the {uses[name]} and the {what}", table.path, table.line, name)
+            raise SourceError(f"is used both as the {uses[name]} and as the {what}", table.path, table.line, name)
         uses[name] = what
     return f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"

@@ -2,7 +2,7 @@
 
 Dolan & Brockett (2005). Tab-separated, quotes are ordinary characters: Quality, #1 ID, #2 ID, #1 String,
 #2 String. Groups are the components of the pairs of Quality 1, with the sentence IDs as nodes, as White et al. (2015,
-section 4.1) made them; sentences stand in ascending ID, untouched. A group is named after its smallest ID.
+section 4.1) made them; sentences are in order of ascending ID, unchanged. A group is named after its smallest ID.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Bro
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return len(set(HEADER) & {cell.strip() for cell in first_line(head).split("\t")}) > 2
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder has one of the released files in it."""
+    """Return whether a folder contains one of the released files."""
     return is_msrp(path)
 
 
@@ -42,17 +42,17 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     Parameters
     ----------
     source
-        Path of a folder with both files, which are read together, or of one file of their form.
+        Path of a folder with both files, which are read together, or of one file in their format.
     licence
-        What the user says of the files; known by content for the released folder.
+        The licence of the files, as the user states it; the released folder is recognised by its content.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a missing file, another header, ragged rows, a Quality that is neither 0 nor 1,
-        an ID that is no whole number or has two sentences, and empty sentences.
+        With file, line and field, for a missing file, a different header, ragged rows, a Quality other than 0 or 1,
+        an ID that is not a whole number or has two sentences, and empty sentences.
     """
     path = Path(source)
     files = [path]
@@ -80,11 +80,11 @@ class _Pairs:
     Attributes
     ----------
     number
-        How many there are.
+        The number of pairs.
     paraphrases
-        The IDs of those that mean the same.
+        The IDs of the pairs with the same meaning.
     texts, places
-        The sentences by ID, and where each stands first.
+        The sentences by ID, and where each first appears.
     """
 
     number: int = 0
@@ -93,7 +93,7 @@ class _Pairs:
     places: dict[int, str] = field(default_factory=dict)
 
     def add(self, cells: list[str], path: Path, line: int) -> None:
-        """Take in a row."""
+        """Add a row."""
         quality = cells[0].strip()
         if quality not in {"0", "1"}:
             raise SourceError(f"must be 0 or 1, is {quality[:100]!r}", path, line, HEADER[0])
@@ -104,14 +104,14 @@ class _Pairs:
             self.paraphrases.append((first, second))
 
     def _sentence(self, cells: list[str], side: int, path: Path, line: int) -> int:
-        """Return the ID of a sentence, or raise SourceError where another sentence has it."""
+        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID."""
         number = whole(cells[side], path, line, HEADER[side])
         text = text_field(cells[side + 2], path, line, HEADER[side + 2])
         if number not in self.texts:
             self.texts[number] = text
             self.places[number] = f"line {line} of {path.name}"
         elif self.texts[number] != text:
-            problem = f"{number} is the ID of another sentence on {self.places[number]}; mend one of the two"
+            problem = f"{number} is also the ID of a different sentence on {self.places[number]}; correct one of them"
             raise SourceError(problem, path, line, HEADER[side])
         return number
 
@@ -119,7 +119,7 @@ class _Pairs:
 def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
     yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
     if path.name in MSRP_FILES:
-        yield "one of the two released files: published figures are of both, so give their folder"
+        yield "only one of the two released files; published figures are for both, so pass their folder"
 
 
 def _as_released(corpus: Corpus[Grouped]) -> Corpus[Grouped]:

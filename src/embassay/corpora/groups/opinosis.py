@@ -24,31 +24,31 @@ HEADER = ("phrase_index", "paraphrase_group_index")
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder looks like this format, by its names."""
+    """Return whether a folder looks like this format, by its file names."""
     return is_opinosis(path)
 
 
 def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
-    """Read a folder in the form of the released groups.
+    """Read a folder in the format of the released groups.
 
     Parameters
     ----------
     source
         Path of the folder.
     licence
-        What the user says of the files.
+        The licence of the files, as the user states it.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what is missing, empty lines among the sentences, numbers that are none or of no
-        sentence, and a sentence with no group or two.
+        With file, line and field, for missing files, empty lines between sentences, invalid numbers, numbers of no
+        sentence, and a sentence without a group or with two.
     """
     path = Path(source)
     listing = Listing(follow_links)
-    listing.require(path, (PHRASES, TABLE), f"a folder of this form has {PHRASES} and {TABLE}")
+    listing.require(path, (PHRASES, TABLE), f"it must have {PHRASES} and {TABLE}")
     phrases = _phrases(path / PHRASES)
     groups = _groups(path / TABLE, len(phrases))
     _check_all_grouped(path / PHRASES, len(phrases), groups)
@@ -57,14 +57,14 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
 
 
 def _phrases(path: Path) -> list[str]:
-    """Return the sentences without the space around them; empty lines may stand at the end only."""
-    # Not splitlines, which ends a line at characters that may stand in one.
+    """Return the sentences, stripped; empty lines are allowed only at the end."""
+    # Not splitlines, which also splits at characters that may occur inside a sentence.
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
     if lines == [""]:
         raise SourceError("the file has no sentences", path)
     for number, line in enumerate(lines, 1):
         if not line:
-            problem = f"an empty line; each line is a sentence, which {TABLE} counts from 0"
+            problem = f"empty line; each line must be a sentence, because {TABLE} numbers the lines from 0"
             raise SourceError(problem, path, number)
     return lines
 
@@ -77,10 +77,10 @@ def _groups(path: Path, phrases: int) -> dict[int, str]:
         index = whole(index_cell, path, line, HEADER[0])
         group = whole(group_cell, path, line, HEADER[1])
         if index >= phrases:
-            problem = f"there is no sentence {index}: {PHRASES} has {phrases:,}, numbered from 0"
+            problem = f"there is no sentence {index}; {PHRASES} has {phrases:,} sentences, numbered from 0"
             raise SourceError(problem, path, line, HEADER[0])
         if index in groups:
-            raise SourceError(f"sentence {index} has a group on line {lines[index]} already", path, line, HEADER[0])
+            raise SourceError(f"sentence {index} already has a group on line {lines[index]}", path, line, HEADER[0])
         groups[index] = str(group)
         lines[index] = line
     return groups
@@ -91,7 +91,7 @@ def _check_all_grouped(path: Path, phrases: int, groups: dict[int, str]) -> None
     without = [index for index in range(phrases) if index not in groups]
     if not without:
         return
-    problem = f"no row of {TABLE} has its number {without[0]}"
+    problem = f"{TABLE} has no row for number {without[0]}"
     if len(without) > 1:
-        problem += f", as for {counted(len(without) - 1, 'other sentence')}"
+        problem += f", nor for {counted(len(without) - 1, 'other sentence')}"
     raise SourceError(problem, path, without[0] + 1)

@@ -1,4 +1,4 @@
-"""What the loaders of paraphrase groups share: pairs to groups, groups that are large enough, notes of what was kept.
+"""What the loaders of paraphrase groups share: dropping groups that are too small, and notes on what was kept.
 
 White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
 section 4: a group is a component of the paraphrase pairs, or was made by hand; groups below three are discarded.
@@ -19,7 +19,7 @@ from embassay.types import Corpus
 
 SHAPE = "groups"
 SMALLEST = 3
-"""Sentences of a group, at least: each of three folds tests one of them."""
+"""The minimum size of a group: each of three folds tests one sentence of it."""
 MSRP_FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
 OPINOSIS_FILES = ("phrases.txt", "phrase_groups.csv")
 """Files of the released folders."""
@@ -35,7 +35,7 @@ def corpus_of(
     licence: str,
     notes: Iterable[str],
 ) -> Corpus[Grouped]:
-    """Return the corpus of the groups that have three sentences or more, with notes of what was kept and dropped.
+    """Return the corpus of the groups that have three sentences or more, with notes on what was kept and dropped.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def corpus_of(
 
 
 def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
-    """Say how much was kept, how much was dropped, and which texts no encoder can tell apart."""
+    """Yield notes on how much was kept, how much was dropped, and which texts no encoder can distinguish."""
     sizes = Counter(sample.group for sample in kept)
     least, most = min(sizes.values()), max(sizes.values())
     size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -70,16 +70,16 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
     groups_of_text = Counter(text for _, text in distinct)
     in_several = sum(number > 1 for number in groups_of_text.values())
     if in_several:
-        yield f"sentences that stand in several groups, where no encoder tells them apart: {in_several:,}"
+        yield f"sentences that are in several groups, so that no encoder can assign them to one: {in_several:,}"
 
 
 def is_msrp(path: Path) -> bool:
-    """Say whether a folder has one of the files of the Microsoft Research Paraphrase corpus, by their names."""
+    """Return whether a folder has one of the files of the Microsoft Research Paraphrase corpus, by their names."""
     return any(entry.name in MSRP_FILES for entry in entries(path))
 
 
 def is_opinosis(path: Path) -> bool:
-    """Say whether a folder has a table of groups as Opinosis's has, by its name."""
+    """Return whether a folder has Opinosis's table of groups, by its name."""
     return any(entry.name == OPINOSIS_FILES[1] for entry in entries(path))
 
 

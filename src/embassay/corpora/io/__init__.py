@@ -1,1 +1,1 @@
-"""Reading files of users with the place of every mistake: JSON lines, tables, documents and their passages."""
+"""Reading users' files, with the location of every error: JSON lines, tables, documents and their passages."""

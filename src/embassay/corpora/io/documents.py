@@ -1,7 +1,7 @@
-"""Documents of your own: a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's form, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's format, or one text.
 
 In a folder a document's id is its path without the suffix. A table (CSV, TSV, JSON lines, Parquet) has an id and a
-text, and perhaps a title. In SQuAD's form the paragraphs of an article are documents that belong together.
+text, and optionally a title. In SQuAD's format each paragraph is a document, and an article is a unit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HTML = (".html", ".htm")
 SUFFIXES = (".txt", ".md", ".rst", *HTML)
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body")
-"""Columns that are known by name, tried in this order."""
+"""Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
 _FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:.*\n)*?(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)")
@@ -34,16 +34,16 @@ Notes = tuple[str, ...]
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A document as its file has it.
+    """A document as read from its file.
 
     Attributes
     ----------
     text
         Not blank; without a Markdown file's front matter.
     title
-        Of its column, or of the article that it is a paragraph of; else empty.
+        From its column, or the title of its article; else empty.
     unit
-        The key of what it belongs to, an article for example; empty where it stands for itself.
+        The key of its unit, for example an article; empty if the document is its own unit.
     """
 
     id: str
@@ -53,7 +53,7 @@ class SourceDocument:
 
     @property
     def whole(self) -> str:
-        """The text with its title before it, where it has one."""
+        """The text, preceded by the title if there is one."""
         return f"{self.title} {self.text}" if self.title else self.text
 
 
@@ -65,30 +65,30 @@ def read_documents(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> tuple[tuple[SourceDocument, ...], Notes]:
-    """Read documents from whatever a path is, and say in notes what it was read as.
+    """Read documents from a path of any kind; notes say what it was read as.
 
     Parameters
     ----------
     id, text
-        The names of a table's columns, where they are not known ones; without a column of ids rows are numbered.
+        The column names of a table, if they are not recognised by name; without a column of ids rows are numbered.
     aside
-        Files in the folder that are no documents.
+        Files in the folder that are not documents.
     follow_links
-        Whether what symbolic links in the folder lead to is read.
+        Whether symbolic links in the folder are followed.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what cannot be read or has no document.
+        With file, line and field, for files that cannot be read or have no documents.
     SpecError
-        If columns are named and there is no table.
+        If columns are named but the source is not a table.
     """
     if not path.exists():
         raise SourceError("no such file or folder", path)
     if _is_table(path):
         return read_records(path, id, text, named="--{}", titled=False)
     if id or text:
-        raise SpecError(f"columns are named, but {path} is no table")
+        raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
         return read_folder(path, aside, follow_links)
     if _is_document(path):
@@ -97,27 +97,27 @@ def read_documents(
             raise SourceError("no text in it", path)
         return (SourceDocument(path.stem, content),), ("the file is one document",)
     documents = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
-    return documents, (f"SQuAD's form: {counted(len(documents), 'paragraph')}",)
+    return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
 
 def _is_table(path: Path) -> bool:
-    """Say whether a path is neither a folder nor a text nor in SQuAD's form."""
+    """Return whether a path is neither a folder nor a text nor in SQuAD's format."""
     if path.is_dir() or _is_document(path):
         return False
     return is_parquet(path) or not is_squad(read_head(path, HEAD))
 
 
 def looks_like_documents(path: Path) -> bool:
-    """Say whether a folder, or one in it, has a file with the name of a text, be it a link."""
+    """Return whether a folder or a subfolder has a file or link with the suffix of a text."""
     listing = Listing()
     if any(_is_document(file) for file in listing.files(path)):
         return True
-    # Links are not followed, but a folder of them is one of documents, whose reader says how to follow them.
+    # Links are not followed, but a folder of links counts as documents: its reader says how to follow them.
     return listing.links > 0 and any(_is_document(entry) for entry in entries(path))
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
-    """Yield the texts of a folder, and of those in it, sorted, without the files that are set aside."""
+    """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
     return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
 
 
@@ -129,14 +129,14 @@ def read_folder(
     Parameters
     ----------
     aside
-        Files that may lie in the folder and are no documents.
+        Files in the folder that are not documents.
     follow_links
-        Whether what symbolic links in the folder lead to is read.
+        Whether symbolic links in the folder are followed.
 
     Raises
     ------
     SourceError
-        With the file, for what cannot be read, two files of one id, and no text at all.
+        With the file, for files that cannot be read, two files with the same id, and a folder without text.
     """
     listing = Listing(follow_links)
     documents = list[Path]()
@@ -149,11 +149,11 @@ def read_folder(
     files = _by_id(path, documents)
     if not files:
         suffixes = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise SourceError(f"no {suffixes} file in this folder{listing.hint()}", path)
+        raise SourceError(f"this folder has no {suffixes} file{listing.hint()}", path)
     texts = {name: _text(file) for name, file in sorted(files.items())}
     empty = [name for name, text in texts.items() if not text]
     if len(empty) == len(texts):
-        raise SourceError(f"no text in its {counted(len(empty), 'document')}{listing.hint()}", path)
+        raise SourceError(f"its {counted(len(empty), 'document')} have no text{listing.hint()}", path)
 
     notes = [f"files: {counted(len(texts) - len(empty), 'document')}"]
     if empty:
@@ -161,7 +161,7 @@ def read_folder(
         notes.append(f"{counted(len(empty), 'file')} left out: no text (the first: {first})")
     rendered = len(documents) - len(files)
     if rendered:
-        notes.append(f"{counted(rendered, 'file')} left out: HTML of a text that lies beside it")
+        notes.append(f"{counted(rendered, 'file')} left out: HTML made from a text file of the same name")
     if others:
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
@@ -170,15 +170,15 @@ def read_folder(
 
 
 def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
-    """Return the files by their ids; pages of HTML that were made from another file are left out.
+    """Return the files by their ids; HTML pages that were made from another file are left out.
 
     Raises
     ------
     SourceError
-        For two files of one id.
+        For two files with the same id.
     """
     files: dict[str, Path] = {}
-    # Pages come last, when the texts that they may have been made from are known.
+    # HTML pages come last, when the texts that they may have been made from are known.
     for file in sorted(documents, key=_is_page):
         name = text_field(file.relative_to(path).with_suffix("").as_posix(), path, None, "name of a file")
         if name not in files:
@@ -201,24 +201,24 @@ def read_records(
     Parameters
     ----------
     id, text
-        The names of the columns, where they are not known ones.
+        The column names, if they are not recognised.
     named
-        How messages write the option that names a column.
+        How the option that names a column is written in messages.
     titled
-        Whether titles stand before texts, and rows must have ids; otherwise rows without a column of ids are numbered
+        Whether titles are put before texts and rows must have ids; otherwise rows without a column of ids are numbered
         from 1.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns and cells, an id that stands twice, and no document.
+        With file, line and column, for missing columns and cells, a repeated id, and a table without documents.
     """
     table = read_table(path)
     key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
     columns = {"id": key} if key else {}
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
-        raise SourceError("is both the id and the text", path, table.line, key)
+        raise SourceError("is used both as the id and as the text", path, table.line, key)
     title = table.perhaps("", [name for name in TITLE if name not in columns.values()])
     if title:
         columns["title"] = title
@@ -233,12 +233,12 @@ def read_records(
         raise SourceError("the table has no documents", path)
     notes = [f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"]
     if title and titled:
-        notes.append("each title stands before its text")
+        notes.append("each title is put before its text")
     return tuple(documents), tuple(notes)
 
 
 def _files(path: Path, aside: Sequence[Path], listing: Listing) -> Iterator[Path]:
-    """Yield the files of a folder and of those in it, sorted, without what is hidden or set aside."""
+    """Yield the files of a folder and its subfolders, sorted, without hidden files and those in ``aside``."""
     return (file for file in listing.files(path) if not any(_same(file, other) for other in aside))
 
 
@@ -255,7 +255,7 @@ def _same(file: Path, other: Path) -> bool:
 
 
 def _text(file: Path) -> str:
-    """Return the text of a file without markup that is no text, empty where there is none."""
+    """Return the text of a file without markup; empty if there is none."""
     text, suffix = read_text(file), file.suffix.lower()
     if suffix == ".md":
         text = _without_front_matter(text.replace("\r\n", "\n"))
@@ -267,6 +267,6 @@ def _text(file: Path) -> str:
 
 
 def _without_front_matter(text: str) -> str:
-    """Return a Markdown text without the YAML block that it may begin with."""
+    """Return a Markdown text without its YAML front matter, if it has one."""
     front_matter = _FRONT_MATTER.match(text)
     return text[front_matter.end() :] if front_matter else text

@@ -1,4 +1,4 @@
-"""Reading JSON lines with the place of every mistake."""
+"""Reading JSON lines, with the location of every error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from embassay.samples.checks import text_problem
 from embassay.store.paths import unreadable
 
 LONGEST = 200
-"""Characters that a message repeats of a file, at most."""
+"""The maximum number of characters of a file that a message quotes."""
 KINDS = {
     type(None): "null",
     bool: "true or false",
@@ -23,7 +23,7 @@ KINDS = {
     list: "a list",
     dict: "an object",
 }
-"""What values are called in messages, by their type in JSON."""
+"""Names of JSON types in messages."""
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -32,7 +32,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises
     ------
     SourceError
-        With file and line, for what is not UTF-8, not JSON, or no object.
+        With file and line, for text that is not UTF-8, not JSON, or not an object.
     """
     try:
         with open_text(path) as file:
@@ -44,7 +44,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def first_fields(head: str) -> frozenset[str]:
-    """Return the names of the fields of the first JSON line; empty where it is no JSON object."""
+    """Return the names of the fields of the first JSON line; empty if it is not a JSON object."""
     try:
         row = json.loads(head.lstrip("\ufeff \t\r\n").split("\n", 1)[0])
     except (ValueError, RecursionError):
@@ -53,14 +53,14 @@ def first_fields(head: str) -> frozenset[str]:
 
 
 def require(row: dict[str, Any], names: Sequence[str], path: Path, line: int) -> None:
-    """Raise SourceError for the first of the fields that an object has not, with those that it has."""
+    """Raise SourceError for the first field that an object lacks; the message lists those that it has."""
     for name in names:
         if name not in row:
             raise SourceError(f"missing; found {listed(sorted(row))}", path, line, name)
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list for a message, on one line, cut where it becomes long."""
+    """Return names as a list for a message, on one line, truncated if it is long."""
     text = " ".join(", ".join(names).split())
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}…"
@@ -73,7 +73,7 @@ def counted(number: int, what: str) -> str:
 
 
 def key_field(row: Mapping[str, Any], name: str, default: str, path: Path, line: int | None) -> str:
-    """Return an optional text or whole number that names something, as text."""
+    """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)
     return default if value is None else key_of(value, path, line, name)
 
@@ -88,26 +88,26 @@ def key_of(value: Any, path: Path, line: int | None, field: str) -> str:
 
 
 class Ids:
-    """The names in a column of a file, each of which stands once."""
+    """The names in a column of a file, which must be unique."""
 
     def __init__(self, path: Path, field: str = "id", *, numbered: bool = True):
-        """Start with none; ``numbered`` says that rows without a name are numbered, which messages then explain."""
+        """Start empty; with ``numbered``, messages explain that rows without a name are numbered."""
         self._path, self._field, self._numbered = path, field, numbered
         self._lines: dict[str, int | None] = {}
 
     def add(self, name: str, line: int | None) -> str:
-        """Return the name, or raise SourceError where it stands on an earlier line."""
+        """Return the name, or raise SourceError if an earlier line has it."""
         if name in self._lines:
-            problem = f"{quoted(name)} stands on line {self._lines[name]} already"
+            problem = f"{quoted(name)} is already used on line {self._lines[name]}"
             if self._numbered:
-                problem += " (lines without one are numbered from 0)"
+                problem += " (lines without an id are numbered from 0)"
             raise SourceError(problem, self._path, line, self._field)
         self._lines[name] = line
         return name
 
 
 def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
-    """Return a value that must be a text, or say what is wrong with it."""
+    """Return a value that must be a text, or raise SourceError."""
     if not isinstance(value, str):
         raise SourceError(f"must be a text, is {KINDS[type(value)]}", path, line, field)
     if problem := text_problem(value):

@@ -1,4 +1,4 @@
-"""HTML and reStructuredText as plain paragraphs: what a reader sees, without tags, directives and marks."""
+"""HTML and reStructuredText as plain paragraphs: the visible text, without tags, directives and markup."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import re
 from html.parser import HTMLParser
 
 UNREAD = frozenset({"script", "style", "template", "title", "svg"})
-"""Elements of HTML whose content is no text of the page."""
+"""HTML elements whose content is not text of the page."""
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section select summary "
     "table tbody tfoot thead tr ul".split()
 )
-"""Elements of HTML that begin and end a paragraph."""
+"""HTML elements that begin and end a paragraph."""
 SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
-"""Elements of HTML that divide words without ending a paragraph."""
+"""HTML elements that separate words without ending a paragraph."""
 
 
 def html_text(source: str) -> str:
-    """Return the paragraphs of an HTML page, blank lines between them and single spaces inside."""
+    """Return the paragraphs of an HTML page, separated by blank lines, with single spaces inside."""
     page = _Page()
     place = 0
     while place < len(source):
-        # The parser reads a tag that is not finished from its start again. Feeding at least as much as waits
-        # doubles the waiting text each time, so that all of it is read a few times at most, not once for each piece.
+        # The parser reads an unfinished tag again from its start. Feeding at least as much as is pending
+        # doubles the pending text each time, so that all of it is read a few times at most, not once for each piece.
         piece = max(PIECE, len(page.rawdata))
         page.feed(source[place : place + piece])
         place += piece
@@ -32,11 +32,11 @@ def html_text(source: str) -> str:
 
 
 PIECE = 65_536
-"""Characters that the parser is given at once, at least."""
+"""The minimum number of characters that are passed to the parser at once."""
 
 
 class _Page(HTMLParser):
-    """Gathers the text of a page, block by block."""
+    """Collects the text of a page, block by block."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -45,7 +45,7 @@ class _Page(HTMLParser):
         self._unread: list[str] = []
 
     def text(self) -> str:
-        """Return the paragraphs; a tag that the page ends in is left out, as browsers do."""
+        """Return the paragraphs; an unfinished tag at the end is left out, as in browsers."""
         if self.rawdata and not self.rawdata.startswith("<"):
             self.handle_data(html.unescape(self.rawdata))
         self._end_paragraph()
@@ -60,7 +60,7 @@ class _Page(HTMLParser):
             self._current.append(" ")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # <svg/> and <script/> have no content that could be left out.
+        # <svg/> and <script/> have no content to skip.
         if tag not in UNREAD:
             self.handle_starttag(tag, attrs)
 
@@ -77,7 +77,7 @@ class _Page(HTMLParser):
             self._current.append(data)
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
-        """Skip ``<![…]>`` as browsers do; the standard library stops at those that it does not know."""
+        """Skip ``<![…]>`` as browsers do; the standard library fails on those that it does not know."""
         return self.parse_bogus_comment(i)
 
     def _end_paragraph(self) -> None:
@@ -91,7 +91,7 @@ SILENT = frozenset(
     "code code-block contents csv-table figure highlight image include index literalinclude math only parsed-literal "
     "raw sourcecode tabularcolumns tags toctree".split()
 )
-"""Directives of reStructuredText whose content is no running text."""
+"""reStructuredText directives whose content is not running text."""
 _DIRECTIVE = re.compile(r"\.\.\s+(?:\|[^|]+\|\s+)?([A-Za-z][\w:.+-]*?)::(?:\s+(.*))?$")
 _FOOTNOTE = re.compile(r"\.\.\s+\[[^\]]+\]\s+(.*)$")
 _OPTION = re.compile(r":[\w -]+:(?:\s|$)")
@@ -106,7 +106,7 @@ _EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])")
 def rst_text(source: str) -> str:
     """Return a text in reStructuredText without underlines, directives, comments, targets and roles.
 
-    What stands in a note or another directive of running text stays; code, images and tables of contents do not.
+    The text of a note, or of another directive with running text, is kept; code, images and tables of contents are not.
     """
     kept = list[str]()
     lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
@@ -127,7 +127,7 @@ def rst_text(source: str) -> str:
 
 
 def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:
-    """Return the text of what begins with two dots, and the number of the line that is read next."""
+    """Return the text of a block that begins with two dots, and the number of the next line to read."""
     if footnote := _FOOTNOTE.match(body):
         return footnote[1], number
     directive = _DIRECTIVE.match(body)
@@ -135,7 +135,7 @@ def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[st
         while number < len(lines) and _indent(lines[number]) > indent and _OPTION.match(lines[number].strip()):
             number += 1
         return directive[2] or "", number
-    # A comment, a target or a directive without running text goes with all that is indented below it.
+    # A comment, a target or a directive without running text is dropped with everything indented below it.
     while number < len(lines) and (not lines[number].strip() or _indent(lines[number]) > indent):
         number += 1
     return "", number
@@ -146,7 +146,7 @@ def _indent(line: str) -> int:
 
 
 def _without_marks(text: str) -> str:
-    """Return a text without the marks inside its lines: roles, references, literals, strong text and emphasis."""
+    """Return a text without inline markup: roles, references, literals, strong text and emphasis."""
     text = re.sub(r"::[^\S\n]*$", ":", text, flags=re.MULTILINE)
     for pattern in (_LITERAL, _ROLE, _STRONG, _EMPHASIS):
         text = pattern.sub(r"\1", text)

@@ -1,4 +1,4 @@
-"""Cutting a document into passages: whole, by paragraph, by sentence, or by N words with a tenth overlapping."""
+"""Dividing a document into passages: whole, by paragraph, by sentence, or N words with an overlap of a tenth."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from embassay.errors import SpecError, quoted
 
 Cut = Callable[[str], tuple[str, ...]]
 WINDOW = 10_000
-"""Characters of a paragraph that are divided into sentences at once, at most."""
+"""The maximum number of characters of a paragraph that are divided into sentences at once."""
 OVERLAP = 2_000
-"""Characters at the end of a window in which no sentence is taken to be whole."""
+"""The number of characters at the end of a window in which no sentence is assumed to be complete."""
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _SPACE = re.compile(r"[^\S\t\n\r ]")
 
 
 def cutter(passages: str, language: str = "en") -> Cut:
-    """Return the function that cuts a text that is not blank into its passages, one at least.
+    """Return the function that divides a non-blank text into its passages, at least one.
 
     Parameters
     ----------
     passages
-        ``document``: the text without the space around it. ``paragraph``: what stands between blank lines.
-        ``sentence``. A number N: windows of N words, of which neighbours share a tenth, one word at least.
-        White space inside a passage becomes single spaces, but for whole documents.
+        ``document``: the text, stripped. ``paragraph``: the text between blank lines.
+        ``sentence``. A number N: windows of N words; neighbours share a tenth of them, at least one word.
+        White space inside a passage becomes single spaces, except in whole documents.
     language
-        Whose rules tell where a sentence ends; those that sentencex does not know go by general rules.
+        The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
 
     Raises
     ------
     SpecError
-        For anything else, and for no words.
+        For any other value, and for a number of words below 1.
     """
     known: dict[str, Cut] = {
         "document": lambda text: (text.strip(),),
@@ -44,18 +44,18 @@ def cutter(passages: str, language: str = "en") -> Cut:
     if wanted in known:
         return known[wanted]
     if not re.fullmatch(r"[1-9][0-9]{0,8}", wanted):
-        ways = f"{', '.join(known)} or a number of words, 1 or more"
+        ways = f"{', '.join(known)} or a number of words (at least 1)"
         raise SpecError(f"passages must be {ways}; it is {quoted(passages)}")
     return partial(_windows, size=int(wanted))
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
-    """Return (where it starts in the text, sentence) of every sentence, white space inside made single spaces."""
-    # sentencex 1.0 breaks at white space of more than one byte; one space for each keeps all places.
+    """Return (start in the text, sentence) of every sentence, with single spaces for white space inside."""
+    # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
     found: list[tuple[int, str]] = []
     start = 0
-    # Blank lines end sentences whatever stands around them, so each paragraph is divided for itself.
+    # Blank lines always end sentences, so each paragraph is divided separately.
     for gap in _EMPTY_LINES.finditer(plain):
         found += _sentences_between(plain, start, gap.start(), language)
         start = gap.end()
@@ -64,11 +64,11 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
 
 
 def _sentences_between(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
-    """Return the sentences of a paragraph, which is shown to the library a window at a time.
+    """Return the sentences of a paragraph, which is passed to the library one window at a time.
 
-    The library takes a time that grows with the square of the length of what it is given, where many quotation marks
-    open and none closes. The last sentences of a window are looked at again in the next one, as they may be
-    cut, or be inside a quotation that ends beyond the window.
+    The time of the library grows with the square of the length of its input if many quotation marks
+    open and none closes. The last sentences of a window are processed again in the next one, because they may be
+    incomplete, or inside a quotation that ends beyond the window.
     """
     found: list[tuple[int, str]] = []
     while end - start > WINDOW:
@@ -82,7 +82,7 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
             place, part = whole[-1]
             start = place + len(part)
         else:
-            # No sentence ends here: it is no text of sentences, and is cut between two words.
+            # No sentence ends here, so the text is not made of sentences; it is divided between two words.
             space = text.rfind(" ", start + 1, window_end)
             middle = space if space > start else window_end
             part = text[start:middle].strip()
@@ -94,7 +94,7 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
 
 
 def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
-    """Return (where it starts in the whole text, sentence as it stands there) of a part of a text."""
+    """Return (start in the whole text, sentence as written there) for a part of a text."""
     import sentencex
 
     found = []
@@ -102,7 +102,7 @@ def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, st
     for part in sentencex.segment(language, text[start:end]):
         sentence = part.strip()
         if sentence:
-            # Looked for, not counted: the library leaves line ends out here and there.
+            # The position is searched, not counted, because the library sometimes drops line ends.
             place = text.index(sentence, place)
             found.append((place, sentence))
             place += len(sentence)
@@ -110,7 +110,7 @@ def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, st
 
 
 def collapsed(text: str) -> str:
-    """Return a text with single spaces for all white space, and none around it."""
+    """Return a text with single spaces for all white space, stripped."""
     return " ".join(text.split())
 
 
@@ -121,14 +121,14 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 
 def overlap_of(size: int) -> int:
-    """Return how many words neighbouring windows of a size share: a tenth, one at least; none where it is below 2."""
+    """Return how many words neighbouring windows of a size share: a tenth, at least one; none for a size below 2."""
     return max(1, size // 10) if size > 1 else 0
 
 
 def _windows(text: str, size: int) -> tuple[str, ...]:
-    """Return windows of ``size`` words, of which neighbours share a tenth, one word at least."""
+    """Return windows of ``size`` words; neighbours share a tenth of them, at least one word."""
     words = text.split()
     overlap = overlap_of(size)
-    # The last window begins before the words that the one before it has already.
+    # The last window begins before the words that the previous one already has.
     last = max(len(words) - overlap, 1)
     return tuple(" ".join(words[start : start + size]) for start in range(0, last, size - overlap))

@@ -1,4 +1,4 @@
-"""Reading rows with named columns from a table of any form: CSV, TSV, JSON lines or Parquet."""
+"""Reading rows with named columns from a table in any format: CSV, TSV, JSON lines or Parquet."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
 
 PARQUET = b"PAR1"
-"""What a Parquet file begins with."""
+"""The first bytes of a Parquet file."""
 PEEK = 1_048_576
 NumberedRow = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is read when its rows are asked for.
+    """A table whose rows are read on demand.
 
     Attributes
     ----------
     line
-        Of the header; 1 where there is none.
+        The line of the header; 1 if there is none.
     rows
-        Yields (line, value by column) of the columns that it is given; in Parquet, which has no lines, the number of
-        the row from 1. The rows of JSON lines need not have them all.
+        Yields (line, value by column) for the given columns; in Parquet, which has no lines, the number of
+        the row from 1. Rows of JSON lines may lack some columns.
     """
 
     path: Path
@@ -47,31 +47,31 @@ class Table:
             yield Row(values, self.path, line)
 
     def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
-        """Return the name of a column: as given, else the first known one that there is.
+        """Return the name of a column: the given one, else the first known one that the table has.
 
         Raises
         ------
         SourceError
-            With the columns that there are, and the option that names one.
+            With the columns of the table, and the option that names one.
         """
         if name := self.perhaps(given, known):
             return name
         raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}", self.path, self.line)
 
     def perhaps(self, given: str, known: Sequence[str]) -> str:
-        """Return the name of a column that need not be there, empty where it is not; one that is given must be."""
+        """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
         if given and given not in self.names:
             raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
         return given or next((name for name in known if name in self.names), "")
 
 
 def read_table(path: Path) -> Table:
-    """Open a table; its form is known by its content.
+    """Open a table; its format is detected from its content.
 
     Raises
     ------
     SourceError
-        With the file, and the line where there is one, for what is no table.
+        With the file, and the line if there is one, for a file that is not a table.
     """
     if is_parquet(path):
         return _parquet(path)
@@ -79,14 +79,14 @@ def read_table(path: Path) -> Table:
     if fields := first_fields(head):
         return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
-        # An object that is longer than what was looked at, or broken: the reader says where.
+        # An object that is longer than the part examined, or invalid: the reader reports where.
         first = next(iter(json_lines(path)), (1, dict[str, Any]()))
         return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
     return _delimited(path, delimiter_of(first_line(head)))
 
 
 def delimiter_of(header: str) -> str:
-    """Return what divides the cells of a header: tabs, semicolons where there is no comma, else commas."""
+    """Return the delimiter of a header: tabs, semicolons if there is no comma, else commas."""
     if "\t" in header:
         return "\t"
     if ";" in header and "," not in header:
@@ -95,7 +95,7 @@ def delimiter_of(header: str) -> str:
 
 
 def is_parquet(path: Path) -> bool:
-    """Say whether a file is a Parquet file, by its name or its first bytes.
+    """Return whether a file is a Parquet file, by its name or its first bytes.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _delimited(path: Path, delimiter: str) -> Table:
 def _parquet(path: Path) -> Table:
     import polars as pl
 
-    # A panic of its reader is no Exception.
+    # A panic of its reader is not an Exception.
     failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
     refuse_fatal_parquet(path)
     try:
@@ -136,7 +136,7 @@ def _parquet(path: Path) -> Table:
     def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
         for name in columns:
             if not _plain(schema[name]):
-                raise SourceError(f"must hold texts or whole numbers, holds {schema[name]}", path, None, name)
+                raise SourceError(f"must contain texts or whole numbers, contains {schema[name]}", path, None, name)
         try:
             frame = pl.read_parquet(path, columns=list(columns))
         except failures as error:
@@ -149,21 +149,21 @@ def _parquet(path: Path) -> Table:
 def refuse_fatal_parquet(path: Path) -> None:
     """Read a Parquet file in another process first.
 
-    Of a damaged file, polars may ask for more memory than there can be, which ends the process without an exception.
+    For a damaged file, polars may request an impossible amount of memory, which ends the process without an exception.
 
     Raises
     ------
     SourceError
-        If that process was ended.
+        If that process was killed.
     """
     state = path.stat()
     if not _survives(path, state.st_size, state.st_mtime_ns):
-        raise SourceError("a damaged Parquet file: reading it would end this program; write the file again", path)
+        raise SourceError("damaged Parquet file: reading it would crash this program; write the file again", path)
 
 
 @lru_cache(maxsize=64)
 def _survives(path: Path, size: int, changed: int) -> bool:
-    """Say whether a process that reads a file ends by itself; size and time of change are what it is remembered by."""
+    """Return whether a process that reads a file exits normally; the result is cached by size and modification time."""
     reading = "import sys, polars; polars.read_parquet(sys.argv[1])"
     ended = subprocess.run(  # noqa: S603 - our own interpreter, and a path as an argument
         [sys.executable, "-c", reading, str(path)],
@@ -172,12 +172,12 @@ def _survives(path: Path, size: int, changed: int) -> bool:
         stderr=subprocess.DEVNULL,
         check=False,
     )
-    # 0: it was read; 1: an exception, which is reported where the file is read here.
+    # 0: it was read; 1: an exception, which is reported when this process reads the file.
     return ended.returncode in (0, 1)
 
 
 def _plain(kind: Any) -> bool:
-    """Say whether a Parquet column's values are those of JSON that name something, or lists of them."""
+    """Return whether a Parquet column has values that can serve as text or keys, or lists of them."""
     inner = getattr(kind, "inner", None)
     if inner is not None:
         return _plain(inner)
@@ -185,5 +185,5 @@ def _plain(kind: Any) -> bool:
 
 
 def _first(error: BaseException) -> str:
-    """Return the first line of a message that may have many."""
+    """Return the first line of a message."""
     return next(iter(str(error).splitlines()), type(error).__name__)[:200]

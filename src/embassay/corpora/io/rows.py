@@ -1,4 +1,4 @@
-"""A row of a user's file with its place, so that a mistake gives one message with file, line and field."""
+"""A row of a user's file with its location, so that an error gives one message with file, line and field."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Row:
     Attributes
     ----------
     line
-        Its line in the file, from 1; None where the file is read as a whole.
+        Its line in the file, from 1; None if the file is read as a whole.
     prefix
-        What stands before a field's name in messages, such as ``data[0].`` for an object inside another.
+        The prefix of field names in messages, such as ``data[0].`` for an object inside another.
     """
 
     values: Mapping[str, Any]
@@ -30,36 +30,36 @@ class Row:
 
     @property
     def number(self) -> str:
-        """The number of the line from 0, which is the id of a row without one."""
+        """The number of the line from 0, which serves as the id of a row without one."""
         return str((self.line or 1) - 1)
 
     def error(self, problem: str, field: str) -> SourceError:
-        """Return the error of a field."""
+        """Return an error about a field."""
         return SourceError(problem, self.path, self.line, f"{self.prefix}{field}")
 
     def require(self, *fields: str) -> None:
-        """Raise SourceError for the first of these fields that is not there."""
+        """Raise SourceError for the first of these fields that is missing."""
         for field in fields:
             if field not in self.values:
                 raise self.error(f"missing; found {listed(sorted(self.values))}", field)
 
     def require_values(self, *fields: str) -> None:
-        """Raise SourceError for the first of these fields that is not there or is null."""
+        """Raise SourceError for the first of these fields that is missing or null."""
         for field in fields:
             if self.values.get(field) is None:
                 raise self.error("missing", field)
 
     def text(self, field: str) -> str:
-        """Return a field that must be a text, not empty."""
+        """Return a field that must be a non-empty text."""
         return self.as_text(self.values[field], field)
 
     def key(self, field: str, default: str = "") -> str:
-        """Return an optional text or whole number that names something, as text."""
+        """Return an optional text or whole number that serves as a key, as text."""
         value = self.values.get(field)
         return default if value is None else self.as_key(value, field)
 
     def as_text(self, value: Any, field: str) -> str:
-        """Return a value of this field that must be a text, not empty."""
+        """Return a value of this field that must be a non-empty text."""
         return text_field(value, self.path, self.line, f"{self.prefix}{field}")
 
     def as_key(self, value: Any, field: str) -> str:
@@ -67,9 +67,9 @@ class Row:
         return key_of(value, self.path, self.line, f"{self.prefix}{field}")
 
     def object(self, value: Any, prefix: str) -> Row:
-        """Return an object inside this one, whose fields are called by this prefix in messages."""
+        """Return an object inside this one; messages put this prefix before the names of its fields."""
         if not isinstance(value, dict):
-            # The object itself is named without the dot that divides it from its fields.
+            # The object itself is named without the dot that separates it from its fields.
             raise self.error(f"must be an object, is {KINDS[type(value)]}", prefix.removesuffix("."))
         return Row(value, self.path, self.line, f"{self.prefix}{prefix}")
 
@@ -88,12 +88,12 @@ def json_rows(path: Path) -> Iterator[Row]:
     Raises
     ------
     SourceError
-        With file and line, for what is not UTF-8, not JSON, or no object.
+        With file and line, for text that is not UTF-8, not JSON, or not an object.
     """
     for line, values in json_lines(path):
         yield Row(values, path, line)
 
 
 def is_blank(value: Any) -> bool:
-    """Say whether a cell is missing or has nothing in it."""
+    """Return whether a cell is missing or blank."""
     return value is None or (isinstance(value, str) and not value.strip())

@@ -1,4 +1,4 @@
-"""Files in SQuAD's form: articles of paragraphs, with the place of every mistake (Rajpurkar et al. 2016, 2018)."""
+"""Files in SQuAD's format: articles of paragraphs, with the location of every error (Rajpurkar et al. 2016, 2018)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Paragraph:
     Attributes
     ----------
     id
-        The numbers of its article and of itself, from 0: ``0-3``.
+        The numbers of its article and of the paragraph, from 0: ``0-3``.
     title
-        Of its article; empty where it has none.
+        The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
     """
@@ -40,7 +40,7 @@ class Paragraph:
 
 
 def is_squad(head: str) -> bool:
-    """Say whether a file looks like this form, by its beginning."""
+    """Return whether a file looks like this format, by its beginning."""
     start = head.lstrip("\ufeff \t\r\n")[:HEAD]
     return start.startswith("{") and bool(_DATA.search(start) and _INSIDE.search(start))
 
@@ -51,7 +51,7 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     Raises
     ------
     SourceError
-        With file and field, for what is not of this form.
+        With file and field, for content that is not in this format.
     """
     for number, article in enumerate(articles(path)):
         title = article.values.get("title")
@@ -71,18 +71,18 @@ def articles(path: Path) -> Iterator[Row]:
 
 
 def objects(row: Row, field: str) -> Iterator[Row]:
-    """Yield the objects in a list; in messages their fields are called by their place, as ``data[0].paragraphs``."""
+    """Yield the objects in a list; messages name their fields by position, such as ``data[0].paragraphs``."""
     for index, value in enumerate(row.list(field)):
         yield row.object(value, f"{field}[{index}].")
 
 
 def json_object(path: Path) -> Any:
-    """Return what a JSON file holds.
+    """Return the content of a JSON file.
 
     Raises
     ------
     SourceError
-        With file and line, for what cannot be read or is no JSON.
+        With file and line, if it cannot be read or is not JSON.
     """
     try:
         return json.loads(read_text(path))

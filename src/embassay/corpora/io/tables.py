@@ -1,4 +1,4 @@
-"""Reading tables with the place of every mistake: tab-separated without quoting, or comma-separated with it."""
+"""Reading tables, with the location of every error: tab-separated without quoting, or comma-separated with quoting."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
     Parameters
     ----------
     delimiter
-        A tab: quotes are ordinary characters. A comma: cells may be quoted, and hold commas and line ends.
+        A tab: quotation marks are ordinary characters. A comma: cells may be quoted, and contain commas and line ends.
 
     Raises
     ------
     SourceError
-        With file and line, for what cannot be read or is not UTF-8.
+        With file and line, if it cannot be read or is not UTF-8.
     """
     try:
         with open_decoded(path, newline="") as file:
@@ -50,20 +50,20 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     Raises
     ------
     SourceError
-        With file and line, for another header and ragged rows.
+        With file and line, for a different header and ragged rows.
     """
     rows = table_rows(path, delimiter)
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
         between = "tabs" if delimiter == "\t" else "commas"
-        problem = f"the header must be {', '.join(names)}, with {between} between; it is {listed(head)}"
+        problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(head)}"
         raise SourceError(problem, path, line)
     for line, cells in rows:
         yield line, list(even(cells, len(names), path, line))
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:
-    """Return the next row, None at the end; cells may be longer than the csv module's limit, which is a global one."""
+    """Return the next row, None at the end; cells may be longer than the csv module's global limit."""
     before = csv.field_size_limit(2**31 - 1)
     try:
         return next(reader, None)
@@ -72,14 +72,14 @@ def _next(reader: Iterator[list[str]]) -> list[str] | None:
 
 
 def even(cells: Sequence[str], width: int, path: Path, line: int) -> Sequence[str]:
-    """Return the cells, or raise SourceError where there are not as many as the header has."""
+    """Return the cells, or raise SourceError if their number differs from the header's."""
     if len(cells) != width:
-        raise SourceError(f"{counted(len(cells), 'column')}, where the header has {width}", path, line)
+        raise SourceError(f"{counted(len(cells), 'column')}; the header has {width}", path, line)
     return cells
 
 
 def filled(cell: str, path: Path, line: int, column: str) -> str:
-    """Return a cell without the space around it, or raise SourceError where it is empty."""
+    """Return a cell, stripped, or raise SourceError if it is empty."""
     if not cell.strip():
         raise SourceError("an empty cell", path, line, column)
     return cell.strip()
@@ -91,18 +91,18 @@ def first_line(head: str) -> str:
 
 
 def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
-    """Return the names of a header, or raise SourceError where there is none, or one stands twice."""
+    """Return the names of a header, or raise SourceError if there is none or a name is repeated."""
     names = [cell.strip() for cell in cells]
     if not names:
         raise SourceError("the file is empty", path)
     for name in names:
         if name and names.count(name) > 1:
-            raise SourceError("this column stands twice", path, line, name[:LONGEST])
+            raise SourceError("this column appears twice", path, line, name[:LONGEST])
     return names
 
 
 def _undecodable(path: Path) -> SourceError:
-    """Return the error of the first line that is not UTF-8."""
+    """Return an error about the first line that is not UTF-8."""
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
             try:

@@ -1,4 +1,4 @@
-"""Text files of users: what is no text is named with its remedy before a line of it is read."""
+"""Users' text files. Other file types are rejected before a line is read, with advice on conversion."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from embassay.store.paths import open_file, unreadable
 MARK = b"\xef\xbb\xbf"
 """The byte-order mark in UTF-8. Programs that append to each other's files may leave several."""
 BEGINNING = 64
-"""Bytes that the form of a file is known by, at most."""
-EXPORT = "export the table as CSV (UTF-8) and give that file"
-SAVE_TEXT = "save its text as .txt (UTF-8) and give that file"
-UNPACK = "unpack it and give the file inside"
+"""The maximum number of bytes that the type of a file is detected from."""
+EXPORT = "export the table as CSV (UTF-8) and use that file"
+SAVE_TEXT = "save its text as .txt (UTF-8) and use that file"
+UNPACK = "unpack it and use the file inside"
 KNOWN = (
     (b"%PDF-", "a PDF document", SAVE_TEXT),
     (b"\x1f\x8b", "a gzip file", UNPACK),
@@ -26,23 +26,23 @@ KNOWN = (
     (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", f"{EXPORT}; of a document, {SAVE_TEXT}"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", f"{EXPORT}; for a document, {SAVE_TEXT}"),
     (b"{\\rtf", "an RTF document", SAVE_TEXT),
     (b"SQLite format 3\x00", "an SQLite database", EXPORT),
-    (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and give that file"),
-    (b"PAR1", "a Parquet file", "this form is read from a text file: export the table as CSV (UTF-8)"),
-    (b"\x89PNG", "a PNG image", "a text file is needed here"),
-    (b"\xff\xd8\xff", "a JPEG image", "a text file is needed here"),
+    (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and use that file"),
+    (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
+    (b"\x89PNG", "a PNG image", "use a text file"),
+    (b"\xff\xd8\xff", "a JPEG image", "use a text file"),
 )
-"""How files begin that are no text, what they are called, and what to do instead."""
+"""First bytes of files that are not text, the name of each type, and what to do instead."""
 INSIDE = (
     ("xl/", "an Excel workbook", EXPORT),
     ("word/", "a Word document", SAVE_TEXT),
     ("ppt/", "a PowerPoint file", SAVE_TEXT),
-    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; of a document, {SAVE_TEXT}"),
+    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; for a document, {SAVE_TEXT}"),
     ("META-INF/container.xml", "an EPUB book", SAVE_TEXT),
 )
-"""What lies inside the ZIP archives that go by other names."""
+"""Entries of ZIP archives that are known by other names."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 UTF_32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
 CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
@@ -55,7 +55,7 @@ def open_text(path: Path) -> io.BufferedReader:
     Raises
     ------
     SourceError
-        If it is not there or no regular file, and if its first bytes are those of a form that is no UTF-8 text.
+        If it does not exist or is not a regular file, or if its first bytes are those of another file type.
     """
     file = open_file(path)
     try:
@@ -82,7 +82,7 @@ def open_decoded(path: Path, errors: str = "strict", newline: str | None = None)
 
 
 def read_text(path: Path) -> str:
-    """Return what a text file holds.
+    """Return the content of a text file.
 
     Raises
     ------
@@ -113,15 +113,15 @@ def read_head(path: Path, characters: int) -> str:
 
 
 def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
-    """Return the error of a line that is not UTF-8, with the encoding that it is probably in.
+    """Return an error about a line that is not UTF-8, with its probable encoding.
 
     Parameters
     ----------
     number
-        Of the line, from 1.
+        The number of the line, from 1.
     """
     not_ascii = sum(byte >= 0x80 for byte in line)
-    # Bytes that no Latin-1 text has, or too many that are not ASCII: it is some other encoding, or no text.
+    # Bytes that no Latin-1 text has, or too many that are not ASCII: another encoding, or not text at all.
     strange = CONTROLS.union(UNUSED_IN_1252).intersection(line)
     if strange or 2 * not_ascii > len(line):
         return SourceError("not UTF-8 text; save it as UTF-8", path, number)
@@ -130,21 +130,21 @@ def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
 
 
 def refuse_other_forms(path: Path, beginning: bytes) -> None:
-    """Raise SourceError if a file begins like one that is no UTF-8 text."""
+    """Raise SourceError if a file begins like a file type other than UTF-8 text."""
     if beginning.startswith(UTF_32):
         raise SourceError(f"UTF-32 text, not UTF-8; convert it with: {_iconv('UTF-32', path)}", path)
     if beginning.startswith(UTF_16):
         raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
     if beginning.startswith(b"PK\x03\x04"):
         kind, remedy = _inside(path)
-        raise SourceError(f"{kind}, not a text; {remedy}", path)
+        raise SourceError(f"{kind}, not a text file; {remedy}", path)
     for start, kind, remedy in KNOWN:
         if beginning.startswith(start):
-            raise SourceError(f"{kind}, not a text; {remedy}", path)
+            raise SourceError(f"{kind}, not a text file; {remedy}", path)
 
 
 def _text_start(file: io.BufferedReader) -> int:
-    """Return where the text begins that stands behind byte-order marks."""
+    """Return where the text begins after byte-order marks."""
     start = 0
     file.seek(start)
     while file.read(len(MARK)) == MARK:
@@ -153,7 +153,7 @@ def _text_start(file: io.BufferedReader) -> int:
 
 
 def _inside(path: Path) -> tuple[str, str]:
-    """Return what a ZIP archive is called, by the names of what lies in it, and what to do with it."""
+    """Return the name of a ZIP archive's type, by the names of its entries, and what to do with it."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

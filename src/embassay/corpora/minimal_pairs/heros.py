@@ -19,29 +19,29 @@ from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
 RELEASED = 1000
-"""Rows of the released table; one of another length is somebody's own."""
+"""The number of rows of the released table; a table of another length is not the release."""
 SOURCE = "GoEmotions comments; edits by hand, the random word by a masked language model (Chiang et al. 2023)"
 COLUMNS = {"synonym": "synonym", "antonym": "antonym", "typo": "typo", "random": "random_mlm"}
-"""Edits by the heads of their columns, lower-cased; the two negations are told apart by their content."""
+"""Edits by the headings of their columns, lower-cased; the two negations are distinguished by their content."""
 NEEDED = ("original", *COLUMNS, "negation")
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     cells = _heads(first_line(head).split("\t"))
     return len({"original", "synonym", "antonym"} & set(cells)) > 1
 
 
 def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
-    """Read a file in HEROS's form.
+    """Read a file in HEROS's format.
 
     Parameters
     ----------
     source
         Path of the tab-separated file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
 
 
 def touches(original: str, synonym: str, negation: str) -> bool:
-    """Say whether a negation's edit touches the place where the synonym differs from the original."""
+    """Return whether a negation changes the place where the synonym differs from the original."""
     start, end = _span(original, negation)
     place, _ = _span(original, synonym)
     return start <= place <= end
@@ -92,19 +92,19 @@ def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
             raise SourceError(f"missing; found {found}", path, line, needed.capitalize())
     for name, head in zip(header, heads, strict=True):
         if head not in NEEDED or heads.count(head) > (2 if head == "negation" else 1):
-            raise SourceError(f"an unknown column, or twice there; found {found}", path, line, name[:LONGEST])
+            raise SourceError(f"unknown or repeated column; found {found}", path, line, name[:LONGEST])
     return heads
 
 
 def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[dict[int, str], str]:
-    """Return what each column headed Negation is, by its place, and how they were told apart."""
+    """Return what each column headed Negation is, by its place, and how they were distinguished."""
     places = [place for place, head in enumerate(heads) if head == "negation"]
     original, synonym = heads.index("original"), heads.index("synonym")
-    # In how many rows each of them touches the synonym's place.
+    # The number of rows in which each of them changes the synonym's place.
     touching = [sum(touches(row[original], row[synonym], row[place]) for row in table) for place in places]
     if len(places) == 1:
         name = "negation_antonym" if touching[0] == len(table) else "negation_main"
-        return {places[0]: name}, f"one column Negation, taken as {name}"
+        return {places[0]: name}, f"one column Negation, read as {name}"
     first, second = touching
     if first > second:
         names = {places[0]: "negation_antonym", places[1]: "negation_main"}
@@ -113,10 +113,10 @@ def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[di
         names = {places[0]: "negation_main", places[1]: "negation_antonym"}
         ordinal, more, fewer = "second", second, first
     if more == fewer:
-        return names, "two columns Negation that cannot be told apart: the first is taken as negation_main"
+        return names, "two columns Negation that cannot be distinguished: the first is read as negation_main"
     return names, (
         f"two columns Negation: the {ordinal} is negation_antonym "
-        f"(it touches the synonym's place in {more} of {len(table)} rows, the other in {fewer})"
+        f"(it changes the synonym's place in {more} of {len(table)} rows, the other in {fewer})"
     )
 
 
@@ -126,14 +126,14 @@ def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs
 
 
 def _span(original: str, edited: str) -> tuple[int, int]:
-    """Return the first token of the original that an edit changes, and the one after the last."""
+    """Return the index of the first token of the original that an edit changes, and the one after the last."""
     before = _WORD.findall(original.lower())
     after = _WORD.findall(edited.lower())
     shorter = min(len(before), len(after))
     start = 0
     while start < shorter and before[start] == after[start]:
         start += 1
-    # A token of the common beginning is not counted once more at the end.
+    # A token of the common prefix must not be counted again in the suffix.
     end = 0
     while end < shorter - start and before[-1 - end] == after[-1 - end]:
         end += 1

@@ -1,4 +1,4 @@
-"""Minimal pairs of your own: JSON lines original, edits {name: text}, and perhaps unit and source."""
+"""Minimal pairs of your own: JSON lines with original, edits {name: text}, optionally unit and source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHAPE = "minimal_pairs"
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     return {"original", "edits"} <= first_fields(head)
 
 
@@ -27,7 +27,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     source
         Path of the JSON lines file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -67,16 +67,16 @@ def _sample(row: Row) -> MinimalPairs:
             near = nearest(name, ALL_EDITS)
             guess = f"; did you mean {near!r}?" if near else ""
             raise row.error(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", "edits")
-    # In the order of the known edits, so that the order in the file changes nothing.
+    # In the order of the known edits, so that the order in the file has no effect.
     texts = {name: row.as_text(edits[name], f"edits.{name}") for name in ALL_EDITS if name in edits}
     for name, text in texts.items():
         if text == original:
-            raise row.error("is the original itself", f"edits.{name}")
+            raise row.error("equals the original", f"edits.{name}")
     return MinimalPairs(row.key("id", row.number), original, tuple(texts.items()), row.key("unit"))
 
 
 def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
-    """Return (edit, how it was made) of a line's edits, where it says so: a text for all, or an object by edit."""
+    """Return (edit, how it was made) for a line's edits, if stated: a text for all, or an object by edit."""
     source = row.values.get("source")
     names = [name for name, _ in sample.edits]
     if source is None:
@@ -85,11 +85,11 @@ def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
         return [(name, source) for name in names]
     if isinstance(source, dict) and set(source) <= set(names) and all(isinstance(v, str) for v in source.values()):
         return list(source.items())
-    raise row.error("must be a text, or an object with a text for each edit that there is", "source")
+    raise row.error("must be a text, or an object with a text for each edit of the line", "source")
 
 
 def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
-    """Return how the edits were made: in one word where all were made in one way, else edit by edit."""
+    """Return how the edits were made: once if all were made in the same way, else edit by edit."""
     distinct = {way for ways_of_edit in ways.values() for way in ways_of_edit}
     if len(distinct) < 2:
         return "".join(distinct)

@@ -1,7 +1,8 @@
 """Pairs of sentences with a human score: STS benchmark and SICK as released, or a table with two texts and a score.
 
-STS-b is tab-separated without a header, with unquoted quotes: genre, file, year, index, score (0-5), two sentences,
-and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; names that are not known are given with
+STS-b is tab-separated without a header, with quotation marks as ordinary characters: genre, file, year, index, score
+(0-5), two sentences,
+and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not recognised, set
 ``first=``, ``second=``, ``score=`` and ``subset=``.
 """
 
@@ -21,7 +22,7 @@ from embassay.types import Corpus
 
 SHAPE = "pairs"
 PRIORITY = 20
-"""After the loaders of particular forms: a table with the right columns may be anything."""
+"""Tried after the loaders of specific formats, because a table with the right columns may be anything."""
 KNOWN = (
     {"first": "sentence_A", "second": "sentence_B", "score": "relatedness_score", "subset": "SemEval_set"},
     {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "subset"},
@@ -29,15 +30,15 @@ KNOWN = (
     {"first": "text1", "second": "text2", "score": "score", "subset": "subset"},
     {"first": "first", "second": "second", "score": "score", "subset": "subset"},
 )
-"""Column names that are known: those of SICK, and common ones."""
+"""Column names that are recognised: those of SICK, and common ones."""
 HEAD = 65_536
-"""Characters that the form of a table is known by."""
+"""The number of characters that the format of a table is detected from."""
 STSB = ("genre", "file", "year", "index", "score", "sentence1", "sentence2")
 STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "genre"}
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format."""
+    """Return whether the first line of a file looks like this format."""
     line = first_line(head)
     if _is_stsb(line):
         return True
@@ -57,14 +58,14 @@ def load(
     source
         Path of a CSV, TSV or JSON lines file.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
     first, second, score, subset
-        The names of the columns, where they are not known ones; without a column ``score`` there are no scores.
+        The column names, if they are not recognised; without a column ``score`` there are no scores.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns, ragged rows, empty texts and scores that are no numbers.
+        With file, line and column, for missing columns, ragged rows, empty texts and scores that are not numbers.
     """
     path = Path(source)
     options = {"first": first, "second": second, "score": score, "subset": subset}
@@ -81,7 +82,7 @@ def load(
 
 
 def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str, str]]:
-    """Return the rows, and which column is what."""
+    """Return the rows, and the use of each column."""
     head = read_head(path, HEAD)
     line = first_line(head)
     fields = first_fields(head)
@@ -122,11 +123,11 @@ def _subset(row: Row, column: str) -> str:
 
 
 def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Return which column is what: as the options name it, else a known name; score and subset may be missing."""
+    """Return the column for each use: as the options name it, else a known name; score and subset are optional."""
     for column in named.values():
         if column not in names:
             raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, column)
-    # Of the sets of known names, the one of which the table has most.
+    # The set of known names of which the table has the most.
     best: dict[str, str] = {}
     for known in KNOWN:
         columns = {what: column for what, column in known.items() if column in names}
@@ -135,9 +136,9 @@ def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dic
             best = columns
     if not best:
         found = listed(sorted(names))
-        raise SourceError(f"no two columns of sentences; found {found}; name them with first= and second=", path, 1)
+        raise SourceError(f"no two columns of sentences; found {found}; set first= and second=", path, 1)
     if best["first"] == best["second"]:
-        raise SourceError("this column would be compared with itself", path, 1, best["first"])
+        raise SourceError("is used both as first= and as second=; name two different columns", path, 1, best["first"])
     return best
 
 
@@ -157,14 +158,14 @@ def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
 def _stsb_rows(path: Path) -> Iterator[Row]:
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
-            raise SourceError(f"{counted(len(cells), 'column')}, where STS-b has at least {len(STSB)}", path, line)
+            raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
         filled(cells[4], path, line, "score")
-        # The sources that may stand behind the sentences are left out.
+        # Sources after the sentences are ignored.
         yield Row(dict(zip(STSB, cells, strict=False)), path, line)
 
 
 def _is_stsb(line: str) -> bool:
-    """Say whether a line is one of STS-b: a number from 0 to 5 in the fifth of at least seven columns."""
+    """Return whether a line is from STS-b: a number from 0 to 5 in the fifth of at least seven columns."""
     cells = line.split("\t")
     try:
         return len(cells) >= len(STSB) and 0 <= float(cells[4]) <= 5

@@ -1,6 +1,6 @@
-"""A folder in BEIR's form: corpus.jsonl, queries.jsonl, and the judgements in qrels/SPLIT.tsv.
+"""A folder in BEIR's format: corpus.jsonl, queries.jsonl, and the judgements in qrels/SPLIT.tsv.
 
-Thakur et al. (2021). Judgements are a table query-id, corpus-id, score; a document is right where its score is
+Thakur et al. (2021). Judgements are a table query-id, corpus-id, score; a document is right if its score is
 above 0.
 """
 
@@ -33,11 +33,11 @@ SHAPE = "retrieval"
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
-"""The split that is read where none is said."""
+"""The default split."""
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder looks like this format, by its names."""
+    """Return whether a folder looks like this format, by its file names."""
     return is_beir(path)
 
 
@@ -52,36 +52,36 @@ def load(
     language: str = "en",
     follow_links: bool = False,
 ) -> Corpus[Question]:
-    """Read a folder in BEIR's form.
+    """Read a folder in BEIR's format.
 
     Parameters
     ----------
     source
         Path of the folder.
     split
-        Which judgements; ``test`` where it is there, else the only ones.
+        Which judgements; by default ``test`` if it exists, else the only ones.
     licence
-        What the user says of the files.
+        The licence of the files, as the user states it.
     unit
-        What makes questions independent: ``question``, that they are two; ``document``, that no document answers both.
+        Which questions are independent: ``question``, all; ``document``, those that no document answers both.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words: a document is as near as its nearest passage.
+        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
-        Whose rules tell where a sentence ends.
+        The language whose rules decide where a sentence ends.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what is missing or not of this form.
+        With file, line and field, for files that are missing or not in this format.
     SpecError
-        For options that do not fit.
+        For invalid options.
     """
     path = Path(source)
     cut = cutter(passages, language)
     listing = Listing(follow_links)
-    listing.require(path, FILES, "a folder in BEIR's form has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
+    listing.require(path, FILES, "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
     split_file = _split_file(path / "qrels", split, listing)
     empty = Omitted()
     texts = _texts(path / "corpus.jsonl", empty)
@@ -95,20 +95,20 @@ def load(
         notes.append(JUDGED)
     same = len(queries.keys() & texts.keys())
     if same:
-        what_beir_does = "it can be found here, and is left out by BEIR's evaluation"
-        notes.append(f"queries named like a document: {same:,}; {what_beir_does}")
+        what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
+        notes.append(f"queries with the id of a document: {same:,}; {what_beir_does}")
     return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:
-    """Return the judgements of a split: the one that is named, else ``test``, else the only one."""
+    """Return the judgements of a split: the named one, else ``test``, else the only one."""
     files = {entry.stem: entry for entry in listing.entries(folder) if entry.suffix == ".tsv"}
     if not files:
-        raise SourceError(f"no SPLIT.tsv in it{listing.hint()}", folder)
+        raise SourceError(f"the folder has no SPLIT.tsv{listing.hint()}", folder)
     wanted = split.strip()
     if wanted:
         if wanted not in files:
-            raise SpecError(f"split {quoted(wanted)} is not in {folder}; there: {listed(files)}")
+            raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
         return files[wanted]
     if DEFAULT in files:
         return files[DEFAULT]
@@ -118,7 +118,7 @@ def _split_file(folder: Path, split: str, listing: Listing) -> Path:
 
 
 def _texts(path: Path, empty: Omitted) -> dict[str, str]:
-    """Return the documents' texts by id, each with its title before it, and count those without any."""
+    """Return the documents' texts by id, each preceded by its title, and count those without a text."""
     texts: dict[str, str] = {}
     for name, row in _named_rows(path):
         title = "" if is_blank(row.values.get("title")) else row.text("title")
@@ -146,7 +146,7 @@ def _named_rows(path: Path) -> Iterator[tuple[str, Row]]:
         row.require("_id", "text")
         name = row.key("_id").strip()
         if not name:
-            raise row.error("is null; each needs one", "_id")
+            raise row.error("is null; every line needs an id", "_id")
         yield ids.add(name, row.line), row
 
 

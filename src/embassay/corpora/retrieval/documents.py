@@ -1,7 +1,7 @@
 """Documents of your own with questions about them: a folder of texts, or a table; ``questions=FILE``.
 
 In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
-lines, Parquet) has an id and a text, and perhaps a title. The table of questions has a question, and the id or ids of
+lines, Parquet) has an id and a text, and optionally a title. The table of questions has a question, and the ids of
 the documents that answer it.
 """
 
@@ -21,21 +21,21 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 PRIORITY = 20
-"""After the loaders of particular forms: a table with the right columns may be anything."""
+"""Tried after the loaders of specific formats, because a table with the right columns may be anything."""
 NEEDS = (
     "a retrieval corpus needs questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
-    f"({', '.join(QUESTION)}) and one of the ids of their right documents ({', '.join(RIGHT)})"
+    f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
 )
 
 
 def recognises(head: str) -> bool:
-    """Say no: a table of documents is recognised by its ``questions=`` alone."""
+    """Return False: a table of documents is recognised only by its ``questions=``."""
     del head
     return False
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder has documents in it, and is no collection with judgements or groups."""
+    """Return whether a folder contains documents, but no judgements or groups."""
     if is_beir(path) or is_trec(path) or is_msrp(path) or is_opinosis(path):
         return False
     return looks_like_documents(path)
@@ -65,26 +65,26 @@ def load(
     questions
         Path of the table of questions.
     licence
-        What the user says of the documents.
+        The licence of the documents, as the user states it.
     question, document
-        The names of the columns of the questions, where they are not known ones.
+        The column names of the questions, if they are not recognised.
     id, text
-        The names of the columns of the documents, likewise.
+        The column names of the documents, likewise.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words: a document is as near as its nearest passage.
+        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     unit
-        What makes questions independent: ``document``, that no document answers both; ``question``, that they are two.
+        Which questions are independent: ``document``, those that no document answers both; ``question``, all.
     language
-        Whose rules tell where a sentence ends.
+        The language whose rules decide where a sentence ends.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what cannot be read, or names documents that are not there.
+        With file, line and field, for files that cannot be read and for unknown documents.
     SpecError
-        For options that do not fit.
+        For invalid options.
     """
     path = Path(source)
     cut = cutter(passages, language)

@@ -26,12 +26,12 @@ RIGHT = (
     "relevant",
 )
 ID = ("id", "qid", "query_id", "question_id")
-"""Known names of columns, tried in this order."""
+"""Column names that are recognised, tried in this order."""
 
 
 @dataclass
 class _Question:
-    """A question, the line on which it stands first, and the documents of all its rows."""
+    """A question, the line of its first row, and the documents of all its rows."""
 
     text: str
     line: int | None
@@ -41,21 +41,21 @@ class _Question:
 def read_questions(
     path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit
 ) -> tuple[tuple[Question, ...], str]:
-    """Return the questions of a table, and which columns they were read from.
+    """Return the questions of a table, and the columns that they were read from.
 
-    Rows with the same question id are one question with the documents of them all.
+    Rows with the same question id are one question, whose right documents are those of all rows.
 
     Parameters
     ----------
     documents
-        What there is, by id.
+        The documents, by id.
     question, document
-        The names of the columns, where they are not known ones.
+        The column names, if they are not recognised.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns, documents that are not there, and no questions.
+        With file, line and column, for missing columns, unknown documents, and a table without questions.
     """
     table = read_table(path)
     columns = {
@@ -63,7 +63,7 @@ def read_questions(
         "document": table.column("of right documents", "document=", document, RIGHT),
     }
     if columns["question"] == columns["document"]:
-        raise SourceError("is both the question and its documents", path, table.line, columns["question"])
+        raise SourceError("is used both as the question and as its documents", path, table.line, columns["question"])
     id_column = table.perhaps("", [name for name in ID if name not in columns.values()])
     if id_column:
         columns["id"] = id_column
@@ -87,7 +87,7 @@ def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, obje
         key = _key(row, columns["id"]) if "id" in columns else str(number)
         question = questions.setdefault(key, _Question(text, row.line))
         if question.text != text:
-            problem = f"{quoted(key)} is another question on line {question.line}; rows with one id must ask the same"
+            problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
             raise row.error(problem, columns["id"])
         question.right |= dict.fromkeys(_right(row, columns["document"], documents))
     return questions
@@ -97,18 +97,18 @@ def _key(row: Row, column: str) -> str:
     """Return a question's id."""
     key = row.key(column).strip()
     if not key:
-        raise row.error("missing; every question needs one where some have", column)
+        raise row.error("missing; if some questions have an id, all need one", column)
     return key
 
 
 def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids of a list, or of a cell: the whole of it where that is an id, else what spaces and ; divide."""
+    """Return the ids of a list, or of a cell: the whole cell if it is an id, else its parts between spaces or ;."""
     value = row.values[column]
     if is_blank(value):
         return []
     if isinstance(value, list):
         if any(one is None for one in value):
-            raise row.error("null, where an id is needed; an empty list is for no document", column)
+            raise row.error("is null, an id is needed; use an empty list for no document", column)
         names = [row.as_key(one, column).strip() for one in value]
     else:
         cell = row.key(column).strip()
@@ -120,8 +120,8 @@ def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
 
 
 def _divided(cell: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids of a cell that is none itself; the cell, where none of its parts is one either."""
-    # Ids may have spaces in them, so semicolons are tried first.
+    """Return the ids in a cell that is not an id itself; the cell, if none of its parts is an id either."""
+    # Ids may contain spaces, so semicolons are tried first.
     parts = [part.strip() for part in cell.split(";") if part.strip()]
     if parts and all(part in documents for part in parts):
         return parts

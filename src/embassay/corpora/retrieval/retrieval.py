@@ -27,7 +27,7 @@ _DOCUMENT = re.compile(r'\s*\{\s*"document"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+)\s*,\
 
 @dataclass(frozen=True)
 class _Line:
-    """A question as its line has it."""
+    """A question as read from its line."""
 
     row: Row
     question: Question
@@ -37,7 +37,7 @@ class _Line:
 
 @dataclass
 class _File:
-    """What a file has: documents by id, the unit of each that has one, and the questions."""
+    """The content of a file: documents by id, the unit of each that has one, and the questions."""
 
     documents: dict[str, Document] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class _File:
 
 
 def recognises(head: str) -> bool:
-    """Say whether the first line of a file looks like this format, also where it is longer than what is looked at."""
+    """Return whether the first line of a file looks like this format, even if only its beginning is known."""
     if {"document", "passages"} <= first_fields(head):
         return True
     return bool(_DOCUMENT.match(head.lstrip("\ufeff \t\r\n")))
@@ -59,14 +59,14 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
     source
         Path of the JSON lines file.
     split
-        The questions that are asked; all documents stay, so that what is found is found among them all.
+        The questions to use. All documents are kept, so that the search is always among all of them.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
-        With file, line and field, for a line that is neither, and for questions of documents that are not there.
+        With file, line and field, for a line that is neither, and for questions with unknown documents.
     """
     path = Path(source)
     file = _read(path)
@@ -79,7 +79,7 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
     chosen = [line for line in file.lines if split in ("all", line.split)]
     if not chosen:
         splits = ", ".join(sorted({line.split for line in file.lines} - {""})) or "none"
-        raise SourceError(f"no question of the split {split!r}; splits that there are: {splits}", path)
+        raise SourceError(f"no question has the split {split!r}; splits in the file: {splits}", path)
     questions = [_with_units(line.question, file.units) for line in chosen]
     documents = tuple(file.documents.values())
     notes = _notes(file.lines, split)
@@ -115,7 +115,7 @@ def _document(row: Row) -> Document:
     passages = row.values["passages"]
     if not isinstance(passages, list) or not passages:
         found = "is empty" if passages == [] else f"is {KINDS[type(passages)]}"
-        raise row.error(f"must be a list of texts, one at least; it {found}", "passages")
+        raise row.error(f"must be a non-empty list of texts; it {found}", "passages")
     return Document(key, tuple(row.as_text(text, f"passages[{number}]") for number, text in enumerate(passages)))
 
 
@@ -127,7 +127,7 @@ def _line(row: Row) -> _Line:
     if split is not None and split not in SPLITS:
         raise row.error(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", "split")
     if row.values.get("answer") is not None:
-        # Answers are for people; they are checked, and left.
+        # Answers are only for people to read; they are checked and not used.
         row.text("answer")
     question = Question(
         id=row.key("id", row.number),
@@ -144,13 +144,13 @@ def _right(row: Row) -> tuple[str, ...]:
     value = row.values["right"]
     if not isinstance(value, list):
         kind = KINDS[type(value)]
-        raise row.error(f"must be a list of ids, empty for a question without an answer; it is {kind}", "right")
+        raise row.error(f"must be a list of ids (empty for a question without an answer); it is {kind}", "right")
     if None in value:
-        raise row.error("null, where an id is needed; an empty list is for no document", "right")
+        raise row.error("is null, an id is needed; use an empty list for no document", "right")
     names = tuple(row.as_key(name, "right") for name in value)
     for name, number in Counter(names).items():
         if number > 1:
-            raise row.error(f"{name[:200]!r} stands twice", "right")
+            raise row.error(f"{name[:200]!r} appears twice", "right")
     return names
 
 
@@ -160,12 +160,12 @@ def _gains(row: Row, right: Sequence[str]) -> tuple[int, ...]:
         return ()
     are_numbers = isinstance(value, list) and all(type(gain) is int and gain > 0 for gain in value)
     if not are_numbers or len(value) != len(right):
-        raise row.error("must be a whole number, 1 or more, for each right document", "gains")
+        raise row.error("must be a list with a whole number of at least 1 for each right document", "gains")
     return tuple(value)
 
 
 def _with_units(question: Question, units: Mapping[str, str]) -> Question:
-    """Return a question with units; one that names none has those of its right documents, or these themselves."""
+    """Return a question with units: its own, else those of its right documents, else the documents themselves."""
     if question.units:
         return question
     of_documents = [units.get(key, f"document:{key}") for key in question.right]
@@ -173,15 +173,15 @@ def _with_units(question: Question, units: Mapping[str, str]) -> Question:
 
 
 def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
-    """Say which splits there are, and whether units have questions of more than one."""
+    """Yield notes on the splits, and on units with questions of more than one split."""
     splits = Counter(line.split for line in lines if line.split)
     if splits:
         note = f"splits: {', '.join(f'{name} {splits[name]:,}' for name in SPLITS if splits[name])}"
         without = len(lines) - splits.total()
         if without:
-            note += f", {without:,} without one"
+            note += f", {without:,} without a split"
         if split != "all":
-            note += f"; split={split} takes {counted(splits[split], 'question')}"
+            note += f"; split={split} selects {counted(splits[split], 'question')}"
         yield note
     splits_of_unit: dict[str, set[str]] = {}
     for line in lines:
@@ -193,7 +193,7 @@ def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
 
 
 def _sources(lines: Sequence[_Line]) -> str:
-    """Say how the questions were made, most frequent first."""
+    """Return how the questions were made, most frequent first."""
     made = Counter(line.source for line in lines if line.source)
     by_number = sorted(made.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{source} {number:,}" for source, number in by_number)

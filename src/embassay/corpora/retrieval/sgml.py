@@ -13,7 +13,7 @@ from embassay.errors import SourceError
 from embassay.store.paths import unreadable
 
 _LABEL = re.compile(r"\A\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
-"""What stands before the number, the title and the description of a topic, and is none of it."""
+"""Labels before the number, the title and the description of a topic, which are not part of it."""
 _DOC = re.compile(r"<DOC>(.*?)</DOC>", re.IGNORECASE | re.DOTALL)
 _BEGIN = re.compile(r"<DOC>", re.IGNORECASE)
 _END = re.compile(r"</DOC>", re.IGNORECASE)
@@ -38,13 +38,13 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, text) of every <DOC>; nothing for a file without any."""
+    """Yield (line, id, text) of every <DOC>."""
     for first, block in _blocks(path):
         for document in _DOC.finditer(block):
             line = first + block.count("\n", 0, document.start())
             body = document[1]
             if _BEGIN.search(body):
-                raise SourceError("a <DOC> without </DOC>", path, line)
+                raise SourceError("<DOC> without </DOC>", path, line)
             number = _DOCNO.search(body)
             name = _plain(number[1]) if number else ""
             if not name:
@@ -53,7 +53,7 @@ def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, text) from where a document begins to a line that ends one: no file is in memory as a whole."""
+    """Yield (line, text) from the start of a document to a line that ends one, so that no whole file is in memory."""
     block, first = list[str](), 1
     for number, line in text_lines(path):
         if not block:
@@ -67,29 +67,29 @@ def _blocks(path: Path) -> Iterator[tuple[int, str]]:
             begin = _BEGIN.search(rest)
             block, first = [rest[begin.start() :]] if begin else [], number
     if block:
-        raise SourceError("a <DOC> without </DOC>", path, first)
+        raise SourceError("<DOC> without </DOC>", path, first)
 
 
 def _text(body: str) -> str:
-    """Return what stands in the <TEXT> of a document, without markup."""
+    """Return the content of the <TEXT> of a document, without markup."""
     parts = _TEXT.split(body)
-    # The parts are what stands before the first mark, then a slash or nothing, and what follows, by turns.
+    # The parts are the text before the first tag, then alternately a slash or nothing and the text that follows.
     inside = [text for slash, text in zip(parts[1::2], parts[2::2], strict=True) if not slash]
     return html.unescape(_MARKUP.sub(" ", "\n".join(inside))).strip()
 
 
 def _plain(text: str) -> str:
-    """Return a text without markup, its entities read, in single spaces."""
+    """Return a text without markup, with entities decoded and single spaces."""
     return collapsed(html.unescape(_MARKUP.sub(" ", text)))
 
 
 def has_topics(text: str) -> bool:
-    """Say whether a text has topics in SGML."""
+    """Return whether a text has topics in SGML."""
     return bool(_TOP.search(text))
 
 
 def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, query) of every <top>; the query is what stands in the wanted sections."""
+    """Yield (line, id, query) of every <top>; the query is the text of the wanted sections."""
     before, *topics = _TOP.split(text)
     line = 1 + before.count("\n")
     for topic in topics:
@@ -102,7 +102,7 @@ def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[
 
 
 def _sections(topic: str) -> dict[str, str]:
-    """Return the first section of each name, without the label that it begins with."""
+    """Return the first section of each name, without its label."""
     sections: dict[str, str] = {}
     _, *parts = _SECTION.split(topic)
     for name, text in zip(parts[::2], parts[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""What the retrieval loaders share: documents, judgements, units, and notes of what was understood."""
+"""What the retrieval loaders share: documents, judgements, units, and notes on how the files were read."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 Unit = Literal["document", "question"]
-"""What makes questions independent: that no document answers both, or that they are two."""
-JUDGED = "each question is a unit of its own: judged collections share documents; unit=document joins what shares one"
+"""The unit of independence: questions with a common right document (``document``), or each question."""
+JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
 Judgement = tuple[int, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000
-"""Ids among which the nearest to a wrong one is looked for."""
+"""The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 @dataclass
 class Omitted:
-    """How many things were left out, and where the first of them stands."""
+    """The number of things that were left out, and the location of the first."""
 
     count: int = 0
     first: str = ""
@@ -40,7 +40,7 @@ class Omitted:
         self.count += 1
 
     def notes(self, one: str, many: str) -> tuple[str, ...]:
-        """Return a note, in the words for one or for many; nothing where there is none."""
+        """Return a note, in the singular or plural; nothing if nothing was left out."""
         if self.count == 0:
             return ()
         return (f"{_number_of(self.count, one, many)} (the first: {self.first})",)
@@ -55,11 +55,11 @@ class Judgements:
     gains
         The grade of each right document, by query.
     zero, repeated
-        How many judgements have a grade of 0 or less, or repeat another.
+        The numbers of judgements with a grade of 0 or less, and of repeated judgements.
     no_query, no_document
-        Judgements whose query or document is not there.
+        Judgements whose query or document is missing.
     lost
-        Queries with a right document that is not there.
+        Queries with a right document that is missing.
     """
 
     path: Path
@@ -73,12 +73,12 @@ class Judgements:
     lost: set[str] = field(default_factory=set)
 
     def read(self, rows: Iterable[Judgement]) -> None:
-        """Take in the judgements of a file."""
+        """Add the judgements of a file."""
         for line, query, document, grade in rows:
             self.add(line, query, document, grade)
 
     def add(self, line: int, query: str, document: str, grade: int) -> None:
-        """Take one in: it is right where its grade is above 0, and query and document are there."""
+        """Add a judgement. The document is right if the grade is above 0; the query and the document must exist."""
         if grade <= 0:
             self.zero += 1
         elif query not in self.queries:
@@ -93,7 +93,7 @@ class Judgements:
             right[document] = max(grade, right.get(document, 0))
 
     def questions(self, unit: Unit) -> tuple[Question, ...]:
-        """Return the queries that have a right document, in their own order.
+        """Return the queries that have a right document, in their order.
 
         Raises
         ------
@@ -107,28 +107,28 @@ class Judgements:
                 questions.append(Question(query, text, tuple(gains), tuple(gains.values()), units(gains, unit)))
         if not questions:
             missing = self.no_query.first or self.no_document.first
-            reason = f"{missing} is not there" if missing else "no grade is above 0"
-            raise SourceError(f"no judgement joins a query with a document: {reason}", self.path)
+            reason = f"{missing} is missing" if missing else "no grade is above 0"
+            raise SourceError(f"no judgement gives a query a right document: {reason}", self.path)
         return tuple(questions)
 
     def notes(self) -> Iterator[str]:
-        """Say what was left out."""
+        """Yield notes on what was left out."""
         lost = len(self.lost - self.gains.keys())
         unjudged = len(self.queries) - len(self.gains) - lost
         if unjudged:
             yield f"{_number_of(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
         if self.zero:
-            yield f"{counted(self.zero, 'judgement')} of grade 0 or less: not right"
+            yield f"{counted(self.zero, 'judgement')} with grade 0 or less: not right"
         if self.repeated:
             yield f"{counted(self.repeated, 'judgement')} repeated: the highest grade counts"
         yield from self.no_query.notes(
-            "judgement left out: its query is not there", "judgements left out: their queries are not there"
+            "judgement left out: its query is missing", "judgements left out: their queries are missing"
         )
         yield from self.no_document.notes(
-            "judgement left out: its document is not there", "judgements left out: their documents are not there"
+            "judgement left out: its document is missing", "judgements left out: their documents are missing"
         )
         if lost:
-            yield f"{_number_of(lost, 'query', 'queries')} left out: no right document of theirs is there"
+            yield f"{_number_of(lost, 'query', 'queries')} left out: all their right documents are missing"
 
 
 def grade_of(cell: str, path: Path, line: int, column: str) -> int:
@@ -139,22 +139,22 @@ def grade_of(cell: str, path: Path, line: int, column: str) -> int:
 
 
 def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
-    """Return the keys of a question's units: its right documents, or none, which leaves itself."""
+    """Return the keys of a question's units: its right documents, or none, so that it is its own unit."""
     if unit == "question":
         return ()
     return tuple(f"document:{name}" for name in right)
 
 
 def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
-    """Return the documents, cut into passages."""
+    """Return the documents, divided into passages."""
     return tuple(Document(name, cut(text)) for name, text in texts.items())
 
 
 def guess(name: str, known: Iterable[str]) -> str:
-    """Return the part of a message that has the nearest known id, empty where none is near."""
+    """Return the part of a message that suggests the nearest known id; empty if none is near."""
     candidates = list(islice(known, GUESSED))
     bare = name.rpartition(".")[0] or name
-    # The name of a file for its path without suffix is the commonest mistake.
+    # The most common mistake is a file name in place of its path without suffix.
     same_name = [other for other in candidates if other == bare or other.endswith(f"/{bare}")]
     near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
     return f"; did you mean {quoted(near)}?" if near else ""
@@ -169,7 +169,7 @@ def corpus_of(
     licence: str,
     notes: Iterable[str],
 ) -> Corpus[Question]:
-    """Return the corpus, with notes of how much there is."""
+    """Return the corpus, with notes on its size."""
     return Corpus(
         name,
         SHAPE,
@@ -182,7 +182,7 @@ def corpus_of(
 
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
-    """Say how many documents and questions there are, and how many repeat another."""
+    """Yield the numbers of documents and questions, and of repeated ones."""
     amounts = counted(len(documents), "document")
     passages = sum(len(document.passages) for document in documents)
     if passages != len(documents):
@@ -197,10 +197,10 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
         yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
     equal = len(documents) - len({document.passages for document in documents})
     if equal:
-        yield f"{_number_of(equal, 'document has', 'documents have')} the text of another"
+        yield f"{_number_of(equal, 'document has', 'documents have')} the same text as another"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
-        yield f"{_number_of(repeated, 'question asks', 'questions ask')} what another asks, word for word"
+        yield f"{_number_of(repeated, 'question repeats', 'questions repeat')} another word for word"
 
 
 def _number_of(number: int, one: str, many: str) -> str:
@@ -208,24 +208,24 @@ def _number_of(number: int, one: str, many: str) -> str:
 
 
 def is_beir(path: Path) -> bool:
-    """Say whether a folder looks like one of BEIR's, by its names."""
+    """Return whether a folder looks like BEIR's format, by its file names."""
     names = {entry.name for entry in entries(path)}
     return "corpus.jsonl" in names or {"queries.jsonl", "qrels"} <= names
 
 
 def is_trec(path: Path) -> bool:
-    """Say whether a folder has topics and judgements as TREC's have, by its names."""
+    """Return whether a folder has topics and judgements in TREC's format, by its file names."""
     there = entries(path)
     return bool(judgement_files(there) and topic_files(there)) and not is_beir(path)
 
 
 def judgement_files(there: Iterable[Path]) -> list[Path]:
-    """Return those entries of a folder that are files and whose name says that they have judgements."""
+    """Return the files of a folder that contain judgements, by their names."""
     return [entry for entry in there if "qrels" in entry.name.lower() and entry.is_file()]
 
 
 def topic_files(there: Iterable[Path]) -> list[Path]:
-    """Return those entries of a folder that are files and whose name says that they have topics."""
+    """Return the files of a folder that contain topics, by their names."""
     files = []
     for entry in there:
         name = entry.name.lower()

@@ -1,7 +1,7 @@
-"""SQuAD 1.1 and 2.0, and what has its form (XQuAD, TeleQuAD): find the sentence, or paragraph, that answers.
+"""SQuAD 1.1 and 2.0, and files in its format (XQuAD, TeleQuAD): find the sentence, or paragraph, that answers.
 
 Rajpurkar et al. (2016, 2018). One JSON object: articles of paragraphs, each a context and its questions with the
-answers of one or more annotators. A sentence is right where an answer begins in it. ``is_impossible`` alone decides
+answers of one or more annotators. A sentence is right if an answer begins in it. ``is_impossible`` alone decides
 what is unanswerable, whatever answers stand beside it.
 """
 
@@ -26,7 +26,7 @@ SHAPE = "retrieval"
 
 
 def recognises(head: str) -> bool:
-    """Say whether a file looks like this format, by its beginning."""
+    """Return whether a file looks like this format, by its beginning."""
     return is_squad(head)
 
 
@@ -38,30 +38,30 @@ def load(
     licence: str = "",
     language: str = "en",
 ) -> Corpus[Question]:
-    """Read a file in SQuAD's form.
+    """Read a file in SQuAD's format.
 
     Parameters
     ----------
     source
         Path of the JSON file.
     documents
-        What is looked for.
+        What to search: sentences or paragraphs.
     licence
-        What the user says of the file.
+        The licence of the file, as the user states it.
     language
-        Whose rules tell where a sentence ends.
+        The language whose rules decide where a sentence ends.
 
     Raises
     ------
     SourceError
-        With file and field, for what is not of this form.
+        With file and field, for content that is not in this format.
     """
     path = Path(source)
     reader = _Reader(path, documents == "sentences", language)
     for number, article in enumerate(articles(path)):
         reader.article(number, article)
     if not reader.questions:
-        raise SourceError("the file has no question that can be used", path)
+        raise SourceError("the file has no usable question", path)
     counts = f"{counted(reader.articles, 'article')}, {counted(reader.paragraphs, 'paragraph')}"
     notes = (counts, f"documents: {documents}", *reader.notes())
     return corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
@@ -69,7 +69,7 @@ def load(
 
 @dataclass
 class _Context:
-    """A paragraph: its text, its documents, and where in the text each begins."""
+    """A paragraph: its text, its documents, and the start of each in the text."""
 
     text: str
     ids: list[str]
@@ -77,13 +77,13 @@ class _Context:
     unit: str
 
     def document(self, place: int) -> str:
-        """Return the document in which this place of the text lies."""
+        """Return the document that contains this position of the text."""
         return self.ids[max(bisect_right(self.starts, place) - 1, 0)]
 
 
 @dataclass
 class _Reader:
-    """Goes through a file, and keeps what it finds and what it had to assume."""
+    """Reads a file; collects its content and what had to be assumed."""
 
     path: Path
     sentences: bool
@@ -98,7 +98,7 @@ class _Reader:
     unanswered: Omitted = field(default_factory=Omitted)
 
     def article(self, number: int, article: Row) -> None:
-        """Take in an article."""
+        """Add an article."""
         self.articles += 1
         for index, paragraph in enumerate(objects(article, "paragraphs")):
             self.paragraphs += 1
@@ -154,7 +154,7 @@ class _Reader:
         return tuple(dict.fromkeys(context.document(place) for place in sorted(places)))
 
     def _place(self, answer: Row, context: str) -> int | None:
-        """Return where an answer's first letter stands; None where it is empty or cannot be placed."""
+        """Return the position of an answer's first letter; None if it is empty or cannot be found."""
         answer.require("text", "answer_start")
         text, start = answer.values["text"], answer.values["answer_start"]
         if not isinstance(text, str):
@@ -165,7 +165,7 @@ class _Reader:
             self.astray.add(_place_in_file(answer))
             return None
         space = len(text) - len(text.lstrip())
-        # A negative number would count from the end.
+        # A negative index would count from the end.
         if start >= 0 and context.startswith(text, start):
             return start + space
         first = context.find(text)
@@ -177,20 +177,20 @@ class _Reader:
         return first + space
 
     def notes(self) -> Iterator[str]:
-        """Say what was assumed, and left out."""
+        """Yield notes on what was assumed and what was left out."""
         yield from self.moved.notes(
-            "answer is not where its offset says: taken where its text stands once",
-            "answers are not where their offsets say: taken where their texts stand once",
+            "answer is not at its offset: located by its text, which occurs once",
+            "answers are not at their offsets: located by their texts, which occur once",
         )
         yield from self.astray.notes(
-            "answer left out: empty, or neither at its offset nor once elsewhere in its context",
-            "answers left out: empty, or neither at their offset nor once elsewhere in their context",
+            "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
+            "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
         )
         yield from self.unanswered.notes(
-            "question left out: no answer that can be placed", "questions left out: no answer that can be placed"
+            "question left out: no answer can be located", "questions left out: no answer can be located"
         )
 
 
 def _place_in_file(row: Row) -> str:
-    """Return the place of an object, such as ``data[0].paragraphs[1].qas[2]``."""
+    """Return the location of an object, such as ``data[0].paragraphs[1].qas[2]``."""
     return row.prefix.removesuffix(".")

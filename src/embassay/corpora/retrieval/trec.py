@@ -1,8 +1,8 @@
-"""A folder in TREC's form: topics, judgements (qrels), and documents in SGML or as id, tab, text.
+"""A folder in TREC's format: topics, judgements (qrels), and documents in SGML or as id, tab, text.
 
 Topics are SGML (``<top>``, ``<num>``, ``<title>``, ``<desc>``) in a file whose name has ``topics`` or ``queries``, or
 lines of id, tab, text. Judgements are lines of query, 0, document and grade in a file whose name has ``qrels``; a
-document is right where its grade is above 0. A document is what stands in its ``<TEXT>``, without markup.
+document is right if its grade is above 0. A document is the content of its ``<TEXT>``, without markup.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TABLE = ".tsv"
 
 
 def recognises_folder(path: Path) -> bool:
-    """Say whether a folder looks like this format, by its names."""
+    """Return whether a folder looks like this format, by its file names."""
     return is_trec(path)
 
 
@@ -56,31 +56,31 @@ def load(
     language: str = "en",
     follow_links: bool = False,
 ) -> Corpus[Question]:
-    """Read a folder in TREC's form.
+    """Read a folder in TREC's format.
 
     Parameters
     ----------
     source
         Path of the folder.
     topic
-        What of a topic is the query; topics that are lines of id and text have a title only.
+        The part of a topic that is the query; topics that are lines of id and text have only a title.
     licence
-        What the user says of the files.
+        The licence of the files, as the user states it.
     unit
-        What makes questions independent: ``question``, that they are two; ``document``, that no document answers both.
+        Which questions are independent: ``question``, all; ``document``, those that no document answers both.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words: a document is as near as its nearest passage.
+        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
-        Whose rules tell where a sentence ends.
+        The language whose rules decide where a sentence ends.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
-        With file, line and field, for what is missing or not of this form.
+        With file, line and field, for files that are missing or not in this format.
     SpecError
-        For options that do not fit.
+        For invalid options.
     """
     path = Path(source)
     cut = cutter(passages, language)
@@ -110,18 +110,18 @@ def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Pat
     if not files:
         raise SourceError(f"no file {what}{listing.hint()}", path)
     if len(files) > 1:
-        raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; leave one", path)
+        raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; keep only one", path)
     return files[0]
 
 
 @dataclass
 class _Documents:
-    """The documents of several files, each id once among them all.
+    """The documents of several files; ids are unique over all files.
 
     Attributes
     ----------
     texts
-        By id, of those that have one.
+        The texts by id, of documents that have one.
     places
         The file and the line of every id.
     """
@@ -133,12 +133,12 @@ class _Documents:
     others: Omitted = field(default_factory=Omitted)
 
     def read(self, file: Path) -> None:
-        """Take in the documents of a file; one of another kind is counted."""
+        """Add the documents of a file; a file of another kind is counted."""
         before = len(self.places)
         for line, name, text in _documents_in(file):
             if name in self.places:
                 earlier, number = self.places[name]
-                problem = f"{quoted(name)} stands in {earlier.name} on line {number} already"
+                problem = f"{quoted(name)} is already used in {earlier.name} on line {number}"
                 raise SourceError(problem, file, line, "DOCNO")
             self.places[name] = file, line
             if text:
@@ -149,21 +149,21 @@ class _Documents:
             self.others.add(file.name)
 
     def check(self) -> None:
-        """Raise SourceError where there is no text."""
+        """Raise SourceError if no document has a text."""
         if not self.texts:
             forms = f"SGML (<DOC>, <DOCNO>, <TEXT>) in {', '.join(SGML)}, or id, tab, text in {TABLE}"
-            raise SourceError(f"no document with a text in it; documents are {forms}", self.path)
+            raise SourceError(f"no document with a text; documents must be {forms}", self.path)
 
     def notes(self) -> Iterator[str]:
-        """Say what was left out."""
+        """Yield notes on what was left out."""
         yield from self.empty.notes("document left out: no text", "documents left out: no text")
         yield from self.others.notes(
-            "other file left out: no document in it", "other files left out: no document in it"
+            "other file left out: it has no document", "other files left out: they have no document"
         )
 
 
 def _documents_in(file: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, text) of the documents of a file; nothing for a file of another kind."""
+    """Yield (line, id, text) of the documents of a file; nothing if it is a file of another kind."""
     suffix = file.suffix.lower()
     if suffix == TABLE:
         yield from _table(file)
@@ -172,7 +172,7 @@ def _documents_in(file: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _table(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, text) of lines of id, tab, text; further tabs are spaces."""
+    """Yield (line, id, text) of lines of id, tab, text; further tabs become spaces."""
     for number, line in text_lines(path):
         if not line.strip():
             continue

@@ -67,7 +67,7 @@ def ready() -> None:
 
 
 def _spelt_inside(word: str, text: str) -> bool | None:
-    """Say whether a word keeps its capital inside a text; None where it does not stand there."""
+    """Return whether a word keeps its capital inside a text; None where it does not stand there."""
     small = re.search(rf"(?<!\w){re.escape(word.lower())}(?!\w)", text)
     large = re.search(rf"(?<=[\w,;] ){re.escape(word)}(?!\w)", text)
     return None if bool(small) == bool(large) else bool(large)
@@ -75,7 +75,7 @@ def _spelt_inside(word: str, text: str) -> bool | None:
 
 @cache
 def _is_name(low: str, before_capital: bool, is_possessive: bool) -> bool | None:
-    """Say whether a word of the lexicon is a name; None where it may be one.
+    """Return whether a word of the lexicon is a name; None where it may be one.
 
     Parameters
     ----------

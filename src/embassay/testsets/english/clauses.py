@@ -32,7 +32,7 @@ from embassay.testsets.english.words import Tagged, Word, word_at
 
 
 def is_adverb(word: Word) -> bool:
-    """Say whether a word may stand inside a verb group without being a verb."""
+    """Return whether a word may stand inside a verb group without being a verb."""
     return word.tag.startswith("RB") or word.lowercase in NEGATORS or word.lowercase == "longer"
 
 
@@ -45,7 +45,7 @@ def before_adverbs(words: tuple[Word, ...], index: int) -> int:
 
 
 def is_finite(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a word is a finite verb."""
+    """Return whether a word is a finite verb."""
     word, low = words[index], words[index].lowercase
     before = word_at(words, index - 1)
     if low in NO_VERBS or _bars_verb(words, index):
@@ -67,7 +67,7 @@ def is_finite(words: tuple[Word, ...], index: int) -> bool:
 
 
 def _bars_verb(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether what stands before a word keeps it from being a finite verb: ``to``, an article, a possessive."""
+    """Return whether what stands before a word keeps it from being a finite verb: ``to``, an article, a possessive."""
     before = word_at(words, before_adverbs(words, index))
     if before.tag in ("TO", "PRP$", "POS", "JJ"):
         return before.tag != "JJ" or words[index].lowercase not in AUXILIARIES
@@ -75,17 +75,17 @@ def _bars_verb(words: tuple[Word, ...], index: int) -> bool:
 
 
 def _is_bare_infinitive(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a verb belongs to ``make``, ``let`` or ``see`` before it: ``makes the room look good``."""
+    """Return whether a verb belongs to ``make``, ``let`` or ``see`` before it: ``makes the room look good``."""
     return any(word.lowercase in PERCEIVING for word in words[max(0, index - 5) : index])
 
 
 def is_after_subject(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a subject pronoun stands right before a word, adverbs aside."""
+    """Return whether a subject pronoun stands right before a word, adverbs aside."""
     return word_at(words, before_adverbs(words, index)).lowercase in SUBJECTS
 
 
 def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a bare form has a subject that takes it: ``I love``, ``dogs bark``, not ``let you go``."""
+    """Return whether a bare form has a subject that takes it: ``I love``, ``dogs bark``, not ``let you go``."""
     subject = before_adverbs(words, index)
     if word_at(words, subject).lowercase in PLAIN_SUBJECTS:
         return word_at(words, subject - 1).lowercase not in PERCEIVING | AUXILIARIES
@@ -95,7 +95,7 @@ def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
 
 
 def starts_clause(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a word opens its clause, as an imperative does; ``please`` and adverbs may go before."""
+    """Return whether a word opens its clause, as an imperative does; ``please`` and adverbs may go before."""
     index -= 1
     while index >= 0 and (is_adverb(words[index]) or words[index].lowercase in ("please", "and", "but", "so")):
         index -= 1
@@ -169,13 +169,13 @@ def _group(words: tuple[Word, ...], first: int) -> Group:
 
 
 def is_negator(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a negation of a verb begins at a word: ``not``, ``never``, ``no longer`` …"""
+    """Return whether a negation of a verb begins at a word: ``not``, ``never``, ``no longer`` …"""
     word = word_at(words, index)
     return word.lowercase in NEGATORS or (word.lowercase == "no" and word_at(words, index + 1).lowercase == "longer")
 
 
 def _continues(last: str, word: Word) -> bool:
-    """Say whether a verb belongs to the group whose last verb so far is ``last``: ``has`` + ``been`` + ``seen``."""
+    """Return whether a verb belongs to the group whose last verb so far is ``last``: ``has`` + ``been`` + ``seen``."""
     if last in ("'d", "'s"):
         return word.tag.startswith("VB")
     if last in MODALS | DO:
@@ -249,7 +249,7 @@ def _is_surely_main(words: tuple[Word, ...], group: Group, every: tuple[Group, .
 
 
 def _asks(words: tuple[Word, ...]) -> bool:
-    """Say whether the first verb asks: ``is it late``, ``do you know``; ``do it now`` is a command."""
+    """Return whether the first verb asks: ``is it late``, ``do you know``; ``do it now`` is a command."""
     first = words[0].lowercase
     if first in DO:
         return word_at(words, 1).lowercase in SUBJECTS and word_at(words, 2).tag.startswith("VB")
@@ -257,7 +257,7 @@ def _asks(words: tuple[Word, ...]) -> bool:
 
 
 def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a subordinate clause with its own finite verb begins at a word."""
+    """Return whether a subordinate clause with its own finite verb begins at a word."""
     low, before = words[index].lowercase, word_at(words, index - 1)
     if _names_time(words, index):
         return True
@@ -273,7 +273,7 @@ def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
 
 
 def _names_time(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether a time opens a clause at a word, before its subject: ``every time the bell rings``."""
+    """Return whether a time opens a clause at a word, before its subject: ``every time the bell rings``."""
     first, noun, subject = (word_at(words, index + place).lowercase for place in range(3))
     if first not in ("every", "each", "any", "next", "first", "last", "the") or noun not in MOMENTS:
         return False

@@ -124,7 +124,7 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
 
 
 def _may_be_no_verb(words: Sequence[Word], place: int, start: int) -> bool:
-    """Say whether a word tagged as a verb may be none: a participle by itself, or a form without its subject."""
+    """Return whether a word tagged as a verb may be none: a participle by itself, or a form without its subject."""
     tag, before, auxiliaries = words[place].tag, word_at(words, start - 1), words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
     if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
@@ -150,7 +150,7 @@ def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | N
 
 
 def has_subject(tagged: Tagged, place: int) -> bool:
-    """Say whether the group of a verb plainly has its subject before it, or is an imperative.
+    """Return whether the group of a verb plainly has its subject before it, or is an imperative.
 
     Plainly is: from the last comma on there is nothing but adverbs, phrases with a preposition, and the subject.
     """
@@ -247,7 +247,7 @@ def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
 
 
 def _is_clause(words: Sequence[Word], place: int) -> bool:
-    """Say whether a clause starts here: a subject, adverbs, and a finite verb."""
+    """Return whether a clause starts here: a subject, adverbs, and a finite verb."""
     phrase, subject = noun_phrase(words, place), word_at(words, place)
     if subject.lowercase in (OBJECTS | SELVES) - {"you", "it", "her"}:
         return False
@@ -270,6 +270,6 @@ def _group_start(words: Sequence[Word], place: int) -> int:
 
 
 def _may_be_subject(word: Word) -> bool:
-    """Say whether a word before a finite verb can be its subject, or joins it to another verb."""
+    """Return whether a word before a finite verb can be its subject, or joins it to another verb."""
     is_pronoun = word.lowercase in {"this", "that", "these", "those"}
     return is_pronoun or word.tag in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"}

@@ -93,7 +93,7 @@ def _unfit(first: str, second: str) -> str:
 
 
 def _is_two(tagged: Tagged) -> bool:
-    """Say whether a text was perhaps not cut where a sentence ends with a letter: "a part of plan B. They left."."""
+    """Return whether a text was perhaps not cut where a sentence ends with a letter: "a part of plan B. They left."."""
     found = groups(tagged)
     if not found:
         return False
@@ -130,7 +130,7 @@ def _without_stop(text: str) -> str:
 
 
 def _draws_on(a: Tagged, b: Tagged) -> bool:
-    """Say whether a conjunction would draw the second sentence under something that the first one opens."""
+    """Return whether a conjunction would draw the second sentence under something that the first one opens."""
     for word in a.words:
         if word.text in _OPEN or word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
             return True
@@ -142,12 +142,12 @@ def _draws_on(a: Tagged, b: Tagged) -> bool:
 
 
 def _is_aside(b: Tagged) -> bool:
-    """Say whether a sentence begins with a participle, or has "however" inside."""
+    """Return whether a sentence begins with a participle, or has "however" inside."""
     return b.words[0].tag in {"VBN", "VBG", "TO"} or any(word.lowercase == "however" for word in b.words[1:10])
 
 
 def _are_side_by_side(a: Tagged, b: Tagged) -> bool:
-    """Say whether "while" fits: both sentences are in the present tense, and their subjects have nouns."""
+    """Return whether "while" fits: both sentences are in the present tense, and their subjects have nouns."""
     for tagged in (a, b):
         group, first = main_group(tagged), tagged.words[0]
         if group is None or tagged.words[group.first].tag not in {"VBZ", "VBP"}:

@@ -119,7 +119,7 @@ def _finite_from(tagged: Tagged, start: int) -> int:
 
 
 def _names_other_person(a: Tagged, after: int) -> bool:
-    """Say whether a sentence names a person, perhaps, after its subject."""
+    """Return whether a sentence names a person, perhaps, after its subject."""
     for place in range(after, len(a.words)):
         word, before = a.words[place], a.words[place - 1]
         if word.tag.startswith("NNP") and before.lowercase not in _PLACES and before.tag != "NNP":
@@ -130,7 +130,7 @@ def _names_other_person(a: Tagged, after: int) -> bool:
 
 
 def _is_expletive(tagged: Tagged) -> bool:
-    """Say whether "it" at the start may mean nothing: "It is known that …", "It is hard to …"."""
+    """Return whether "it" at the start may mean nothing: "It is known that …", "It is hard to …"."""
     words = tagged.words
     if words[0].lowercase != "it" or word_at(words, 1).lowercase not in AUXILIARIES:
         return False

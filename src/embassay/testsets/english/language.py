@@ -89,7 +89,7 @@ def refuse_other(texts: Iterable[str], name: str) -> None:
 
 
 def _foreign(tokens: Iterable[str]) -> bool:
-    """Say whether most letters of some words are not Latin."""
+    """Return whether most letters of some words are not Latin."""
     letters = "".join(tokens)
     if letters.isascii():
         return False

@@ -74,7 +74,7 @@ def _group_negated(tagged: Tagged, group: Group, contracted: bool = False) -> st
 
 
 def _takes_no_not(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether a verb group is a question, in a set phrase, or has a subject that no ``not`` goes with."""
+    """Return whether a verb group is a question, in a set phrase, or has a subject that no ``not`` goes with."""
     first, after = words[group.first].lowercase, words[group.first + 1 : group.first + 3]
     if first in AUXILIARIES and after and after[0].lowercase in SUBJECTS:
         # The subject follows: a question or a wish. But "it" and "you" may be objects, as in "I have it", unless a verb
@@ -191,7 +191,7 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
 
 
 def falls_elsewhere(tagged: Tagged, text: str) -> bool:
-    """Say whether a new negation falls on another word ("not just"), or is no English ("has not to")."""
+    """Return whether a new negation falls on another word ("not just"), or is no English ("has not to")."""
     return len(_ELSEWHERE.findall(text)) > len(_ELSEWHERE.findall(tagged.text))
 
 

@@ -50,7 +50,7 @@ def unnegated(tagged: Tagged, index: int | None = None) -> str | None:
 
 
 def _needs_negation(words: tuple[Word, ...], negator: int) -> bool:
-    """Say whether what follows a negation is no English, or says something else, without it."""
+    """Return whether what follows a negation is no English, or says something else, without it."""
     after = [word.lowercase for word in words[negator + 1 :]]
     if not after:
         return False
@@ -98,7 +98,7 @@ def _without_do(words: tuple[Word, ...], auxiliary: int, negator: int) -> list[S
 
 
 def ends_clause(words: tuple[Word, ...], index: int) -> bool:
-    """Say whether nothing follows in the clause: ``I do.``."""
+    """Return whether nothing follows in the clause: ``I do.``."""
     return index >= len(words) or words[index].text in STOPS | {","}
 
 

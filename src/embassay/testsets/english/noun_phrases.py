@@ -58,13 +58,13 @@ def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
 
 
 def ends_clause(words: Sequence[Word], index: int) -> bool:
-    """Say whether a clause ends before an index."""
+    """Return whether a clause ends before an index."""
     word = word_at(words, index)
     return word.tag in {"", ".", ",", ":", "CC"} or word.lowercase in _SUBORDINATORS
 
 
 def is_noun(word: Word) -> bool:
-    """Say whether a word is a noun or a pronoun."""
+    """Return whether a word is a noun or a pronoun."""
     return word.tag in NOUNS or word.tag == "PRP"
 
 

@@ -137,14 +137,14 @@ def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
 
 
 def _may_be(first: str, second: str, part: str) -> bool:
-    """Say whether people should judge a pair that is not sure."""
+    """Return whether people should judge a pair that is not sure."""
     if part == "a":
         return second in known_words() and not first.startswith("non") and not second.startswith("non")
     return frozenset({first, second}) in DOUBTFUL[part]
 
 
 def _negates(first: str, second: str, part: str) -> bool:
-    """Say whether one of two known words is the other with a negating prefix, or ``-less`` for its ``-ful``."""
+    """Return whether one of two known words is the other with a negating prefix, or ``-less`` for its ``-ful``."""
     short, long = sorted((first, second), key=len)
     if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
         return False

@@ -209,7 +209,7 @@ def _is_of_manner(adverb: str) -> bool:
 
 
 def _commands(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether a group is an imperative: a bare verb, or ``do``, without a subject."""
+    """Return whether a group is an imperative: a bare verb, or ``do``, without a subject."""
     first = words[group.first]
     if first.tag == "VB":
         return not is_after_subject(words, group.first)

@@ -130,7 +130,7 @@ class Vocabulary:
                     yield group[place]
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
-        """Say whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
+        """Return whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
         count, lemma = self._in_frame[tag, frame][name], self._lemmas[name, tag]
         if count < FEWEST or count < SHARE * self._in_any_frame[name, tag]:
             return False
@@ -142,7 +142,7 @@ class Vocabulary:
         return can_have_tag and lexicon().get(name, tag)[:2] == tag[:2]
 
     def _takes(self, lemma: str, frame: str) -> bool:
-        """Say whether a verb is one that may stand in a frame."""
+        """Return whether a verb is one that may stand in a frame."""
         if frame in COMPLEMENTS:
             return lemma in COMPLEMENTS[frame].split()
         frames = self._wordnet.verb_frames(lemma)

@@ -107,7 +107,7 @@ def _replacement(words: Sequence[Word], index: int) -> Replacement | None:
 
 
 def _is_alone(tagged: Tagged, index: int) -> bool:
-    """Say whether a word is no name, stands once in its sentence, and is not joined to another by a mark."""
+    """Return whether a word is no name, stands once in its sentence, and is not joined to another by a mark."""
     word = tagged.words[index]
     if word.text[0].isupper() and word_at(tagged.words, index - 1).tag not in {"", "."}:
         return False
@@ -118,7 +118,7 @@ def _is_alone(tagged: Tagged, index: int) -> bool:
 
 
 def _is_emptied(words: Sequence[Word], index: int) -> bool:
-    """Say whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
+    """Return whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
     at = index - 1
     while word_at(words, at).tag in _WITHIN_CLAUSE and words[at].lowercase not in _EMPTIED:
         at -= 1
@@ -161,7 +161,7 @@ def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
 
 
 def fits(entry: Entry, around: Around) -> bool:
-    """Say whether what stands around a word is what a line of the list asks for."""
+    """Return whether what stands around a word is what a line of the list asks for."""
     if around.frames.isdisjoint(entry.frames) or not entry.never.isdisjoint(around.near | around.marks):
         return False
     if entry.only and around.head not in entry.only:
@@ -176,7 +176,7 @@ def fits(entry: Entry, around: Around) -> bool:
 
 
 def in_phrase(words: Sequence[Word], index: int) -> bool:
-    """Say whether a word stands in a set phrase: the whole means something else than its words."""
+    """Return whether a word stands in a set phrase: the whole means something else than its words."""
     for name in (words[index].lemma, words[index].lowercase):
         for phrase, place in _phrases().get(name, ()):
             if _stands_at(phrase, words, index - place):
@@ -185,7 +185,7 @@ def in_phrase(words: Sequence[Word], index: int) -> bool:
 
 
 def _stands_at(phrase: Sequence[frozenset[str]], words: Sequence[Word], start: int) -> bool:
-    """Say whether a phrase stands at a place; ``*`` is any word."""
+    """Return whether a phrase stands at a place; ``*`` is any word."""
     for place, alternatives in enumerate(phrase, start):
         word = word_at(words, place)
         if not word.text or ("*" not in alternatives and not {word.lemma, word.lowercase} & alternatives):

@@ -76,7 +76,7 @@ def named(text: str, name: str = NAME) -> str:
 
 
 def is_profane(text: str) -> bool:
-    """Say whether a text has a word, or two words in a row, of the better-profanity package's list."""
+    """Return whether a text has a word, or two words in a row, of the better-profanity package's list."""
     words = re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'"))
     listed = _profane()
     candidates = {*words, *(word.rstrip("s") for word in words)}

@@ -26,7 +26,7 @@ class Checker(Protocol):
     """Finds out whether something is wrong with a text."""
 
     def is_clean(self, text: str) -> bool:
-        """Say whether a text is grammatical and rightly spelt."""
+        """Return whether a text is grammatical and rightly spelt."""
         ...
 
     def look_ahead(self, texts: Iterable[str]) -> None:
@@ -58,7 +58,7 @@ class Harper:
             self._linters.put(pair)
 
     def is_clean(self, text: str) -> bool:
-        """Say whether Harper has no complaint about a text but one of style."""
+        """Return whether Harper has no complaint about a text but one of style."""
         if text not in self._known:
             pair = self._linters.get()
             self._known[text] = _is_clean(text, *pair)

@@ -90,7 +90,7 @@ def common_misspellings() -> dict[str, tuple[str, ...]]:
 
 
 def is_word(form: str) -> bool:
-    """Say whether a form in lower case is an English word, as far as tagger and inflection know."""
+    """Return whether a form in lower case is an English word, as far as tagger and inflection know."""
     return form in lexicon() or bool(possible(form)) or form.capitalize() in lexicon()
 
 

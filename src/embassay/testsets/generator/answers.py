@@ -1,6 +1,6 @@
-"""Which answers of a generator cannot be used, whatever the prompt: a refusal, an echo, another language …
+"""Which answers of a generator are unusable for any prompt: a refusal, an echo, another language …
 
-The rules reject an answer when in doubt. A builder checks the rest: one sentence, or JSON.
+The rules reject an answer if in doubt. A builder checks the rest: one sentence, or JSON.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from embassay.testsets.passages import spaced
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"
-SHORT = "cut off at the limit of tokens"
+SHORT = "truncated at the token limit"
 LONG = "a prompt that is too long for the generator"
-LOST = "no answer at any attempt, though the service answered others"
+LOST = "no answer after all attempts, although the service answered others"
 DAMAGED = "damaged characters in the answer"
 ECHO = "the generator repeated its prompt"
 LANGUAGE = "an answer in another language"
 RUN = 8
-"""The length of a run of words that no answer has in common with its instructions by chance."""
+"""The length of a run of words that an answer does not share with its instructions by chance."""
 REFUSALS = re.compile(
     r"(?:i'?m|i am) (?:very |so |really |truly )?(?:sorry|afraid|unable|not able)\b|(?:my )?(?:sorry|apologies)\b"
     r"|i (?:apologi[sz]e|can ?not|can't|won't|must decline)\b|as an? (?:ai|artificial|(?:large )?language model)\b"
@@ -38,23 +38,23 @@ _OPENING = re.compile(r"\A[\W_]+")
 
 @dataclass(frozen=True)
 class Instructions:
-    """The words that all prompts begin with; of a single prompt its first words.
+    """The words that all prompts begin with; for a single prompt, its first words.
 
     Attributes
     ----------
     words
-        In lower case. Fewer than :data:`RUN` where prompts begin with what they are about.
+        In lower case. Fewer than :data:`RUN` if prompts begin with their subject.
     """
 
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, prompts: Iterable[str]) -> Instructions:
-        """Find the instructions: what different prompts have in common."""
+        """Find the instructions: the common beginning of different prompts."""
         words = [_words(prompt) for prompt in dict.fromkeys(prompts)]
         if len(words) == 1:
             return cls(tuple(words[0][:RUN]))
-        # What the first and the last in order begin with, all between them begin with.
+        # The common prefix of the first and the last in sorted order is common to all.
         first, last = min(words), max(words)
         length = 0
         while length < min(len(first), len(last)) and first[length] == last[length]:
@@ -70,12 +70,12 @@ class Instructions:
 
 
 def cleaned(text: str) -> str:
-    """Return an answer without a model's reasoning before it, and without space around it."""
+    """Return an answer, stripped, without a model's reasoning before it."""
     return _THOUGHT.sub("", text).strip()
 
 
 def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
-    """Return why an answer cannot be used, a short phrase; empty where it can.
+    """Return why an answer cannot be used, as a short phrase; empty if it can.
 
     - A refusal is marked by the service, or begins as refusals do and the prompt does not.
     - An echo has a run of eight words of the instructions, or all words of the prompt.
@@ -106,7 +106,7 @@ def _refuses(text: str, subject: str) -> bool:
 def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
     words, prompt_words = _words(text), _words(prompt)
     said = spaced(words)
-    # A short prompt may stand in a longer answer by chance.
+    # A short prompt may occur in a longer answer by chance.
     if words == prompt_words or (len(prompt_words) >= RUN and spaced(prompt_words) in said):
         return True
     starts = range(len(instructions.words) - RUN + 1)
@@ -116,14 +116,14 @@ def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
 def _is_foreign(text: str, subject: str) -> bool:
     language = language_of(text)
     if not language or (language == "another" and text.isascii()):
-        # Without function words there is nothing to tell a Latin language by.
+        # Without function words, a language in Latin script cannot be identified.
         return False
     allowed = {language_of(part) for part in (subject, *subject.splitlines())} - {""}
     return bool(allowed) and language not in allowed
 
 
 def _words(text: str) -> list[str]:
-    # In this order: "İ" in lower case is two characters, and between them a word would end.
+    # In this order, because "İ" in lower case is two characters, and a word would end between them.
     return [word.lower() for word in _WORD.findall(text)]
 
 

@@ -1,4 +1,4 @@
-"""What a builder asks a generator, and what comes back."""
+"""Requests to a generator, and its replies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from embassay.testsets.base import Advance, Material, silent
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt, complete, under a key that is unique in its build and the same in every one."""
+    """A complete prompt, with a key that is unique in its build and the same in every build."""
 
     key: str
     prompt: str
@@ -22,12 +22,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a request: a text, or a problem.
+    """The result of a request: a text, or a problem.
 
     Attributes
     ----------
     problem
-        A short phrase for people, which is counted; empty where there is a text.
+        A short phrase to read, which is counted; empty if there is a text.
     """
 
     key: str
@@ -36,11 +36,11 @@ class Reply:
 
 
 class Generator(Protocol):
-    """Writes what prompts ask for."""
+    """Answers prompts."""
 
     @property
     def name(self) -> str:
-        """Model and host, for cards."""
+        """Model and host, for data cards."""
         ...
 
     def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
@@ -48,11 +48,11 @@ class Generator(Protocol):
         ...
 
     def material(self) -> Material:
-        """Return what it is, for the data card."""
+        """Return its description for the data card."""
         ...
 
     def notes(self) -> tuple[str, ...]:
-        """Return what it took so far, one sentence each."""
+        """Return notes on the requests, tokens and cost so far, one sentence each."""
         ...
 
 
@@ -66,5 +66,5 @@ def read_prompt(path: Path) -> str:
     """
     text = read_text(path)
     if not text.strip():
-        raise SourceError("no prompt in it; write what the generator is to do", path)
+        raise SourceError("the file is blank; write the prompt into it", path)
     return text

@@ -1,4 +1,4 @@
-"""A generator behind a chat endpoint: answers that its journal has are taken from there, other prompts are sent."""
+"""A generator behind a chat endpoint: answers in its journal are reused, other prompts are sent."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from embassay.types import content_hash
 WRONG_SPEC = frozenset({401, 403, 404})
 """The statuses of a wrong key, model or address."""
 IN_A_ROW = 8
-"""A build ends after this many failed requests without an answer between them: then the service fails, not a prompt."""
+"""A build stops after this many consecutive failed requests: then the service fails, not a prompt."""
 
 
 class ChatGenerator:
-    """A model behind a chat endpoint; its answers are kept in a journal, and none is paid for twice."""
+    """A model behind a chat endpoint; its answers are kept in a journal, so that none is paid for twice."""
 
     def __init__(self, chat: Chat, journal: Journal):
         """Describe the generator; nothing is read or sent yet."""
         self.chat = chat
         self.journal = journal
-        # Hashes of the prompts that this build sent, and of those that an earlier one sent.
+        # Hashes of the prompts that this build sent, and of those that an earlier build sent.
         self._sent = set[str]()
         self._taken = set[str]()
         # Failures since the last answer.
@@ -62,13 +62,13 @@ class ChatGenerator:
         """Return a reply to each request, in their order; the same prompt is sent once.
 
         Several requests are sent at a time, each is repeated where that may help, and each answer is written into the
-        journal as it comes. A request that no attempt answers is a reply with a problem, unless all requests fail, or
-        eight in a row.
+        journal on arrival. A request without an answer after all attempts becomes a reply with a problem, unless all
+        requests fail, or eight in a row.
 
         Raises
         ------
         SpecError
-            If the service knows no such key, model or path.
+            If the service rejects the key, model or path.
         EncoderError
             If it fails, or the budget is exceeded; the message says what is kept.
         OutputError
@@ -99,9 +99,9 @@ class ChatGenerator:
         return tuple(replies)
 
     def estimate(self, requests: Sequence[Request]) -> tuple[int, float | None]:
-        """Return about how many tokens requests will take, and what they cost where the price is known.
+        """Estimate the number of tokens of requests, and their cost if the price is known.
 
-        Nothing is sent, and what is in the journal is not counted. A prompt has a token for every four bytes in UTF-8.
+        Nothing is sent; answers in the journal are not counted. A prompt has one token per four bytes of UTF-8.
         An answer has as many tokens as those to these requests in the journal have on average; half of ``max_tokens``
         if there are none.
         """
@@ -120,7 +120,7 @@ class ChatGenerator:
         return total, self.chat.endpoint.spending.cost_of(total)
 
     def material(self) -> Material:
-        """Return model and host, with the model's name as the service gives it for a version."""
+        """Return model and host; the version is the model's name as returned by the service."""
         version = ", ".join(sorted(self._models - {self.chat.model}))
         return Material(self.name, version, "the terms of its service", f"texts ({self.spec_shown})")
 
@@ -131,11 +131,11 @@ class ChatGenerator:
         if spending.requests or spending.retries or not self._taken:
             note = f"{self.name} answered {spending.requests:,} requests: about {spending.tokens:,} tokens"
             if spending.cost is not None:
-                note += f", {spending.cost:.4g} at {spending.price:g} a million"
+                note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
             if spending.retries:
                 note += f"; {spending.retries:,} requests were sent again"
             if spending.lost:
-                note += f"; {spending.lost:,} answers that were lost are counted at their longest"
+                note += f"; {spending.lost:,} lost answers are counted at their maximum length"
             notes.append(f"{note}.")
         if self._taken:
             taken = f"{len(self._taken):,} answers of {self.name}"
@@ -148,7 +148,7 @@ class ChatGenerator:
         answers = {prompt: kept[h] for prompt, h in hashes.items() if h in kept}
         taken = {hashes[prompt] for prompt in answers} - self._sent - self._taken
         self._taken |= taken
-        # What an earlier build spent on these requests is part of the budget.
+        # The cost of these requests in an earlier build counts towards the budget.
         self.chat.endpoint.spending.begin_with(sum(kept[h].tokens for h in taken))
         done, total = sum(repeats[prompt] for prompt in answers), repeats.total()
         advance(done, total)
@@ -175,12 +175,12 @@ class ChatGenerator:
         self._failures.clear()
         prompt_hash = self._hash(prompt)
         self._sent.add(prompt_hash)
-        # In the thread that asked: an interrupt does not lose what has come.
+        # In the requesting thread, so that an interrupt does not lose received answers.
         self.journal.keep(prompt_hash, answer)
         return answer
 
     def _explained(self, error: EndpointError, hashes: Mapping[str, str]) -> EncoderError | SpecError:
-        """Return a failure that names the generator and what is kept."""
+        """Return an error that names the generator and what is kept."""
         message = f"generator {self.chat.model!r}: "
         if isinstance(error, LostError) and len(self._failures) > 1:
             message += f"{len(self._failures)} requests in a row have no answer; the last: "
@@ -188,11 +188,11 @@ class ChatGenerator:
         kept = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
         if kept and self.journal.path is not None:
             message += f"; {kept:,} of {len(hashes):,} answers are kept in {self.journal.path}"
-            message += ": the same command goes on from there"
+            message += "; repeat the command to continue"
         return SpecError(message) if error.status in WRONG_SPEC else EncoderError(message)
 
     def _hash(self, prompt: str) -> str:
-        """Return the hash of all that an answer depends on."""
+        """Return the hash of everything that an answer depends on."""
         chat = self.chat
         seed = [] if chat.seed is None else [chat.seed]
         return content_hash([chat.model, chat.endpoint.address.place, chat.temperature, chat.max_tokens, prompt, *seed])
@@ -213,7 +213,7 @@ def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> Ch
     spec
         ``MODEL[,option=value…]``; the options are those of :func:`create`.
     journal
-        The file that answers are kept in and taken from; None to keep them in memory only.
+        The file where answers are kept and looked up; None to keep them in memory only.
     retries
         How often and how soon a failed request is sent again.
 
@@ -224,7 +224,7 @@ def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> Ch
     """
     parsed = parse(spec, "generator")
     if parsed.label is not None:
-        raise SpecError("generator: the model comes first; write MODEL[,option=value…]")
+        raise SpecError("generator: name the model first; write MODEL[,option=value…]")
     if any(importlib.util.find_spec(package) is None for package in REQUIRES):
         raise MissingExtraError("the generator", EXTRA)
     return create(parsed.head, journal, retries, **bind(create, parsed.options, f"generator {parsed.head!r}"))
@@ -256,21 +256,21 @@ def create(
     temperature
         0 for the most likely answer, up to 2 for more variety.
     max_tokens
-        The most tokens of an answer.
+        The maximum number of tokens of an answer.
     seed
-        Sent along where one is given; few services promise anything for it.
+        Sent with each request if set; few services guarantee an effect.
     price, budget
         What a million tokens cost (the dearer price, where answers cost more), and the most money to spend in a build:
         answers to its requests that the journal has are counted with it.
     concurrency
-        The most requests under way at a time.
+        The maximum number of concurrent requests.
     timeout
         Seconds for one attempt, from connecting to the last byte of the answer.
 
     Raises
     ------
     SpecError
-        If an option is out of range, the key is missing, or it would travel unencrypted.
+        If an option is out of range, the key is missing, or it would be sent unencrypted.
     """
     place = f"generator {model!r}"
     check_whole(place, max_tokens=max_tokens, concurrency=concurrency)
@@ -278,7 +278,7 @@ def create(
     if not 0 <= temperature <= 2:
         raise SpecError(f"{place}, option 'temperature': must be from 0 to 2, is {temperature}")
     if budget is not None and price is None:
-        raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
+        raise SpecError(f"{place}, option 'budget': also set price=, the price of a million tokens")
     kept = f"answers are kept in {journal}" if journal else ""
     spending = Spending(price, budget, kept)
     endpoint = open_endpoint(

@@ -1,6 +1,6 @@
-"""What a generator's fusion has to be: one sentence, of both inputs, of about their length, without anything new.
+"""Requirements for a generator's fusion: one sentence, from both inputs, of about their length, with nothing new.
 
-The rules look at words, numbers and capitals, not at the meaning, and reject when in doubt. People rate the rest.
+The rules look at words, numbers and capitals, not at the meaning, and reject if in doubt. People rate the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.language import language_of
 
 LONGER = 1.3
-"""The greatest ratio of the words of a fusion to those of both sentences."""
+"""The maximum ratio of the words of a fusion to those of both sentences."""
 _PREFIX = re.compile(
     r"(?i)(?:\*\*)?(?:here(?:'s| is) )?(?:the |a |one )?"
     r"(?:(?:fused|combined|merged|single|new|resulting) )*(?:sentence|answer|output|fusion|result)(?: is)?(?:\*\*)?\s*"
@@ -32,13 +32,13 @@ _COUNTED = dict(
     )
 )
 NO_NUMBERS = frozenset({"0", "1"})
-"""The numbers of "one" and "zero", which are pronouns and articles as often."""
+"""The numbers of "one" and "zero"; these words are often not numbers."""
 STEM = 4
 """The number of first letters that a name may share with a word of the sources: Germany, German."""
 
 
 def bared(text: str) -> str:
-    """Return an answer without what stands around the sentence: "Fused sentence:", quotation marks, line ends."""
+    """Return the sentence of an answer, without "Fused sentence:", quotation marks and line ends."""
     bare, before = collapsed(text), ""
     while bare != before:
         before = bare
@@ -48,12 +48,12 @@ def bared(text: str) -> str:
 
 
 def problem_of(fusion: str, first: str, second: str) -> str:
-    """Return why a text is no fusion of two sentences; empty where it may be one."""
+    """Return why a text is not a fusion of two sentences; empty if it may be one."""
     parts = len(sentences(fusion))
     if parts > 1:
         return "a fusion of several sentences"
     if parts < 1 or fusion[-1] not in ".!?":
-        return "a fusion that is no whole sentence"
+        return "a fusion that is not a whole sentence"
     if _is_english(first, second) and not _is_english(fusion):
         return "a fusion in another language"
     if _letters(fusion) in {_letters(first), _letters(second)}:

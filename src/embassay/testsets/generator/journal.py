@@ -1,4 +1,4 @@
-"""A journal of a service's answers: each is on disk as soon as it comes, so that none is requested or paid for twice.
+"""A journal of a service's answers: each is written to disk on arrival, so that none is requested or paid for twice.
 
 A line of JSON each, under a hash of the request. It holds neither the key, nor the address's user, nor the prompt.
 """
@@ -117,7 +117,7 @@ class Journal:
                 is_other_file = number == 1 and line[: len(BEGINNING)] != BEGINNING[: len(line)]
                 if is_last and not is_other_file:
                     break
-                problem = "is no line of a journal of answers; take the line out, or move the file away"
+                problem = "is not a line of a journal of answers; delete the line, or move the file away"
                 raise SourceError(problem, str(self.path), number) from None
             self.answers[request] = answer
             end += len(line)
@@ -169,7 +169,7 @@ def _lock(file: FileIO, path: Path) -> None:
         return
     import fcntl
 
-    held_by_another = OutputError(f"{path}: another build is writing it; wait for its end, or name another -o")
+    held_by_another = OutputError(f"{path}: another build is writing it; wait, or choose another name with -o")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

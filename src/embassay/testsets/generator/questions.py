@@ -29,7 +29,7 @@ Passage:
 ONE = '{"question": "…", "answer": "…"}'
 MANY = '{"questions": [{"question": "…", "answer": "…"}, …]}'
 STARTS = 50
-"""Places of an answer at which JSON is looked for, at most."""
+"""The maximum number of positions in an answer that are tried as JSON."""
 MALFORMED = "an answer without JSON of question and answer"
 _JSON_START = re.compile(r"[{\[]")
 
@@ -49,7 +49,7 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
     """
     template = template or PROMPT
     if "{passage}" not in template:
-        raise SpecError("the prompt has no {passage}, where each passage is put")
+        raise SpecError("the prompt lacks the placeholder {passage}")
     if per_passage == 1:
         template = template.replace("{questions}", "one question").replace("{form}", ONE)
     else:

@@ -1,9 +1,9 @@
-"""Overlaps, differences and unions of sentences: three sentences of a document and the fusions of neighbours.
+"""Overlaps, differences and unions of sentences: three sentences of a document and fusions of neighbours.
 
-Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: of three
+Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: from three
 consecutive sentences a generator fuses the first two and the last two. The five sentences are nine samples: an
 overlap, six differences, two unions. Differences are kept where the parts hardly overlap, by the cosine of encoders.
-Without a generator rules fuse, for trying things out.
+Without a generator, rules fuse the sentences, for trying things out.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ sentence, in the language of the two sentences. Answer with the new sentence alo
 
 Sentence 1: {first}
 Sentence 2: {second}"""
-"""Ours: the paper's (appendix A.1) has not survived in the text that we have."""
+"""Our own prompt; the paper's (appendix A.1) is missing in the text that we have."""
 PLACES = ("{first}", "{second}")
 FUSED = ("F12", "F23")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
-    "Rules fused the sentences, mostly with a conjunction: for trying things out. Such fusions keep the words of both "
-    "sentences in their order, so that encoders that count words do well on them."
+    "The sentences were fused by rules, mostly with a conjunction: for trying things out. Such fusions keep the words "
+    "of both sentences in order, so that encoders that count words do well on them."
 )
 
 
@@ -64,35 +64,35 @@ def build(
     sources
         Documents, from :func:`read`.
     count
-        Documents that sentences are taken of, drawn by the seed; all by default.
+        Use at most N randomly chosen documents; all by default.
     generator
-        Fuses the sentences; rules do where there is none.
+        The chat model that fuses the sentences; without it, rules do.
     prompt
-        What the generator is told, with ``{first}`` and ``{second}`` where the sentences stand; :data:`PROMPT` by
+        The prompt, with ``{first}`` and ``{second}`` in place of the sentences; :data:`PROMPT` by
         default.
     filters
-        Encoders that all have to find the parts of a difference far apart; none keeps all differences. The set favours
-        them.
+        A difference is kept if its parts are dissimilar for all of these encoders; without any, all are kept. The test
+        set favours them.
     filter
-        Which parts: ``bd``, the second sentence and the difference, or ``neighbours``, the two that were fused.
+        Which parts: ``bd``, the second sentence and the difference, or ``neighbours``, the two fused sentences.
     below
-        The cosine that they have to be under.
+        Their cosine must be below this value.
     per_document
-        How often three sentences are taken from a document, at most.
+        The maximum number of sentence triples per document.
 
     Raises
     ------
     SpecError
-        If an option is out of range or has nothing to act on, or the prompt lacks a place.
+        If an option is out of range or has no effect, or the prompt lacks a placeholder.
     EncoderError
         If the generator or an encoder fails.
     MissingExtraError
-        If what rules fuse by, or answers are checked by, is not installed.
+        If a library that the rules or the checks of answers need is not installed.
     """
     begun = time.perf_counter()
     chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
-        raise SpecError("a prompt is given but no generator, which would read it")
+        raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
     found, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
     if generator is None:
         fusions, way = _by_rules(found, seed, rejected, advance), BY_RULES
@@ -102,7 +102,7 @@ def build(
     for triple in found:
         fused = {name: fusions[key] for name in FUSED if (key := f"{triple.key}.{name}") in fusions}
         if len(fused) < len(FUSED):
-            rejected["three sentences without both fusions"] += 1
+            rejected["triple of sentences without both fusions"] += 1
             continue
         texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True)) | fused
         documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
@@ -110,7 +110,7 @@ def build(
     samples, repeats = without_repeats(kept.samples)
     rejected += kept.rejected
     if repeats:
-        rejected["sample that stood before"] += repeats
+        rejected["repeated sample"] += repeats
     return Built(
         samples,
         rejected,
@@ -134,9 +134,9 @@ def requests(
     below: float = 0.25,
     per_document: int = 1,
 ) -> tuple[Request, ...]:
-    """Return what a generator would be asked; nothing is sent.
+    """Return the requests that would be sent to a generator; nothing is sent.
 
-    The parameters are those of :func:`build`, and so are the errors; of an encoder its spec is enough.
+    Parameters and errors are those of :func:`build`; for an encoder, its spec is enough.
     """
     check(filters, filter, below)
     template = _template(prompt)
@@ -149,27 +149,27 @@ def _requests(found: Sequence[Triple], template: str) -> tuple[Request, ...]:
 
 
 def _pairs(found: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield (key of the fusion, the two sentences) of each fusion that is to be made."""
+    """Yield (key of the fusion, the two sentences) for each fusion to make."""
     for triple in found:
         for place, name in enumerate(FUSED):
             yield f"{triple.key}.{name}", (triple.sentences[place], triple.sentences[place + 1])
 
 
 def _template(prompt: str) -> str:
-    """Return the prompt to fill; raise SpecError where a place is missing."""
+    """Return the prompt template; raise SpecError if a placeholder is missing."""
     for place in PLACES if prompt else ():
         if place not in prompt:
-            raise SpecError(f"the prompt lacks {place}, where a sentence is to stand")
+            raise SpecError(f"the prompt lacks the placeholder {place} for a sentence")
     return prompt or PROMPT
 
 
 def _filled(template: str, first: str, second: str) -> str:
-    """Put two sentences in their places, which may stand several times; what braces they have stays."""
+    """Replace the placeholders, which may occur several times, by two sentences; braces in the sentences are kept."""
     return first.join(part.replace(PLACES[1], second) for part in template.split(PLACES[0]))
 
 
 def _by_rules(found: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
-    """Return the fusions that rules make, by key; count in ``rejected`` what they do not fuse."""
+    """Return the fusions that rules make, by key; count in ``rejected`` those that they cannot fuse."""
     fusions, pairs = dict[str, str](), list(_pairs(found))
     for number, (key, (first, second)) in enumerate(pairs, 1):
         fusion = fuse(first, second, seed)
@@ -184,7 +184,7 @@ def _by_rules(found: Sequence[Triple], seed: int, rejected: Counter[str], advanc
 def _by_generator(
     found: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
 ) -> dict[str, str]:
-    """Return the fusions of a generator that can be used, by key; count in ``rejected`` the others."""
+    """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
     ready()
     fusions = dict[str, str]()
     replies = generator.replies(_requests(found, template), advance)
@@ -210,5 +210,5 @@ def _notes(generator: Generator | None, samples: Sequence[Composition], document
     for operator in ("overlap", "difference", "union"):
         plural = "" if numbers[operator] == 1 else "s"
         counts.append(f"{numbers[operator]:,} {operator}{plural}")
-    summary = f"{documents:,} times three sentences: {', '.join(counts)}."
+    summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
     return (summary, RULES_NOTE) if generator is None else (summary, *generator.notes())

@@ -1,4 +1,4 @@
-"""Groups of sentences that mean the same: from pairs, or from clusters of an encoder that people confirm.
+"""Groups of sentences with the same meaning: from pairs, or from clusters of an encoder that people confirm.
 
 White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
 section 4: a group is a connected component of the pairs of paraphrases, or is made by hand, under strict
@@ -35,18 +35,18 @@ from embassay.types import Encoder
 
 LANGUAGES = "any"
 SMALLEST = 3
-"""Sentences of a group, at least: each of three folds tests one of them."""
+"""The minimum size of a group: each of three folds tests one sentence of it."""
 CONFIRM = ("group", "sentence", "confirm")
 """Columns of the sheet of candidates."""
-UNGROUPED = "sentences without groups; --encoder proposes some, for people to confirm"
+UNGROUPED = "sentences without groups; use --encoder to propose groups, and confirm them by hand"
 THRESHOLD = 0.8
 BLOCK = 512
-"""Sentences that are encoded at once, between two reports of progress."""
+"""The number of sentences that are encoded between two progress reports."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence of a proposed group; people say whether it means the same as the others (None: nothing yet)."""
+    """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided)."""
 
     group: str
     source: Source
@@ -61,17 +61,17 @@ def read(
     Raises
     ------
     SourceError
-        With file, line and column, for what is neither.
+        With file, line and column, for a file that is neither.
     """
     if not (first or second):
         if is_text(path):
-            read_sentences(path)  # A file that cannot be read is said first.
+            read_sentences(path)  # An unreadable file is reported first.
             raise SourceError(UNGROUPED, path)
         table = open_table(path)
         if set(CONFIRM) <= set(table.names):
             return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
         if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; columns of pairs are named with --first and --second", path, 1)
+            raise SourceError(f"{UNGROUPED}; for a table of pairs, name its columns with --first and --second", path, 1)
     return read_pairs(path, first, second, label)
 
 
@@ -82,14 +82,14 @@ def build(
     count: int | None = None,
     advance: Advance = silent,
 ) -> Built:
-    """Return groups of three sentences or more: components of the pairs that mean the same, or confirmed candidates.
+    """Return groups of at least three sentences: components of the paraphrase pairs, or confirmed candidates.
 
     Parameters
     ----------
     sources
         All of one kind, from :func:`read`.
     count
-        Groups to draw, by the seed; all by default.
+        Use at most N randomly chosen groups; all by default.
     """
     begun, rejected = time.perf_counter(), Counter[str]()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
@@ -127,7 +127,7 @@ def propose(
     Raises
     ------
     InputError
-        For a threshold out of range, or one that tells nothing apart.
+        For a threshold out of range, or one that distinguishes nothing.
     """
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
@@ -144,7 +144,7 @@ def propose(
 
 
 def sheet_of(candidates: Sequence[Candidate]) -> bytes:
-    """Return the sheet on which people write yes or no beside each sentence, as CSV."""
+    """Return the sheet on which people write yes or no next to each sentence, as CSV."""
     return table_of(CONFIRM, ((c.group, shown(c.source.text), "") for c in candidates))
 
 
@@ -169,7 +169,7 @@ def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str
         if pair.same:
             same_pairs.append((first, second))
         else:
-            rejected["pair that does not mean the same"] += 1
+            rejected["pair with different meanings"] += 1
     texts = list(numbers)
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
@@ -185,7 +185,7 @@ def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[
             rejected["candidate that was not confirmed"] += 1
         elif group_of.setdefault(text, candidate.group) != candidate.group:
             raise InputError(
-                f"the sentence on line {candidate.source.line} is confirmed in two groups; leave it in one"
+                f"the sentence on line {candidate.source.line} is confirmed in two groups; confirm it in only one"
             )
     return group_of
 

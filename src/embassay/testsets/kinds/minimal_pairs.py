@@ -1,8 +1,8 @@
 """Minimal pairs from sentences of your own: an original and its one-word edits, as HEROS was made.
 
 Source: Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS", section
-2.2. What its authors did by hand is done by rules that rather reject than guess: an original has all six edits or is
-left out, and each reason is counted. Beyond HEROS: ``number``, ``entity`` and ``role_swap`` where they are certain.
+2.2. Rules replace its authors' manual work, and reject if in doubt: an original has all six edits or is
+left out, and each reason is counted. Not in HEROS: ``number``, ``entity`` and ``role_swap``, if they are certain.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from embassay.testsets.sources import Source
 EXTRA = "build"
 REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
-"""A word is replaced in at most one of so many sentences that may become originals, and at least so often."""
+"""A word is replaced in at most one in N possible originals; and the minimum of that limit."""
 BLOCK = 200
-"""Sentences that are checked ahead at once."""
+"""The number of sentences that are checked ahead at once."""
 
 
 class Fills(Protocol):
@@ -40,11 +40,11 @@ class Fills(Protocol):
 
     @property
     def name(self) -> str:
-        """What the data card calls it."""
+        """Its name on the data card."""
         ...
 
     def fills(self, before: str, after: str) -> Iterable[str]:
-        """Return what it would put between two texts, the likeliest first."""
+        """Return the words that it predicts between two texts, most likely first."""
         ...
 
 
@@ -62,19 +62,19 @@ def build(
     Parameters
     ----------
     sources
-        Lines; each sentence of a line is tried by itself, those of one line are one unit.
+        Lines; each sentence of a line is tried separately, and those of one line are one unit.
     seed, count
-        At most ``count`` originals, tried in an order drawn by the seed; None for all.
+        At most ``count`` originals, tried in an order that depends on the seed; None for all.
     misspellings
-        File of wrong→right lines; codespell's list where empty.
+        File of wrong→right lines; if empty, codespell's list is used.
     mlm
         A masked language model for ``random_mlm``; without it the edit is ``random_word``.
     advance
-        Is told how many of the sentences that may become originals have been tried.
+        Called with the number of possible originals that have been tried.
 
     Returns
     -------
-    An item for each original, in the order of the sources, with all six edits and those beyond that are certain.
+    An item for each original, in the order of the sources, with all six edits and additional ones that are certain.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def build(
 
 
 def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tuple[str, Source, Tagged]]:
-    """Yield (id, source, tagged sentence) of what HEROS would select, its grammar not yet checked."""
+    """Yield (id, source, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
         parts = sentences(source.text)
@@ -117,7 +117,7 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
             if reason := unfit(text):
                 rejected[reason] += 1
             elif text.casefold() in seen:
-                rejected["the same sentence again"] += 1
+                rejected["repeated sentence"] += 1
             else:
                 seen.add(text.casefold())
                 yield (f"{source.line}" if len(parts) == 1 else f"{source.line}.{place}"), source, tag(named(text))
@@ -126,7 +126,7 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
 def _items(
     found: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
 ) -> list[tuple[MinimalPairs, dict[str, str]]]:
-    """Make the items, in an order drawn by the seed; return them in that of the sources."""
+    """Make the items, in an order that depends on the seed; return them in the order of the sources."""
     order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(found)).tolist()
     items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
     used, quota = Counter[str](), max(FEWEST, len(found) // PART)
@@ -152,16 +152,16 @@ def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
 
 
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
-    notes = ["A line of several sentences is tried sentence by sentence; those of one line are one unit."]
+    notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
     if not mlm:
-        notes.append("No masked language model was named: the random word is one of the corpus, named random_word.")
+        notes.append("No masked language model was named: random words are from the corpus (random_word).")
     if count is not None and made < count:
-        notes.append(f"Only {made:,} of the {count:,} originals asked for could be built.")
+        notes.append(f"Only {made:,} of the {count:,} requested originals could be built.")
     return tuple(notes)
 
 
 def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
-    """Return what words and judgements come from."""
+    """Return the libraries, word lists and models that were used."""
     materials = [
         Material("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),

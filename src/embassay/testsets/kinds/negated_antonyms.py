@@ -1,7 +1,7 @@
 """Negated antonyms from sentences of your own, as SemAntoNeg was made.
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. A sentence, its negation,
-its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Beyond the paper: verbs and
+its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in the paper: verbs and
 adverbs, sentences without a negation, and ``n't``, ``never`` and ``no longer`` beside ``not``.
 """
 
@@ -54,12 +54,12 @@ def build(
     Parameters
     ----------
     sources
-        Lines, of which each sentence counts for itself; or paraphrase pairs, of which the negated side is taken where
+        Lines, of which each sentence is tried separately; or paraphrase pairs, whose negated side is used if
         the other is not negated.
     seed, count
-        At most ``count`` quadruples, drawn by the seed, evenly over the pairs of antonyms; None for all.
+        At most ``count`` randomly chosen quadruples, evenly over the pairs of antonyms; None for all.
     advance
-        Is told how many of the sentences have been read.
+        Called with the number of sentences that have been read.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def build(
         else:
             texts = frozenset(text.casefold() for text in quadruple.texts)
             if texts in sure:
-                rejected["the same four sentences again"] += 1
+                rejected["repeated quadruple"] += 1
             if not quadruple.sure:
                 rejected["doubtful opposites: for the review sheet"] += 1
             (sure if quadruple.sure else doubtful).setdefault(texts, quadruple)
@@ -102,7 +102,7 @@ def build(
 
 
 def _materials() -> tuple[Material, ...]:
-    """Return what the builder takes words from."""
+    """Return the libraries and word lists that were used."""
     return (
         Material("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
         library("textblob", "lexicon of the tagger"),
@@ -112,7 +112,7 @@ def _materials() -> tuple[Material, ...]:
 
 
 def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Counter[str]]:
-    """Return the sentences to work on, of a pair the negated side, and how many were left out for which reason."""
+    """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
     rejected, sentences = Counter[str](), list[Source]()
     for source in sources:
         side = _negated_side(source) if isinstance(source, SourcePair) else source
@@ -143,7 +143,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
 
 
 def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
-    """Return what can be made of a sentence, or the reason why nothing can."""
+    """Return the quadruple of a sentence, or the reason why there is none."""
     clause, question = split_tag(text)
     tagged = tag(clause)
     candidate = find(tagged, lexicon)
@@ -153,7 +153,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
         return "profanity"
     swapped = _swapped(tagged, candidate)
     if swapped is None:
-        return "its antonym has no such form"
+        return "the antonym lacks the required form"
     pattern = is_negated(tagged)
     if pattern:
         polarity, paraphrase = unnegated(tagged), unnegated(swapped)
@@ -162,14 +162,14 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
         polarity = negated(tagged, candidate.at, contracted=contracted)
         paraphrase = negated(swapped, candidate.at, contracted=contracted)
     if polarity is None or paraphrase is None:
-        return "the negation cannot be put in or taken out"
+        return "the negation cannot be added or removed"
 
     texts = (tagged.text, swapped.text, polarity, paraphrase)
     if question is not None:
-        # A question tag turns around where the clause was negated, or its negation taken out.
+        # A question tag is reversed if the clause was negated, or its negation removed.
         turned = question.turned()
         if turned is None:
-            return "a question tag that cannot be turned around"
+            return "a question tag that cannot be reversed"
         texts = (
             with_tag(texts[0], question),
             with_tag(texts[1], question),
@@ -182,7 +182,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
-    """Return the sentence with the antonym, tagged as it was; None where the antonym has no such form."""
+    """Return the sentence with the antonym, tagged as it was; None if the antonym lacks the required form."""
     index, lemma = candidate.index, candidate.opposite.lemma
     form: str | None = lemma
     if candidate.part == "v":
@@ -213,14 +213,14 @@ def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
-    notes = ["Each quadruple gives four choices, which share their sentences: they are one unit."]
+    notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
     if len(pairs) < kept:
         notes.append(
-            f"{len(pairs):,} of {kept:,} quadruples were drawn by the seed, one of each pair of antonyms in turn."
+            f"{len(pairs):,} of {kept:,} quadruples were chosen at random, one from each pair of antonyms in turn."
         )
     if pairs:
         pair, times = Counter(pairs).most_common(1)[0]
         notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")
     if doubtful:
-        notes.append(f"{doubtful:,} quadruples with doubtful opposites are not in the corpus, but on the sheet.")
+        notes.append(f"{doubtful:,} quadruples with doubtful opposites are not in the corpus, but on the review sheet.")
     return tuple(notes)

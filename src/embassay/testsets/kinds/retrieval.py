@@ -1,8 +1,8 @@
-"""Questions about your documents, which a chat model asks, and which passage answers each.
+"""Questions about your documents, written by a chat model, and the passages that answer them.
 
 For the method of Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom
 Domain", whose questions people wrote. A question must be answered by words of its passage, must not give the answer
-away, and must be understood without the passage; what is not is left out and counted.
+away, and must be clear without the passage; other questions are left out and counted.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from embassay.testsets.splits import built_of, check_share, evenly
 
 LANGUAGES = "any"
 MARGIN = 1.5
-"""Questions that the generator is asked for, for each that is wanted: some are left out."""
+"""The number of questions to request from the generator for each one needed, because some are left out."""
 BOILERPLATE = 3
-"""Units in which a passage, or one near to it, may stand; what stands in more is not asked about."""
-BARE = "a document that has headings only"
+"""The maximum number of units with a passage or its near-duplicates; there are no questions about others."""
+BARE = "a document with headings only"
 read, given = sources_module.read, sources_module.given
 
 
@@ -53,21 +53,21 @@ def build(
     sources
         Documents from :func:`read`.
     count
-        Questions to draw, by the seed, evenly over the units; all by default.
+        Keep at most N randomly chosen questions, evenly over the units; all by default.
     generator
-        Who asks; it has to be given.
+        The chat model that writes the questions; required.
     prompt
-        A prompt of one's own, with ``{passage}``.
+        Your own prompt, with ``{passage}``.
     passages
         ``paragraph``, ``sentence``, ``document`` or a number of words.
     per_passage
-        Questions that the generator is asked for, of each passage.
+        The number of questions to request for each passage.
     unanswerable
-        Share of the units whose passages are taken away; the questions about them stay, and nothing answers them.
+        Share of the units whose passages are removed; the questions about them are kept, without an answer.
     test
-        Share of the units whose questions are for testing; those about the others are for training.
+        Share of the units whose questions are for testing; the others are for training.
     leak
-        Share of a question's content words that stand in one run in its passage, from which on it is left out.
+        Leave out a question if at least this share of its content words occurs in one run in its passage.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def build(
         If there is no generator, or for options out of range.
     """
     if generator is None:
-        raise SpecError("questions are asked by a chat model: name it, for example generator='gpt-4o-mini'")
+        raise SpecError("a chat model must write the questions; name it, for example generator='gpt-4o-mini'")
     begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
     grounds = Grounds.of(cut_all(sources, passages))
@@ -112,12 +112,12 @@ def requests(
     test: float = 0.2,
     leak: float = 0.6,
 ) -> tuple[Request, ...]:
-    """Return what :func:`build` would ask the generator, for its price to be told before.
+    """Return the requests that :func:`build` would send, to estimate the cost in advance.
 
     Raises
     ------
     SpecError
-        For options that the build would refuse.
+        For options that :func:`build` would reject.
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
     rejected = Counter[str]()
@@ -135,15 +135,15 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
 
 
 def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:
-    """Return the passages that can be asked about, one of each group of near-duplicates."""
+    """Return the passages to ask about, one from each group of near-duplicates."""
     found, seen = list[Passage](), set[int]()
     for passage, group in zip(grounds.passages, grounds.groups, strict=True):
         if not passage.long:
             rejected[f"a passage of fewer than {SHORTEST} words"] += 1
         elif group in seen:
-            rejected["a passage that says nearly what another says"] += 1
+            rejected["a near-duplicate of another passage"] += 1
         elif len({near.unit for near in grounds.near(passage)}) > BOILERPLATE:
-            rejected[f"a passage that stands in more than {BOILERPLATE} units"] += 1
+            rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
         else:
             seen.add(group)
             found.append(passage)
@@ -153,7 +153,7 @@ def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:
 def _wanted(
     fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
 ) -> list[Passage]:
-    """Return the passages that the generator is asked about: all, or a little more than so many questions take."""
+    """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
     most = None if count is None else math.ceil(MARGIN * count / per_passage)
     found = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     if left := len(fit) - len(found):
@@ -174,7 +174,7 @@ def _pairs(
     rejected: Counter[str],
     advance: Advance,
 ) -> list[Pair]:
-    """Ask, and return each question that can be used with its passage."""
+    """Ask the generator; return each usable question with its passage."""
     pairs = list[Pair]()
     for passage, reply in zip(wanted, generator.replies(asked, advance), strict=True):
         if reply.problem:
