@@ -92,7 +92,7 @@ def test_a_key_that_was_not_sent_is_no_wrong_key(service, pauses):
     endpoint = Endpoint(service.url, retries=quick(pauses))
     service.script(service.status(401))
     assert str(failure(endpoint)).endswith(
-        "it wants a key, and none was sent (key_env= names the variable that holds it)"
+        "a key is required, but none was sent (set key_env= to the environment variable that holds it)"
     )
     endpoint.close()
 
@@ -160,7 +160,8 @@ def test_a_web_page_is_no_answer(service, endpoint):
     )
     error = failure(endpoint)
     assert str(error).startswith(
-        f"{service.host} answered 200: that is no JSON; look at base_url; it says: <html> <title>Sign [31m in</title>xx"
+        f"{service.host} answered 200: the answer is not JSON; check base_url; it says: <html> <title>Sign "
+        "[31m in</title>xx"
     )
     assert len(error.said) == SHOWN + 1
     assert len(service.seen) == 1
@@ -178,7 +179,7 @@ def test_an_answer_that_is_always_truncated(service, pauses):
     service.script(*[lambda handler, payload: handler.answer(200, b'{"data": [', {}, length=500)] * 2)
     assert "the connection failed" in str(failure(endpoint))
     service.script(*[service.status(200, b'{"data": [')] * 2)
-    assert "its JSON is damaged or cut short (tried 2 times)" in str(failure(endpoint))
+    assert "the JSON of the answer is damaged or truncated (tried 2 times)" in str(failure(endpoint))
     endpoint.close()
 
 
@@ -337,8 +338,8 @@ def test_no_redirect_is_followed(service, endpoint, location):
      ("/v2/embeddings", "write base_url=http://HOST/v2"),
      ("/login", "it redirects to http://HOST/login; look at base_url"),
      ("/v1/embeddings/", "it redirects to http://HOST/v1/embeddings; look at base_url"),
-     ("ftp://elsewhere/", "it redirects to another address; look at base_url"),
-     ("http://host:port/", "it redirects to another address; look at base_url")],
+     ("ftp://elsewhere/", "the service redirects to another address; check base_url"),
+     ("http://host:port/", "the service redirects to another address; check base_url")],
 )  # fmt: skip
 def test_a_redirect_tells_what_to_write_as_base_url(service, endpoint, location, told):
     service.script(service.status(308, Location=location))
@@ -681,7 +682,7 @@ def test_an_error_that_is_sent_as_an_answer_is_tried_again(service, pauses, body
     endpoint = Endpoint(service.url, retries=quick(pauses, 2))
     service.script(*[service.status(200, json.dumps(body).encode())] * 2)
     error = failure(endpoint)
-    assert "it sent an error instead of an answer (tried 2 times); it says: " in str(error)
+    assert "the service sent an error instead of an answer (tried 2 times); it says: " in str(error)
     assert isinstance(error, LostError)
     endpoint.close()
 

@@ -80,11 +80,11 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ([], "it is no answer of a chat; look at base_url"),
+        ([], "the answer is not a chat completion; check base_url"),
         ({"data": []}, "it is no answer of a chat"),
         ({"choices": None}, "it is no answer of a chat"),
         ({"choices": ["text"]}, "its first choice has another form"),
-        (body({"content": 7}), "the content of its message is no text"),
+        (body({"content": 7}), "the content of the answer's message is not a text"),
     ],
 )
 def test_what_is_no_answer(service, chat, found, message):
@@ -140,9 +140,7 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     answers(service, {"error": f"no luck with {KEY}", "choices": []})
     with pytest.raises(LostError) as caught:
         chat.ask(PROMPT)
-    said = (
-        f"{service.host} answered 200: it sent an error instead of an answer (tried 2 times); it says: no luck with …"
-    )
+    said = f"{service.host} answered 200: the service sent an error instead of an answer (tried 2 times); it says: no luck with …"
     assert str(caught.value) == said
     assert len(service.seen) == 4
 

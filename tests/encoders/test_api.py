@@ -231,7 +231,9 @@ def test_prompts_stand_before_the_texts_of_their_role(service, make):
         encoder.encode(["x", ""], role)
     assert service.texts == [["query: x", "query: "], ["passage: x", "passage: "], ["x", " "]]
     assert encoder.card.prompts == {"query": "query: ", "document": "passage: "}
-    assert encoder.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    assert encoder.card.warnings == (
+        "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+    )
     assert encoder.route["empty_texts"] == 1
 
 
@@ -383,7 +385,7 @@ def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
         ({"price": 1, "budget": 0}, "option 'budget': must be more than 0"),
         ({"price": 1, "budget": "inf"}, "option 'budget': must be more than 0"),
         ({"timeout": 0}, "option 'timeout': must be more than 0"),
-        ({"budget": 1}, "option 'budget': say the price of a million tokens too, price="),
+        ({"budget": 1}, "option 'budget': also needs price=, the price of a million tokens"),
         ({"base_url": "host"}, "base_url is not an address"),
         ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; key_env= names another, or none"),
         ({"base_url": "https://host"}, "the environment variable OPENAI_API_KEY is not set"),

@@ -104,7 +104,7 @@ def test_questions_are_counts_and_passages_are_weights():
 
 @pytest.mark.parametrize("passages", [[], [""], ["?!", "…"]])
 def test_texts_without_words_cannot_be_learnt_from(passages):
-    with pytest.raises(EncoderError, match="bm25: the texts have no word to learn"):
+    with pytest.raises(EncoderError, match="bm25: the texts contain no words"):
         load_encoder("bm25").fit(passages)
 
 

@@ -227,7 +227,7 @@ def test_options_that_do_not_fit(folder, options, says):
 
 def test_a_tokenizer_without_a_mask_token(folder):
     options = {"pooling": "mask", "template": TEMPLATE}
-    with pytest.raises(EncoderError, match="its tokenizer has no mask token"):
+    with pytest.raises(EncoderError, match="the tokenizer has no mask token token"):
         load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
 
 
@@ -265,7 +265,7 @@ def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
     assert (named.card.spec, named.card.parameters, named.card.max_tokens) == ("hf:all-MiniLM-L6-v2", 22713216, 512)
     assert named.card.warnings == (
         "pooling=mean is assumed, since it is an encoder",
-        "its pooling, prompts and length for sentence-transformers are read by st:, not by hf:",
+        "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them",
     )
     (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
     assert load_encoder(f"hf:{tmp_path / 'model'}").fingerprint == named.fingerprint
@@ -551,7 +551,7 @@ def test_the_code_of_a_tokenizer_from_elsewhere_is_said_and_hashed(folder, tmp_p
     (other / "mine.py").write_text(TOKENIZER)
     spec, runtime = f"hf:{path},tokenizer={other}", Runtime(trust_remote_code=True)
     untrusted, trusted = load_encoder(spec), load_encoder(spec, runtime)
-    assert "it has code of its own, which is not run without --trust-remote-code" in untrusted.card.warnings
+    assert "the model brings its own code, which is not run without --trust-remote-code" in untrusted.card.warnings
     assert f"--trust-remote-code runs the code of tokenizer={other} too" in trusted.card.warnings
     assert untrusted.fingerprint != trusted.fingerprint
     assert near(trusted.encode(["it rains"]), untrusted.encode(["it open"]))
@@ -631,8 +631,8 @@ def test_code_that_is_not_needed_is_not_run_and_said(copy):
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "org/other--modeling.Mine"}}))
     warnings = load_encoder(f"hf:{copy}").card.warnings
-    assert "it has code of its own, which is not run without --trust-remote-code" in warnings
-    assert "its code lies in another repository and is no part of its fingerprint" in warnings
+    assert "the model brings its own code, which is not run without --trust-remote-code" in warnings
+    assert "the model's code is in another repository and is not part of the fingerprint" in warnings
 
 
 # --- memory and devices -----------------------------------------------------------------------------------

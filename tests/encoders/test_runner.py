@@ -218,7 +218,7 @@ def test_one_text_that_does_not_fit_says_what_to_do(model, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(found, "_packed", never)
-    with pytest.raises(EncoderError, match=r"a text of 256 tokens does not fit into memory; say max_length="):
+    with pytest.raises(EncoderError, match=r"a text of 256 tokens does not fit into memory; set max_length="):
         collected([found], ["word " * 700])
 
 

@@ -80,7 +80,9 @@ def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     asked = load_encoder(read(tmp_path / "c.toml").options()["encoders"][0])
     assert np.allclose(asked.encode(["tea"], "query"), plain.encode(["query: tea"]), atol=1e-6)
     assert np.allclose(asked.encode(["tea"], "document"), plain.encode(["tea"]), atol=1e-6)
-    assert asked.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    assert asked.card.warnings == (
+        "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+    )
 
 
 def test_prompts_come_from_the_model_s_own_configuration(copy):
@@ -372,7 +374,8 @@ def test_code_that_is_not_run_is_said(copy):
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
     assert (
-        "it has code of its own, which is not run without --trust-remote-code" in load_encoder(str(copy)).card.warnings
+        "the model brings its own code, which is not run without --trust-remote-code"
+        in load_encoder(str(copy)).card.warnings
     )
 
 
@@ -516,7 +519,7 @@ def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_tr
     plain = load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=True)).fingerprint
     change(tiny / "tokenizer_config.json", auto_map={"AutoTokenizer": [None, "mine.Mine"]})
     encoders = [load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=t)) for t in (False, True)]
-    said = "it has code of its own, which is not run without --trust-remote-code"
+    said = "the model brings its own code, which is not run without --trust-remote-code"
     assert [said in encoder.card.warnings for encoder in encoders] == [True, False]
     assert len({plain, *(encoder.fingerprint for encoder in encoders)}) == 3
 
@@ -571,7 +574,7 @@ def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
     encoder.encode(["tea"])
     with torch.no_grad():
         encoder._runners[0].model[0].model.embeddings.LayerNorm.weight.fill_(torch.inf)
-    says = "it gives numbers that are not finite" + ("; say dtype=float32" if dtype == "bfloat16" else "$")
+    says = "it gives numbers that are not finite" + ("; set dtype=float32" if dtype == "bfloat16" else "$")
     with pytest.raises(EncoderError, match=says):
         encoder.encode(["milk"])
 
@@ -588,7 +591,7 @@ def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
 
 def test_a_local_folder_has_no_revisions(tiny):
     for scheme in ("st:", "hf:"):
-        with pytest.raises(SpecError, match="option 'revision': a local folder has none; leave it out"):
+        with pytest.raises(SpecError, match="option 'revision': a local folder has no revisions; leave it out"):
             load_encoder(f"{scheme}{tiny},revision=nonsense")
 
 

@@ -226,12 +226,12 @@ NOTED = {
     ),
     "words twice": (
         [*HEADED[:1], *GOOD[:2], "the 7 7 7"],
-        "1 word given again: the first vector was taken (line 4)",
+        "1 word repeated: the first vector was used (line 4)",
         {"the": [1, 2, 3], "cat": [4, 5, 6]},
     ),
     "wrong bytes": (
         "\n".join([*GOOD, ""]).encode() + b"na\xefve 7 7 7\n",
-        "1 word not in UTF-8: the wrong bytes were replaced by U+FFFD (line 4)",
+        "1 word not in UTF-8: invalid bytes were replaced by U+FFFD (line 4)",
         {"na\ufffdve": [7, 7, 7]},
     ),
     "more words than promised": (
@@ -241,12 +241,12 @@ NOTED = {
     ),
     "bytes after the last word": (
         b"1 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nrest",
-        "4 bytes after the last word were left out",
+        "4 bytes after the last word were ignored",
         {"the": [1, 2, 3]},
     ),
     "a binary word twice": (
         b"2 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nthe " + struct.pack("<3f", 4, 5, 6),
-        "1 word given again: the first vector was taken (word 2)",
+        "1 word repeated: the first vector was used (word 2)",
         {"the": [1, 2, 3]},
     ),
 }

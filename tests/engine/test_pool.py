@@ -134,8 +134,8 @@ def test_too_few_vectors_for_several_texts():
 @pytest.mark.parametrize(
     ("number", "says"),
     [
-        (np.nan, "a vector with NaN or infinity"),
-        (-np.inf, "a vector with NaN or infinity"),
+        (np.nan, "a vector contains NaN or infinity"),
+        (-np.inf, "a vector contains NaN or infinity"),
         (1e200, r"a number too large for float32 \(numbers of up to 3.4e\+38\)"),
     ],
 )

@@ -190,7 +190,7 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
 def test_nonsense_is_a_failure(chat, make, behaviours):
     chat.when("", behaviours.nonsense)
-    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: that is no JSON; look at base_url"):
+    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check base_url"):
         make().replies(REQUESTS)
 
 

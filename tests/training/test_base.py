@@ -55,7 +55,9 @@ def test_a_model_is_written_with_its_base_s_prompts(base, tmp_path, tiny, prompt
     own = json.loads((tmp_path / "copy" / "config_sentence_transformers.json").read_text())["prompts"]
     assert {name: own[name] for name in prompts if prompts[name]} == {n: p for n, p in prompts.items() if p}
     assert after.card.warnings == (
-        ("it has a prompt for queries but none for plain texts: plain texts get none",) if prompts else ()
+        ("the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",)
+        if prompts
+        else ()
     )
 
 

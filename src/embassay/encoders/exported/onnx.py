@@ -87,10 +87,10 @@ def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
     kind, _, number = device.partition(":")
     if kind == "cuda":
         if "CUDAExecutionProvider" not in available:
-            raise EncoderError(f"the device {device!r} was asked for, but this onnxruntime has no CUDA")
+            raise EncoderError(f"device {device!r} is not available: this onnxruntime has no CUDA support")
         return "CUDAExecutionProvider", {"device_id": number or "0"}
     if kind not in ("auto", "cpu"):
-        raise EncoderError(f"the device {device!r} is not for onnxruntime; it has cpu and cuda")
+        raise EncoderError(f"device {device!r} is not supported by onnxruntime here; use cpu or cuda")
     return "CPUExecutionProvider", {}
 
 

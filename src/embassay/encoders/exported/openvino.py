@@ -54,7 +54,7 @@ class OpenVinoSession:
             If another device is asked for, or the file is no graph that this OpenVINO reads.
         """
         if device.partition(":")[0] not in ("auto", "cpu"):
-            raise EncoderError(f"the device {device!r} is not for openvino here; it runs on cpu")
+            raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
         import openvino
 
         threads = cores()

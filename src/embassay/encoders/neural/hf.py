@@ -256,29 +256,35 @@ class TransformersEncoder(NeuralEncoder):
         """Return warnings of what is assumed, and of what is not done."""
         warnings = []
         if "pooling" not in self.given:
-            warnings.append(f"pooling={self.pooling} is assumed, since it is {_SAID[self.kind]}")
+            warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
-            warnings.append("the first token of a decoder sees no other: pooling=cls says little of a text")
+            warnings.append(
+                "the first token of a decoder does not attend to the other tokens, so pooling=cls says little "
+                "about a text"
+            )
         if special(self.tokens, "pad_token") is None and special(self.tokens, "eos_token") is not None:
             warnings.append(
-                "its tokenizer has no padding token: the end token fills batches up, unseen by the attention"
+                "the tokenizer has no padding token: batches are padded with the end token, which the "
+                "attention mask hides"
             )
         if (self.found.folder / "modules.json").is_file():
-            warnings.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
+            warnings.append(
+                "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
+            )
         trusted = self.runtime.trust_remote_code
         if self._own_code and not trusted:
-            warnings.append("it has code of its own, which is not run without --trust-remote-code")
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
         if trusted and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
+            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.given['tokenizer']}")
         if any("--" in name for name in self._own_code):
-            warnings.append("its code lies in another repository and is no part of its fingerprint")
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
         if self.device == AUTO_MAP:
-            warnings.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")
+            warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
 
 
 _SAID: Mapping[Kind, str] = {
     "encoder": "an encoder",
     "decoder": "a decoder",
-    "both": "an encoder and a decoder, of which the encoder is taken",
+    "both": "an encoder with a decoder, and only the encoder is used",
 }

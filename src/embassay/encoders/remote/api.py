@@ -91,7 +91,7 @@ def create(
     if batch > MOST:
         raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     if budget is not None and price is None:
-        raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
+        raise SpecError(f"{place}, option 'budget': also needs price=, the price of a million tokens")
     endpoint = open_endpoint(
         place,
         base_url,
@@ -137,7 +137,9 @@ class ApiEncoder:
         }
         warnings: tuple[str, ...] = ()
         if self.prompts.get("query") and not self.prompts.get("text"):
-            warnings = ("it has a prompt for queries but none for plain texts: plain texts get none",)
+            warnings = (
+                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+            )
         return Card(
             spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,

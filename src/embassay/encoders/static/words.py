@@ -243,7 +243,7 @@ class WordsEncoder:
         (n, d) weighted means, which are not centred.
         """
         if self.learnt is None:
-            raise EncoderError("words with pool=sif learns how frequent words are from a corpus: call fit(texts) first")
+            raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
         total = 0
         counts: Counter[int] = Counter()
         for text in self.learnt:
