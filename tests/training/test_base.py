@@ -74,7 +74,7 @@ def test_the_library_puts_the_same_prompts_before_texts_of_a_written_model(base,
 def test_what_the_library_leaves_out_is_said(base, tmp_path):
     folder = copy_of(base, tmp_path / "base", prompts={"passage": "the "})
     (warning,) = find_base(str(folder)).card.warnings
-    assert "called 'passage': it is put in here, and left out by encode_document" in warning
+    assert "named 'passage': it is used here, but not by encode_document" in warning
     assert find_base(f"{folder},document_prompt=in ").card.warnings == ()
 
 

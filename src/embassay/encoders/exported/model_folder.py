@@ -22,7 +22,10 @@ RECORD, FORMAT = "embassay.json", 1
 FIDELITY = "fidelity.json"
 KNOWN = (".Transformer", ".Pooling", ".Normalize")
 """Modules of sentence-transformers that can be done after a graph that ends with tokens."""
-UNPOOLED = "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used (set pooling= to change it)"
+UNPOOLED = (
+    "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
+    "(set pooling= to change it)"
+)
 ASIDE = (".md", ".png", ".jpg", ".safetensors", ".h5", ".msgpack", ".ot", ".pt", ".ckpt", ".gitattributes")
 """Endings of what no vector of a graph depends on: documentation, the weights for other libraries."""
 

@@ -22,7 +22,7 @@ def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> No
         code = own_code_of(place)
         if code and not runtime.trust_remote_code and not known(place):
             raise SpecError(
-                f"encoder {target!r} needs its own code ({', '.join(code)}); "
+                f"encoder {target!r} brings its own code ({', '.join(code)}); "
                 "if you trust it, add --trust-remote-code LABEL"
             )
     if tokens == folder and without_tokenizer(folder):

@@ -125,7 +125,8 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
             continue
         advice = "; dtype=bfloat16 needs half as much" if dtype == "float32" else ""
         subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
-        return f"{subject} need {needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free{advice}"
+        space = f"{needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
+        return f"{subject} need {space}{advice}"
     return ""
 
 

@@ -249,7 +249,7 @@ def quiet(*, reports: bool = True) -> Iterator[None]:
 def reason(error: Exception) -> str:
     """Return the first line of what a library says, or that it wants to run a model's own code."""
     if "trust_remote_code" in str(error):
-        return "the model needs its own code; if you trust it, add --trust-remote-code LABEL"
+        return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
     return next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
 
 

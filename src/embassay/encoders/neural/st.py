@@ -322,7 +322,7 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
     foreign = own_modules(folder)
     if foreign and not runtime.trust_remote_code:
         raise SpecError(
-            f"encoder {target!r} needs its own code ({', '.join(foreign)}); "
+            f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
             "if you trust it, add --trust-remote-code LABEL"
         )
     if any(kind.endswith((".Router", ".Asym")) for kind, _ in modules(folder)):
