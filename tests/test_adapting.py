@@ -478,8 +478,7 @@ def unpooled(base, tmp_path):
 WARNED = (
     "base: the model has no modules.json: mean pooling is used",
     "base: the name suggests a model family that was trained with query_prompt='query: ' and "
-    "document_prompt='passage: ', and "
-    "has no prompt here",
+    "document_prompt='passage: ', but no prompt is set",
     "handbook: limited to 42 of 43 units, drawn by seed 0",
 )
 

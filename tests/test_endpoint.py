@@ -326,7 +326,7 @@ def test_no_redirect_is_followed(service, endpoint, location):
     if "evil" in location:
         assert str(error).endswith(
             "the service redirects to https://evil.example/v1/embeddings; if that is the service you mean, "
-            "write base_url=https://evil.example/v1"
+            "set base_url=https://evil.example/v1"
         )
     assert len(service.seen) == 1
 

@@ -67,9 +67,9 @@ def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(m
     plan = prepare(RunRequest(["@large"], ["opposites"], ["isotropy"], device="cpu", baselines=False))
     assert [entry.label for entry in plan.entries] == ["Words"]
     assert plan.notes[:2] == (
-        "7B: left out of @large: its weights need 28.0 GB in float32, and cpu has 4.0 GB free; dtype=bfloat16 takes "
-        "half of it (of a service)",
-        "Half: left out of @large: its weights need 5.0 GB in bfloat16, and cpu has 4.0 GB free",
+        "7B: left out of @large: its weights need 28.0 GB in float32, but cpu has only 4.0 GB free; "
+        "dtype=bfloat16 needs half as much (of a service)",
+        "Half: left out of @large: its weights need 5.0 GB in bfloat16, but cpu has only 4.0 GB free",
     )
 
 

@@ -407,7 +407,7 @@ def test_a_model_without_a_configured_similarity_is_compared_by_cosine(copy):
 def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
     card = load_encoder(str(compares_by(copy, function))).card
     assert card.similarity == "cosine"
-    assert card.warnings == (f"it compares by {function}, which is not had here: cosine is used",)
+    assert card.warnings == (f"the model's similarity '{function}' is not supported; cosine is used instead",)
 
 
 @pytest.mark.parametrize("function", ["cosine", "dot", "euclidean"])

@@ -66,7 +66,7 @@ class Endpoint:
         timeout
             Seconds for one attempt, from connecting to the last byte of the answer, however the service spreads them.
         concurrency
-            The most requests under way at a time.
+            Maximum number of simultaneous requests.
         spending
             Counts requests and tokens, and holds the budget.
         tell

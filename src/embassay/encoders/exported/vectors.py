@@ -49,7 +49,7 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
 
     Raises
     ------

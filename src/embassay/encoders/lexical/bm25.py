@@ -30,9 +30,9 @@ def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM
     Parameters
     ----------
     k1
-        How slowly a word's repetitions lose weight, 0 or more.
+        Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
     b
-        How much long passages are held back, from 0 (not) to 1 (in proportion).
+        Length normalisation of passages, from 0 (none) to 1 (full).
     """
     del target, runtime
     if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:

@@ -75,20 +75,20 @@ def create(
         What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, or the
         ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the last of a decoder, else the mean.
     layer
-        Whose hidden states: -1 is the last layer, 0 the embeddings, 1 the first layer.
+        Layer whose hidden states are used: -1 is the last layer, 0 the embeddings, 1 the first layer.
     template
-        What each text is put into, at ``{text}``, after its prompt: ``This sentence : "{text}" means [MASK] .``
-        A text that is too long is cut, the template never.
+        Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
+        A text that is too long is truncated, the template is not.
     tokenizer
-        The model or folder that the tokenizer is taken from, where the model has none.
+        The model or folder to take the tokenizer from, if the model has none.
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role.
+        Prompt put before each text of that role.
     max_length
-        Cut texts after this many tokens; by default what the tokenizer says, never more than the model has positions.
+        Truncate texts after this many tokens; by default the tokenizer's limit, at most the model's positions.
     dim
-        Keep the first dimensions only.
+        Keep only this many leading dimensions.
     dtype
         Precision of the weights and of the arithmetic.
     device
@@ -97,7 +97,7 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; cosine by default.
+        Similarity of queries and documents; cosine by default.
 
     Raises
     ------

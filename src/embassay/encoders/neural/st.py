@@ -70,11 +70,11 @@ def create(
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role, instead of what the model's own configuration says.
+        Prompt put before each text of that role, instead of the one in the model's configuration.
     max_length
-        Cut texts after this many tokens; the model's own limit by default.
+        Truncate texts after this many tokens; by default the model's own limit.
     dim
-        Keep the first dimensions only (Matryoshka models).
+        Keep only this many leading dimensions (for Matryoshka models).
     dtype
         Precision of the weights and of the arithmetic.
     device
@@ -82,9 +82,9 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; the model's own, else cosine.
+        Similarity of queries and documents; by default the model's own, else cosine.
     vectors
-        How vectors are kept: ``int8`` rounds each to 255 steps of its largest coordinate, ``binary`` keeps signs only.
+        Quantisation: ``int8`` rounds each vector to 255 steps of its largest coordinate, ``binary`` keeps only signs.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     lang
         The language of ``laser3``, as the package names it: ``wol_Latn``.
     folder
-        Where the weights are; the package's own folder by default.
+        Folder of the weights; by default the package's own folder.
 
     Raises
     ------

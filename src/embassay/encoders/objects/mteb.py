@@ -51,9 +51,9 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     device
         Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     dim
-        Dimensions to load it with, of models that leave a choice.
+        Number of dimensions, for models that offer a choice.
     batch
-        Texts that go through it together.
+        Texts per batch.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def create(
     version
         Stands for the content in the fingerprint, instead of the source file's.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
 
     Raises
     ------

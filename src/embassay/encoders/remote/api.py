@@ -66,17 +66,17 @@ def create(
     dim
         Request vectors of this many dimensions, from models that can shorten them.
     price, budget
-        What a million tokens cost, and the most money to spend in a run.
+        Price of a million tokens, and the maximum cost of a run.
     batch, tokens
-        The most texts and about the most tokens of a request.
+        Maximum number of texts, and approximate maximum number of tokens, per request.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role.
+        Prompt put before each text of that role.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
     concurrency
-        The most requests under way at a time.
+        Maximum number of simultaneous requests.
     max_length
-        How many tokens the model reads: longer texts are counted; the service decides what becomes of them.
+        The model's token limit: longer texts are counted, and the service decides how to handle them.
     timeout
         Seconds for one attempt, from connecting to the last byte of the answer.
 

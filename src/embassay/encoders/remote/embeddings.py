@@ -36,7 +36,7 @@ class Service:
     dim
         The dimensions to request; the model's own where None.
     batch, tokens
-        The most texts and about the most tokens of a request.
+        Maximum number of texts, and approximate maximum number of tokens, per request.
     splits
         How many requests were too large and had to be split.
     """
