@@ -685,7 +685,7 @@ def test_copies_on_one_device_add_up(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda device: int(5e9))
     assert not memory.too_large(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
     said = memory.too_large(int(3e9), "bfloat16", ["cpu", "cpu"])
-    assert said == "2 copies of its weights need 6.0 GB in bfloat16, and cpu has 5.0 GB free"
+    assert said == "2 copies of its weights need 6.0 GB in bfloat16, but cpu has only 5.0 GB free"
     monkeypatch.setattr(memory, "free", lambda device: None)
     assert not memory.too_large(int(3e12), "float32", ["mps"])
 
