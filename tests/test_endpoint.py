@@ -333,9 +333,9 @@ def test_no_redirect_is_followed(service, endpoint, location):
 
 @pytest.mark.parametrize(
     ("location", "told"),
-    [("http://127.0.0.1:8765/v2/embeddings", "write base_url=http://127.0.0.1:8765/v2"),
-     ("http://ann:secret99@[::1]:8765/v2/embeddings/?key=secret99#secret99", "write base_url=http://[::1]:8765/v2"),
-     ("/v2/embeddings", "write base_url=http://HOST/v2"),
+    [("http://127.0.0.1:8765/v2/embeddings", "set base_url=http://127.0.0.1:8765/v2"),
+     ("http://ann:secret99@[::1]:8765/v2/embeddings/?key=secret99#secret99", "set base_url=http://[::1]:8765/v2"),
+     ("/v2/embeddings", "set base_url=http://HOST/v2"),
      ("/login", "the service redirects to http://HOST/login; check base_url"),
      ("/v1/embeddings/", "the service redirects to http://HOST/v1/embeddings; check base_url"),
      ("ftp://elsewhere/", "the service redirects to another address; check base_url"),
@@ -391,7 +391,7 @@ def test_a_key_does_not_travel_unencrypted(host):
     assert KEY not in str(caught.value)
     Endpoint(f"https://{host}/v1", KEY)
     Endpoint(f"http://{host}/v1")
-    with pytest.raises(SpecError, match="would travel"):
+    with pytest.raises(SpecError, match="would be sent"):
         Endpoint(f"http://user:password@{host}/v1")
 
 
@@ -406,7 +406,7 @@ def test_to_this_machine_it_may(host):
      "https://[host/v1", "https://host/v1#secret99", "https://host/a b", "https://host/\x07", "https://hóst/v1"],
 )  # fmt: skip
 def test_what_is_no_address(text):
-    with pytest.raises(SpecError, match="base_url is not an address") as caught:
+    with pytest.raises(SpecError, match="base_url must start with") as caught:
         read_address(text)
     assert "secret99" not in str(caught.value)
 
@@ -622,9 +622,7 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
 def test_a_budget_in_tokens_and_in_money():
     tokens = Spending(budget=100)
     tokens.reserve(60)
-    with pytest.raises(
-        EncoderError, match=r"the budget of 100 tokens does not suffice: 0 tokens spent, about 120 tokens"
-    ):
+    with pytest.raises(EncoderError, match=r"exceeds the budget of 100 tokens: 0 tokens spent, about 120 tokens"):
         tokens.reserve(60)
     tokens.settle(60, 30)
     tokens.reserve(60)
@@ -707,7 +705,7 @@ def test_a_refusal_costs_nothing(service, pauses):
 def test_answers_that_are_lost_do_not_exceed_the_budget(service, pauses):
     endpoint = Endpoint(service.url, retries=quick(pauses), spending=Spending(budget=70))
     service.script(*[_cut] * 6)
-    with pytest.raises(EncoderError, match="the budget of 70 tokens does not suffice: 60 tokens spent, about 30"):
+    with pytest.raises(EncoderError, match="exceeds the budget of 70 tokens: 60 tokens spent, about 30"):
         endpoint.post("/embeddings", PAYLOAD, tokens=30)
     assert len(service.seen) == 2
     endpoint.close()

@@ -81,8 +81,8 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
     ("found", "message"),
     [
         ([], "the answer is not a chat completion; check base_url"),
-        ({"data": []}, "it is no answer of a chat"),
-        ({"choices": None}, "it is no answer of a chat"),
+        ({"data": []}, "the answer is not a chat completion"),
+        ({"choices": None}, "the answer is not a chat completion"),
         ({"choices": ["text"]}, "the first choice of the answer is not a chat message"),
         (body({"content": 7}), "the content of the answer's message is not a text"),
     ],
@@ -149,7 +149,7 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        ({"message": "no such model", "code": 404}, "answered 404: there is no such model, .*it says: no such model"),
+        ({"message": "no such model", "code": 404}, "answered 404: no such model, .*it says: no such model"),
         ({"message": "no credit left", "code": "insufficient_quota"}, "answered 200: the request was refused; it says"),
     ],
 )

@@ -79,7 +79,7 @@ HOSTILE = {
     "errors within errors": (answer(b'{"error":' * 3000 + b"1" + b"}" * 3000, status="400 Bad"), "answered 400"),
     "one vector less": (entries("[1, 2]", indices=(0,)), "1 vectors for 2 texts"),
     "one vector more": (entries("[1]", "[1]", "[1]", indices=(0, 1, 2)), "3 vectors for 2 texts"),
-    "vectors of two lengths": (entries("[1, 2]", "[1]"), "vectors of 1 and 2 dimensions"),
+    "vectors of two lengths": (entries("[1, 2]", "[1]"), "vectors of 1 and of 2 dimensions"),
     "an index twice": (entries("[1]", "[1]", indices=(1, 1)), "are not 0 to 1, each once"),
     "indices from 1 on": (entries("[1]", "[1]", indices=(1, 2)), "are not 0 to 1, each once"),
     "a huge index": (entries("[1]", "[1]", indices=(0, 10**300)), "are not 0 to 1, each once"),

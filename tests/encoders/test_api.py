@@ -126,7 +126,7 @@ def test_base64_is_read_too(service, make):
         ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "vectors of 1 and 2 dimensions"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "vectors of 1 and of 2 dimensions"),
         ({"data": [{"embedding": []}, {"embedding": []}]}, "vectors of 0 dimensions"),
         ({"data": [{"embedding": [1.0]}, {}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": None}]}, "not a list of numbers"),
@@ -134,9 +134,9 @@ def test_base64_is_read_too(service, make):
         ({"data": [{"embedding": [1.0]}, {"embedding": ["1"]}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [True]}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [[1.0]]}]}, "not a list of numbers"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "AAA"}]}, "not base64 of 32-bit floats"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not base64 of 32-bit floats"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "é"}]}, "not base64 of 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAA"}]}, "not base64-encoded 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not base64-encoded 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "é"}]}, "not base64-encoded 32-bit floats"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}, "NaN or infinity"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [float("-inf")]}]}, "NaN or infinity"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [1e39]}]}, "NaN or infinity"),
@@ -386,7 +386,7 @@ def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
         ({"price": 1, "budget": "inf"}, "option 'budget': must be more than 0"),
         ({"timeout": 0}, "option 'timeout': must be more than 0"),
         ({"budget": 1}, "option 'budget': also needs price=, the price of a million tokens"),
-        ({"base_url": "host"}, "base_url is not an address"),
+        ({"base_url": "host"}, "base_url must start with"),
         ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; name another with key_env="),
         ({"base_url": "https://host"}, "the environment variable OPENAI_API_KEY is not set"),
         ({"dimensions": 3}, "unknown option"),
@@ -467,7 +467,7 @@ def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, 
 
 
 def test_a_run_whose_budget_is_raised_goes_on(service, make, corpus, tmp_path):
-    with pytest.raises(EncoderError, match=r"the budget of 0.001 does not suffice"):
+    with pytest.raises(EncoderError, match=r"exceeds the budget of 0.001"):
         assay(make(batch=10, price=1, budget=0.001, concurrency=1), corpus, tmp_path)
     spent = len(asked(service))
     assert 0 < spent < 100

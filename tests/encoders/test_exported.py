@@ -274,14 +274,14 @@ def test_what_is_missing_is_named(copy, runtime):
     with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json is missing"):
         load_encoder(f"{runtime}:{copy}")
     (copy / GRAPH[runtime]).unlink()
-    with pytest.raises(ModelNotFoundError, match=rf"no {GRAPH[runtime]}; create it with 'embassay export'"):
+    with pytest.raises(ModelNotFoundError, match=rf"{GRAPH[runtime]} is missing; create it with 'embassay export'"):
         load_encoder(f"{runtime}:{copy}")
 
 
 def test_damaged_files_are_named(copy, runtime):
     content = (copy / GRAPH[runtime]).read_bytes()
     (copy / GRAPH[runtime]).write_bytes(content[: len(content) // 2])
-    with pytest.raises(EncoderError, match="cannot load it"):
+    with pytest.raises(EncoderError, match="cannot be loaded by"):
         load_encoder(f"{runtime}:{copy}").encode(["a"])
     (copy / GRAPH[runtime]).write_bytes(content)
     (copy / "tokenizer.json").write_text("{}")
@@ -292,12 +292,12 @@ def test_damaged_files_are_named(copy, runtime):
 def test_openvino_needs_its_weights(folders, tmp_path):
     copy = Path(shutil.copytree(folders("openvino"), tmp_path / "copy"))
     (copy / "openvino_model.bin").unlink()
-    with pytest.raises(ModelNotFoundError, match=r"its weights \(openvino_model\.bin\) are missing"):
+    with pytest.raises(ModelNotFoundError, match=r"the weights \(openvino_model\.bin\) are missing"):
         load_encoder(f"openvino:{copy}")
 
 
 def test_a_device_that_is_not_had_is_refused(folders, runtime):
-    with pytest.raises(EncoderError, match="the device 'cuda:1'"):
+    with pytest.raises(EncoderError, match="device 'cuda:1' is not"):
         load_encoder(f"{runtime}:{folders(runtime)},device=cuda:1").encode(["a"])
     with pytest.raises(EncoderError, match="device 'mps' is not supported by"):
         load_encoder(f"{runtime}:{folders(runtime)},device=mps").encode(["a"])
@@ -362,7 +362,7 @@ def test_a_module_that_the_graph_leaves_out_is_refused(hub_copy):
     modules = json.loads((hub_copy / "modules.json").read_text())
     modules.insert(2, {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     (hub_copy / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(EncoderError, match=r"it ends before sentence_transformers\.models\.Dense"):
+    with pytest.raises(EncoderError, match=r"does not include the modules sentence_transformers\.models\.Dense"):
         load_encoder(f"onnx:{hub_copy}").encode(["a"])
 
 

@@ -227,7 +227,7 @@ def test_options_that_do_not_fit(folder, options, says):
 
 def test_a_tokenizer_without_a_mask_token(folder):
     options = {"pooling": "mask", "template": TEMPLATE}
-    with pytest.raises(EncoderError, match="the tokenizer has no mask token token"):
+    with pytest.raises(EncoderError, match="the tokenizer has no mask token"):
         load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
 
 
@@ -279,8 +279,8 @@ def test_the_pooling_of_decoders_is_the_last_token_and_said(folder, name):
     encoder = load_encoder(f"hf:{folder(name)}")
     asked = load_encoder(f"hf:{folder(name)},pooling=mean").card.warnings
     assert encoder.pooling == ("last" if name in CONFIGS else "mean")
-    assert any("is assumed" in w for w in encoder.card.warnings)
-    assert not any("is assumed" in w for w in asked)
+    assert any("is used by default" in w for w in encoder.card.warnings)
+    assert not any("is used by default" in w for w in asked)
     assert any("no padding token" in w for w in asked) is (name in CONFIGS)
 
 
@@ -423,7 +423,7 @@ def test_a_model_that_ignores_positions_is_padded_on_the_right(folder, monkeypat
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'padedd'.* did you mean 'padded'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="padedd"))
-    with pytest.raises(EncoderError, match="the backend 'packed' is not for this model"):
+    with pytest.raises(EncoderError, match="backend 'packed' cannot run this model"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="packed")).encode(["rains"])
 
 
@@ -554,7 +554,7 @@ def test_the_code_of_a_tokenizer_from_elsewhere_is_said_and_hashed(folder, tmp_p
     spec, runtime = f"hf:{path},tokenizer={other}", Runtime(trust_remote_code=True)
     untrusted, trusted = load_encoder(spec), load_encoder(spec, runtime)
     assert "the model brings its own code, which is not run without --trust-remote-code" in untrusted.card.warnings
-    assert f"--trust-remote-code also runs the code of tokenizer={other} too" in trusted.card.warnings
+    assert f"--trust-remote-code also runs the code of tokenizer={other}" in trusted.card.warnings
     assert untrusted.fingerprint != trusted.fingerprint
     assert near(trusted.encode(["it rains"]), untrusted.encode(["it open"]))
     (other / "mine.py").write_text(TOKENIZER + "\n# changed\n")

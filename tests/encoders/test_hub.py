@@ -46,7 +46,7 @@ def hub(monkeypatch):
 
 def test_an_unknown_model_is_said_to_be_unknown(hub):
     hub["status"] = 404
-    with pytest.raises(ModelNotFoundError, match="no such model on the hub"):
+    with pytest.raises(ModelNotFoundError, match="the hub has no such model"):
         find("nothing-of-that-name", "", SHA)
     assert [path for path, _ in hub["seen"]] == [
         "/api/models/sentence-transformers/nothing-of-that-name",
@@ -75,7 +75,7 @@ def test_an_answer_that_is_no_listing(hub):
 
 def test_a_hub_that_fails_is_named_so(hub):
     hub["status"] = 503
-    with pytest.raises(ModelNotFoundError, match="the hub answered 503"):
+    with pytest.raises(ModelNotFoundError, match="the hub answered HTTP 503"):
         find("org/model", "", SHA)
 
 

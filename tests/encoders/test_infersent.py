@@ -190,5 +190,5 @@ def test_weights_of_something_else_are_refused(files, change, said):
 
 def test_word_vectors_of_another_length_are_refused(files):
     (files / "glove.txt").write_text("the 1 2\nshop 3 4\n", encoding="utf-8")
-    with pytest.raises(EncoderError, match=r"has vectors of 2 numbers, .* was trained with 3"):
+    with pytest.raises(EncoderError, match=r"has vectors of 2 dimensions, but .* was trained with 3"):
         load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}").encode(["shop"])

@@ -326,5 +326,5 @@ def test_different_modules_for_queries_and_documents_are_refused(tmp_path):
     shutil.copytree(load_encoder("all-MiniLM-L6-v2").found.folder, tmp_path / "two")
     entry = '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.Router"}]'
     (tmp_path / "two" / "modules.json").write_text(entry)
-    with pytest.raises(SpecError, match="through different modules"):
+    with pytest.raises(SpecError, match="uses different modules"):
         load_encoder(str(tmp_path / "two"))

@@ -167,8 +167,8 @@ GOOD = ["the 1 2 3", "cat 4 5 6", "sat 7 8 9"]
 HEADED = ["3 3", *GOOD]
 REFUSED = {
     "empty": ([""], "the file is empty"),
-    "prose": (["It was a dark and stormy night."], "line 1: no word and its numbers"),
-    "counts": (["the 120", "of 80"], "line 1: no word and its numbers"),
+    "prose": (["It was a dark and stormy night."], "line 1: unrecognised format"),
+    "counts": (["the 120", "of 80"], "line 1: unrecognised format"),
     "ragged": ([*GOOD, "mat 1 2"], "line 4: has a word and 2 numbers, other lines have a word and 3"),
     "blank line": ([*GOOD[:2], "", GOOD[2]], "line 3: has nothing"),
     "no number": ([*GOOD, "mat 1 x 3"], "line 4, field '2': 'x' is not a finite number"),
@@ -178,7 +178,7 @@ REFUSED = {
     "too large": ([*GOOD, "mat 1 2 1e39"], "line 4, field '3': '1e39' is not a finite number"),
     "underscore": ([*GOOD, "mat 1 2 1_0"], "line 4, field '3'"),
     "header alone": (["3 3", ""], "a header but no words"),
-    "header of nothing": (["0 3", *GOOD], "line 1: its header says 0 words"),
+    "header of nothing": (["0 3", *GOOD], "line 1: the header gives 0 words"),
     "too few words": (["4 3", *GOOD], "gives 4 words, but the file has 3; the file is incomplete"),
     "fewer numbers than the header": (
         ["3 4", *GOOD],
@@ -305,14 +305,14 @@ def test_the_route_says_what_was_read(glove):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "without words.json"),
+        ({}, "words.json is missing"),
         ({"checkpoint.npz": b""}, "not finished; run the same 'embassay train' command again"),
         ({"words.json": b"{"}, "damaged"),
         ({"words.json": b'{"kind": "urae", "format": 1}'}, "not the record of a 'words' model"),
         ({"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"]}'}, "words.bin is missing"),
         (
             {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"tokens": "x"}}'},
-            "field 'tokens': is 'x'",
+            "field 'tokens': must be words or treebank, is 'x'",
         ),
     ],
 )
