@@ -89,7 +89,7 @@ def lasting_cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def adapted(base, lasting_cache, tmp_path_factory):
-    """One whole adaptation to the handbook: (what it returned, the calls of the trainers)."""
+    """One whole adaptation to the handbook: (what the encoder returned, the calls of the trainers)."""
     patch = pytest.MonkeyPatch()
     patch.setenv("EMBASSAY_CACHE", lasting_cache)
     calls = pretended(patch)
@@ -429,7 +429,7 @@ def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, t
     path.write_text(json.dumps({**json.loads(path.read_text()), "mask_token": None}))
     for model, more, message in (
         (tmp_path / "maskless", [], "its tokenizer has none; take tsdae or simcse"),
-        (base, ["--device", "cuda"], "torch sees no CUDA GPU"),
+        (base, ["--device", "cuda"], "torch finds no CUDA GPU"),
     ):
         command = ["adapt", str(model), "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
         assert _guarded([*command, *more]) == 2
@@ -476,9 +476,9 @@ def unpooled(base, tmp_path):
 
 
 WARNED = (
-    "base: no modules.json: mean pooling is assumed",
-    "base: it is named like a family that was trained with query_prompt='query: ' and document_prompt='passage: ', and "
-    "has no prompt here",
+    "base: the model has no modules.json: mean pooling is used",
+    "base: the name suggests a model family that was trained with query_prompt='query: ' and "
+    "document_prompt='passage: ', but no prompt is set",
     "handbook: limited to 42 of 43 units, drawn by seed 0",
 )
 

@@ -302,7 +302,7 @@ BAD = {
     "unknown encoder": (("-e", "bwo"), "unknown encoder 'bwo'; did you mean 'bow'?"),
     "unreachable model": (
         ("-e", "org/model"),
-        "encoder 'org/model': not in the hub's cache, and HF_HUB_OFFLINE is set",
+        "encoder 'org/model': not in the local cache, and HF_HUB_OFFLINE is set",
     ),
     "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; name one of them: -e NAME=bow"),
     "labels of two schemes": (
@@ -462,7 +462,7 @@ def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(e
     for times in (1, 2):
         code, _, err = embassay(*arguments, "--no-baselines", "-o", "RUN", "--cache", tmp_path / "cache")
         assert code == 0
-        assert err.count("version that changes with its vectors: python:sourceless:f,version=1") == 1
+        assert err.count("version that changes whenever its vectors change:  python:sourceless:f,version=1") == 1
         assert len(sys.modules["sourceless"].seen) == 280 * times
     _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
     assert "vectors  280" in out
@@ -692,11 +692,11 @@ def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_r
     )
     code, _, err = embassay("run", "-e", "m=python:company:f", "-c", "opposites", "-o", "RUN")
     assert code == 0
-    assert err.count("m: a text's vector depends on the texts that it is encoded with") == 1
+    assert err.count("m: a text's vector depends on the other texts of its batch") == 1
     embassay("report", "RUN", "-o", "again.html")
     for page in ("RUN/report.html", "again.html"):
         notes = (tmp_path / page).read_text(encoding="utf-8").partition("<h3>Notes</h3>")[2]
-        assert "depends on the texts that it is encoded with" in notes
+        assert "depends on the other texts of its batch" in notes
 
 
 def test_what_goes_wrong_while_vectors_are_looked_at_is_said_and_fails_nothing(embassay, tmp_path, monkeypatch):

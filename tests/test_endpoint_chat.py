@@ -80,11 +80,11 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ([], "it is no answer of a chat; look at base_url"),
-        ({"data": []}, "it is no answer of a chat"),
-        ({"choices": None}, "it is no answer of a chat"),
-        ({"choices": ["text"]}, "its first choice has another form"),
-        (body({"content": 7}), "the content of its message is no text"),
+        ([], "the answer is not a chat completion; check base_url"),
+        ({"data": []}, "the answer is not a chat completion"),
+        ({"choices": None}, "the answer is not a chat completion"),
+        ({"choices": ["text"]}, "the first choice of the answer is not a chat message"),
+        (body({"content": 7}), "the content of the answer's message is not a text"),
     ],
 )
 def test_what_is_no_answer(service, chat, found, message):
@@ -140,9 +140,8 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     answers(service, {"error": f"no luck with {KEY}", "choices": []})
     with pytest.raises(LostError) as caught:
         chat.ask(PROMPT)
-    said = (
-        f"{service.host} answered 200: it sent an error instead of an answer (tried 2 times); it says: no luck with …"
-    )
+    problem = "the service sent an error instead of an answer"
+    said = f"{service.host} answered 200: {problem} (tried 2 times); it says: no luck with …"
     assert str(caught.value) == said
     assert len(service.seen) == 4
 
@@ -150,8 +149,8 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        ({"message": "no such model", "code": 404}, "answered 404: there is no such model, .*it says: no such model"),
-        ({"message": "nothing left", "code": "insufficient_quota"}, "answered 200: the request was refused; it says"),
+        ({"message": "no such model", "code": 404}, "answered 404: no such model, .*it says: no such model"),
+        ({"message": "no credit left", "code": "insufficient_quota"}, "answered 200: the request was refused; it says"),
     ],
 )
 def test_an_error_that_is_sent_as_an_answer_may_last(service, chat, error, message):
@@ -210,12 +209,12 @@ def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
         answers(service, body({"content": "a"}, usage=usage))
     chat.ask(PROMPT)
     chat.ask(PROMPT)
-    with pytest.raises(EncoderError, match=r"5.8e-05 more for the next request; answers are kept in J, so with a high"):
+    with pytest.raises(EncoderError, match=r"5.8e-05 more needed; answers are kept in J: run the same command"):
         chat.ask(PROMPT)
     assert len(service.seen) == 2
     endpoint.close()
 
 
 def test_where_nothing_is_kept_nothing_is_promised():
-    with pytest.raises(EncoderError, match=r"more for the next request$"):
+    with pytest.raises(EncoderError, match=r"more needed$"):
         Spending(budget=1, kept="").reserve(2)

@@ -46,7 +46,7 @@ def test_the_command_writes_a_folder_that_runs(model, to, int8, tmp_path, capsys
     lines = said.out.splitlines()
     assert lines[0].startswith("cosine with the original on 716 texts: lowest ")
     assert "opposites: " in lines[1] and "of 280 choices (negated_antonyms) differ" in lines[1]
-    assert "handbook: " in lines[2] and "of 675 documents among the first 5 (retrieval) differ" in lines[2]
+    assert "handbook: " in lines[2] and "of 675 top-5 documents (retrieval) differ" in lines[2]
     card = (tmp_path / "out" / "README.md").read_text()
     assert all(line in card for line in lines)
     record = json.loads((tmp_path / "out" / "embassay.json").read_text())
@@ -76,7 +76,7 @@ def test_options_of_the_model_go_with_it(model, tmp_path):
 @pytest.mark.parametrize(
     ("encoder", "told"),
     [
-        ("hashing", r"sentence-transformers models \(st:\) can be exported, others cannot"),
+        ("hashing", r"only sentence-transformers models \(st:\) can be exported"),
         ("{model},dtype=bfloat16", "option 'dtype': leave it out; a graph is exported in float32"),
         ("{model},vectors=int8", "option 'vectors': leave it out"),
     ],
@@ -90,9 +90,9 @@ def test_what_cannot_be_exported_is_refused(model, encoder, told, tmp_path):
 def test_a_folder_of_something_else_is_left_alone(model, tmp_path):
     (tmp_path / "thesis.txt").write_text("All of it.")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="not empty and no exported model"):
+        with pytest.raises(OutputError, match="not empty and not an exported model"):
             make(str(model), tmp_path, "onnx", overwrite=overwrite)
-    with pytest.raises(OutputError, match="is a file; name a folder"):
+    with pytest.raises(OutputError, match="is a file; choose a folder"):
         make(str(model), tmp_path / "thesis.txt", "onnx")
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -101,7 +101,9 @@ def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypa
     nothing = fidelity.Fidelity(0, 1.0, 1.0, 0.0, 1.0, 0, ())
     monkeypatch.setattr(fidelity, "measure", lambda *given: nothing)
     make(str(model), tmp_path / "out", "openvino")
-    with pytest.raises(OutputError, match="holds an exported model; choose another folder with -o, or --overwrite"):
+    with pytest.raises(
+        OutputError, match="already contains an exported model; choose another folder with -o, or add --overwrite"
+    ):
         make(str(model), tmp_path / "out", "onnx")
 
     def fail(*given):
@@ -122,7 +124,7 @@ def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypa
     ("lowest", "difference", "told"),
     [
         (0.9, 0.0, r"does not give its vectors \(a cosine .* is 0\.900000\); nothing was"),
-        (1.0, 3.0, r"\(a coordinate differs by 3, the longest vector is 7\)"),
+        (1.0, 3.0, r"\(a coordinate differs by 3, the longest vector has length 7\)"),
     ],
 )
 def test_a_graph_that_gives_other_vectors_is_not_kept(model, tmp_path, monkeypatch, lowest, difference, told):
@@ -156,7 +158,7 @@ def test_a_runtime_that_cannot_write_is_an_error_of_the_export(model, tmp_path, 
 
     monkeypatch.setattr(exported_writing, "_convert", fail)
     with pytest.raises(
-        EncoderError, match=r"openvino cannot .* \([\d,]+ MB are free there\): basic_ios::clear: iostream"
+        EncoderError, match=r"openvino cannot .* \([\d,]+ MB free in the folder\): basic_ios::clear: iostream"
     ):
         make(str(model), tmp_path / "out", "openvino")
     assert list(tmp_path.iterdir()) == []
@@ -164,7 +166,7 @@ def test_a_runtime_that_cannot_write_is_an_error_of_the_export(model, tmp_path, 
 
 def test_places_that_cannot_be_written_are_refused_before_any_work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OutputError, match="is the current folder; name another"):
+    with pytest.raises(OutputError, match="is the current folder; choose another"):
         make("no such model", Path(), "onnx")
     with pytest.raises(SpecError, match="a comma ends a spec"):
         make("no such model", Path("a,b"), "onnx")
@@ -252,9 +254,9 @@ def test_vectors_that_vanish_or_are_not_finite_are_seen():
     found = fidelity.measure(Noisy(0.0), Noisy(0.0, factor=0.0), [])
     assert (found.cosine_min, found.cosine_median, found.undefined) == (0.0, 0.0, 0)
     assert fidelity.measure(Noisy(0.0), Noisy(0.0, factor=7.0), []).largest_difference > 6
-    with pytest.raises(EncoderError, match="noisy: it gives vectors with NaN or infinity"):
+    with pytest.raises(EncoderError, match="noisy: the vectors contain NaN or infinity"):
         fidelity.measure(Noisy(0.0), Noisy(0.0, factor=float("nan")), [])
-    with pytest.raises(EncoderError, match="noisy: no text has a vector other than zero"):
+    with pytest.raises(EncoderError, match="noisy: all vectors are zero"):
         fidelity.measure(Noisy(0.0, factor=0.0), Noisy(0.0, factor=0.0), [])
 
 
@@ -268,7 +270,7 @@ def test_texts_of_a_corpus_that_is_given_are_compared():
     corpus = ea.load("vignettes")
     found = fidelity.measure(Noisy(0.0), Noisy(0.0), [corpus])
     assert found.texts == len(corpus.texts())
-    assert found.sentences()[0].endswith("lowest 1, median 1; largest difference of a coordinate 0")
+    assert found.sentences()[0].endswith("lowest 1, median 1; largest difference in any coordinate 0")
     assert [(c.corpus, c.differ) for c in found.changed] == [("opposites", 0), ("handbook", 0)]
     assert [c.corpus for c in fidelity.measure(Noisy(0), Noisy(0), [ea.load("opposites")]).changed] == [
         "opposites",

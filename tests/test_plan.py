@@ -183,7 +183,7 @@ def test_a_path_from_home(tmp_path, monkeypatch):
 
 def test_one_name_will_do_and_what_is_no_encoder_is_said():
     assert [e.label for e in prepared("bow", "opposites", baselines=False).entries] == ["bow"]
-    with pytest.raises(SpecError, match="is no encoder; a function goes in as 'python:module:callable'"):
+    with pytest.raises(SpecError, match="is not an encoder; pass a function as 'python:module:callable'"):
         prepared([len])
 
 
@@ -206,4 +206,4 @@ def test_notes_say_what_the_model_assumed(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_text("")
     (tmp_path / "vocab.txt").write_text("")
-    assert "m: no modules.json: mean pooling is assumed" in prepared([f"m={tmp_path}"]).notes
+    assert "m: the model has no modules.json: mean pooling is used" in prepared([f"m={tmp_path}"]).notes

@@ -67,9 +67,9 @@ def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(m
     plan = prepare(RunRequest(["@large"], ["opposites"], ["isotropy"], device="cpu", baselines=False))
     assert [entry.label for entry in plan.entries] == ["Words"]
     assert plan.notes[:2] == (
-        "7B: left out of @large: its weights take 28.0 GB in float32, and cpu has 4.0 GB free; dtype=bfloat16 takes "
-        "half of it (of a service)",
-        "Half: left out of @large: its weights take 5.0 GB in bfloat16, and cpu has 4.0 GB free",
+        "7B: left out of @large: its weights need 28.0 GB in float32, but cpu has only 4.0 GB free; "
+        "dtype=bfloat16 needs half as much (of a service)",
+        "Half: left out of @large: its weights need 5.0 GB in bfloat16, but cpu has only 4.0 GB free",
     )
 
 
@@ -158,7 +158,7 @@ def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, c
 def test_one_wanted_encoder_is_no_set():
     pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
     for name in ("@mine", "@nope"):
-        with pytest.raises(ea.InputError, match=f"encoder '{name}': a set stands for several encoders; name one of"):
+        with pytest.raises(ea.InputError, match=f"encoder '{name}': a set contains several encoders; name one of"):
             ea.encoder(name)
 
 

@@ -123,10 +123,10 @@ def test_base64_is_read_too(service, make):
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
         ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vectors for 2 texts"),
         ({"data": [{"embedding": [1.0], "index": i} for i in range(3)]}, "3 vectors for 2 texts"),
-        ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "is not each of 0 to 1 once"),
-        ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "is not each of 0 to 1 once"),
-        ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "is not each of 0 to 1 once"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "vectors of 1 and 2 dimensions"),
+        ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "are not 0 to 1, each once"),
+        ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),
+        ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "vectors of 1 and of 2 dimensions"),
         ({"data": [{"embedding": []}, {"embedding": []}]}, "vectors of 0 dimensions"),
         ({"data": [{"embedding": [1.0]}, {}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": None}]}, "not a list of numbers"),
@@ -134,9 +134,9 @@ def test_base64_is_read_too(service, make):
         ({"data": [{"embedding": [1.0]}, {"embedding": ["1"]}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [True]}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [[1.0]]}]}, "not a list of numbers"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "AAA"}]}, "not base64 of 32-bit floats"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not base64 of 32-bit floats"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "é"}]}, "not base64 of 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAA"}]}, "not base64-encoded 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not base64-encoded 32-bit floats"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": "é"}]}, "not base64-encoded 32-bit floats"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}, "NaN or infinity"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [float("-inf")]}]}, "NaN or infinity"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [1e39]}]}, "NaN or infinity"),
@@ -157,7 +157,7 @@ def test_the_dimension_is_asked_for_and_checked(service, make):
     assert make(dim=4).encode(TEXTS).shape == (6, 4)
     assert service.seen[0][2]["dimensions"] == 4
     service.script(lambda handler, payload: service.edit(lambda answer: None)(handler, {**payload, "dimensions": 8}))
-    with pytest.raises(EndpointError, match="vectors of 8 dimensions; dim=4 was asked for"):
+    with pytest.raises(EndpointError, match="vectors have 8 dimensions, not dim=4"):
         make(dim=4).encode(["a"])
 
 
@@ -165,7 +165,7 @@ def test_a_dimension_that_changes_on_the_way(service, make):
     encoder = make()
     encoder.encode(["a"])
     service.dim = 9
-    with pytest.raises(EndpointError, match="vectors of 9 dimensions, before of 8"):
+    with pytest.raises(EndpointError, match="vectors have 9 dimensions, earlier ones have 8"):
         encoder.encode(["b"])
 
 
@@ -231,7 +231,9 @@ def test_prompts_stand_before_the_texts_of_their_role(service, make):
         encoder.encode(["x", ""], role)
     assert service.texts == [["query: x", "query: "], ["passage: x", "passage: "], ["x", " "]]
     assert encoder.card.prompts == {"query": "query: ", "document": "passage: "}
-    assert encoder.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    assert encoder.card.warnings == (
+        "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+    )
     assert encoder.route["empty_texts"] == 1
 
 
@@ -277,7 +279,7 @@ def test_the_budget_stops_before_it_is_exceeded(service, make):
     encoder = make(price=1000.0, budget=0.1, batch=1, concurrency=1)
     found = []
     with pytest.raises(
-        EncoderError, match=r"the budget of 0.1 does not suffice: 0.08 spent, about 0.025 more"
+        EncoderError, match=r"the next request exceeds the budget of 0.1: 0.08 spent, about 0.025 more needed"
     ) as caught:
         found += encoder.batches(["x" * 100] * 30, "text")
     assert "with a cache, finished vectors are kept" in str(caught.value)
@@ -383,9 +385,9 @@ def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
         ({"price": 1, "budget": 0}, "option 'budget': must be more than 0"),
         ({"price": 1, "budget": "inf"}, "option 'budget': must be more than 0"),
         ({"timeout": 0}, "option 'timeout': must be more than 0"),
-        ({"budget": 1}, "option 'budget': say the price of a million tokens too, price="),
-        ({"base_url": "host"}, "base_url is not an address"),
-        ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; key_env= names another, or none"),
+        ({"budget": 1}, "option 'budget': also needs price=, the price of a million tokens"),
+        ({"base_url": "host"}, "base_url must start with"),
+        ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; name another with key_env="),
         ({"base_url": "https://host"}, "the environment variable OPENAI_API_KEY is not set"),
         ({"dimensions": 3}, "unknown option"),
     ],
@@ -400,7 +402,7 @@ def test_options_that_cannot_be(make, options, problem):
     "value", [KEY, "sk-abc", "hf_AbCdEfGhIjKlMnOpQrStUvWx1234567890", "AIzaSyA1234567890abcdefghij", "two words", "é"]
 )
 def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(make, value):
-    with pytest.raises(SpecError, match="takes the name of a variable") as caught:
+    with pytest.raises(SpecError, match="give the name of an environment variable") as caught:
         make(key_env=value)
     assert value not in str(caught.value)
 
@@ -413,7 +415,7 @@ def test_a_server_that_needs_no_key(service, make):
 
 def test_a_key_over_plain_http_is_refused(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(SpecError, match=r"encoder 'api:m': base_url http://gpu-box:8000/v1: a key would travel"):
+    with pytest.raises(SpecError, match=r"encoder 'api:m': base_url http://gpu-box:8000/v1: the key would be sent"):
         load_encoder("api:m,base_url=http://gpu-box:8000/v1")
 
 
@@ -465,7 +467,7 @@ def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, 
 
 
 def test_a_run_whose_budget_is_raised_goes_on(service, make, corpus, tmp_path):
-    with pytest.raises(EncoderError, match=r"the budget of 0.001 does not suffice"):
+    with pytest.raises(EncoderError, match=r"exceeds the budget of 0.001"):
         assay(make(batch=10, price=1, budget=0.001, concurrency=1), corpus, tmp_path)
     spent = len(asked(service))
     assert 0 < spent < 100

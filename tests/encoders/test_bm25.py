@@ -104,7 +104,7 @@ def test_questions_are_counts_and_passages_are_weights():
 
 @pytest.mark.parametrize("passages", [[], [""], ["?!", "…"]])
 def test_texts_without_words_cannot_be_learnt_from(passages):
-    with pytest.raises(EncoderError, match="bm25: the texts have no word to learn"):
+    with pytest.raises(EncoderError, match="bm25: the texts contain no words"):
         load_encoder("bm25").fit(passages)
 
 
@@ -146,7 +146,7 @@ def test_its_card_says_what_it_is_for():
 
 @pytest.mark.parametrize("options", ["k1=-0.1", "k1=inf", "k1=nan", "b=-0.1", "b=1.1", "b=nan"])
 def test_constants_out_of_range(options):
-    with pytest.raises(SpecError, match="k1 must be 0 or more and b between 0 and 1; they are"):
+    with pytest.raises(SpecError, match="k1 must be 0 or more and b between 0 and 1, are"):
         load_encoder(f"bm25,{options}")
 
 

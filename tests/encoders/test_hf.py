@@ -176,7 +176,7 @@ def test_layers_are_counted_from_the_embeddings_and_from_the_end(folder, name):
     for layer in (0, 1, 3, -1, -2, -4):
         found = load_encoder(f"hf:{path},pooling=mean,layer={layer}").encode(TEXTS)
         assert near(found, [hidden[layer].mean(axis=0) for hidden, _, _ in naive]), layer
-    with pytest.raises(SpecError, match=r"'layer': must be from -4 to 3, is 4; 0 are the embeddings"):
+    with pytest.raises(SpecError, match=r"'layer': must be from -4 to 3, is 4; 0 is the embeddings"):
         load_encoder(f"hf:{path},layer=4")
 
 
@@ -204,16 +204,16 @@ def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
     assert encoder.count_tokens(["the " * 40], "text").tolist() == [50]
     assert near(encoder.encode(["the " * 40]), encoder.encode(["the " * 4]))
     assert not near(encoder.encode(["the " * 40]), encoder.encode(["the " * 3]))
-    with pytest.raises(EncoderError, match="the template alone takes 10 tokens, it reads 6"):
+    with pytest.raises(EncoderError, match="the template alone has 10 tokens, the model's limit is 6"):
         load_encoder(Spec(f"hf:{path}", options=options | {"max_length": 6})).encode(["the"])
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"pooling": "mask"}, r"needs a template with the mask token, such as .*\{text\}\" means \[MASK\]"),
-        ({"pooling": "mask", "template": "{text} means"}, r"must hold the mask token '\[MASK\]' once"),
-        ({"template": "it rains"}, r"must hold \{text\} once, is 'it rains'"),
+        ({"pooling": "mask"}, r"needs a template with the mask token, for example .*\{text\}\" means \[MASK\]"),
+        ({"pooling": "mask", "template": "{text} means"}, r"must contain the mask token '\[MASK\]' exactly once"),
+        ({"template": "it rains"}, r"must contain \{text\} exactly once, is 'it rains'"),
         ({"layer": -5}, "must be from -4 to 3, is -5"),
         ({"max_length": 0}, "must be 1 or more, is 0"),
         ({"dim": -1}, "must be 1 or more, is -1"),
@@ -227,7 +227,7 @@ def test_options_that_do_not_fit(folder, options, says):
 
 def test_a_tokenizer_without_a_mask_token(folder):
     options = {"pooling": "mask", "template": TEMPLATE}
-    with pytest.raises(EncoderError, match="its tokenizer has no mask token"):
+    with pytest.raises(EncoderError, match="the tokenizer has no mask token"):
         load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
 
 
@@ -264,8 +264,8 @@ def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
     assert copied.fingerprint == named.fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
     assert (named.card.spec, named.card.parameters, named.card.max_tokens) == ("hf:all-MiniLM-L6-v2", 22713216, 512)
     assert named.card.warnings == (
-        "pooling=mean is assumed, since it is an encoder",
-        "its pooling, prompts and length for sentence-transformers are read by st:, not by hf:",
+        "pooling=mean is used by default, because the model is an encoder",
+        "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them",
     )
     (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
     assert load_encoder(f"hf:{tmp_path / 'model'}").fingerprint == named.fingerprint
@@ -279,8 +279,8 @@ def test_the_pooling_of_decoders_is_the_last_token_and_said(folder, name):
     encoder = load_encoder(f"hf:{folder(name)}")
     asked = load_encoder(f"hf:{folder(name)},pooling=mean").card.warnings
     assert encoder.pooling == ("last" if name in CONFIGS else "mean")
-    assert any("is assumed" in w for w in encoder.card.warnings)
-    assert not any("is assumed" in w for w in asked)
+    assert any("is used by default" in w for w in encoder.card.warnings)
+    assert not any("is used by default" in w for w in asked)
     assert any("no padding token" in w for w in asked) is (name in CONFIGS)
 
 
@@ -382,7 +382,7 @@ def test_dimension_scale_and_precision(folder):
     assert half.dtype == np.float32
     cosine = (half * whole).sum(axis=1) / np.linalg.norm(half, axis=1) / np.linalg.norm(whole, axis=1)
     assert 1e-9 < (1 - cosine).max() < 0.02
-    with pytest.raises(EncoderError, match="it has 16 dimensions, dim=17 asks for more"):
+    with pytest.raises(EncoderError, match="the model has 16 dimensions, so dim=17 is too large"):
         load_encoder(f"hf:{path},dim=17").encode(["rains"])
 
 
@@ -409,7 +409,7 @@ def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
     encoder = load_encoder(f"hf:{path}")
     assert near(encoder.encode(TEXTS), plain)
     assert encoder.route["backend"] == "unpadded"
-    with pytest.raises(EncoderError, match="the backend 'padded' is not for this model; leave --backend out"):
+    with pytest.raises(EncoderError, match="backend 'padded' cannot run this model; leave --backend out"):
         load_encoder(f"hf:{path}", Runtime(backend="padded")).encode(TEXTS)
 
 
@@ -423,7 +423,7 @@ def test_a_model_that_ignores_positions_is_padded_on_the_right(folder, monkeypat
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'padedd'.* did you mean 'padded'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="padedd"))
-    with pytest.raises(EncoderError, match="the backend 'packed' is not for this model"):
+    with pytest.raises(EncoderError, match="backend 'packed' cannot run this model"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="packed")).encode(["rains"])
 
 
@@ -455,9 +455,9 @@ def copy(folder, tmp_path):
 @pytest.mark.parametrize(
     ("remove", "says"),
     [
-        ("tokenizer*", r"its folder has no tokenizer \(tokenizer.json, vocab.txt …\); .*or say tokenizer="),
-        ("*.safetensors", "not a model: it needs config.json or modules.json, and all its weights"),
-        ("config.json", "not a model: it needs"),
+        ("tokenizer*", r"its folder has no tokenizer \(tokenizer.json, vocab.txt …\); .*or set tokenizer="),
+        ("*.safetensors", "not a model: a model needs config.json or modules.json, and all of its weights"),
+        ("config.json", "not a model: a model needs"),
     ],
 )
 def test_a_folder_that_lacks_something(copy, remove, says):
@@ -487,7 +487,9 @@ def test_weights_that_are_missing_are_not_made_up(copy):
 
     kept = {n: t for n, t in load_file(copy / "model.safetensors").items() if "layer.1.output" not in n}
     save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(EncoderError, match=r"its files lack 4 of its weights, the first of them .*layer\.1\.output"):
+    with pytest.raises(
+        EncoderError, match=r"4 of the model's weights are missing from its files \(first: .*layer\.1\.output"
+    ):
         load_encoder(f"hf:{copy}").encode(["rains"])
 
 
@@ -496,7 +498,7 @@ def test_a_tokenizer_of_another_model(folder, tmp_path):
     text = (path / "tokenizer.json").read_text()
     own = json.loads(text)["model"]["vocab"]["rains"]
     (path / "tokenizer.json").write_text(text.replace(f'"rains": {own}', '"rains": 1900'))
-    with pytest.raises(EncoderError, match=r"its tokenizer gives the number 1,900, its model knows 28 tokens"):
+    with pytest.raises(EncoderError, match=r"the tokenizer returns the id 1,900, but the model has 28 tokens"):
         load_encoder(f"hf:{path}").encode(["rains"])
 
 
@@ -508,7 +510,7 @@ def test_a_tokenizer_from_elsewhere(folder, tmp_path):
     bare = tmp_path / "bare"
     tokenizer(bare, "encoder")
     assert load_encoder(f"hf:{path},tokenizer={bare}").fingerprint != encoder.fingerprint
-    with pytest.raises(ModelNotFoundError, match=r"no tokenizer: it needs tokenizer\.json"):
+    with pytest.raises(ModelNotFoundError, match=r"no tokenizer \(tokenizer\.json"):
         load_encoder(f"hf:{path},tokenizer={tmp_path / 'nothing'}")
     with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE is set"):
         load_encoder(f"hf:{path},tokenizer=org/nothing")
@@ -551,8 +553,8 @@ def test_the_code_of_a_tokenizer_from_elsewhere_is_said_and_hashed(folder, tmp_p
     (other / "mine.py").write_text(TOKENIZER)
     spec, runtime = f"hf:{path},tokenizer={other}", Runtime(trust_remote_code=True)
     untrusted, trusted = load_encoder(spec), load_encoder(spec, runtime)
-    assert "it has code of its own, which is not run without --trust-remote-code" in untrusted.card.warnings
-    assert f"--trust-remote-code runs the code of tokenizer={other} too" in trusted.card.warnings
+    assert "the model brings its own code, which is not run without --trust-remote-code" in untrusted.card.warnings
+    assert f"--trust-remote-code also runs the code of tokenizer={other}" in trusted.card.warnings
     assert untrusted.fingerprint != trusted.fingerprint
     assert near(trusted.encode(["it rains"]), untrusted.encode(["it open"]))
     (other / "mine.py").write_text(TOKENIZER + "\n# changed\n")
@@ -631,8 +633,8 @@ def test_code_that_is_not_needed_is_not_run_and_said(copy):
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "org/other--modeling.Mine"}}))
     warnings = load_encoder(f"hf:{copy}").card.warnings
-    assert "it has code of its own, which is not run without --trust-remote-code" in warnings
-    assert "its code lies in another repository and is no part of its fingerprint" in warnings
+    assert "the model brings its own code, which is not run without --trust-remote-code" in warnings
+    assert "the model's code is in another repository and is not part of the fingerprint" in warnings
 
 
 # --- memory and devices -----------------------------------------------------------------------------------
@@ -643,10 +645,10 @@ def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypa
     monkeypatch.setattr(memory, "free", lambda device: 1000)
     monkeypatch.setattr(hf_loading, "load_model", lambda *_: pytest.fail("it was loaded"))
     encoder = load_encoder(f"{scheme}{copy},device=cpu")
-    says = r"its weights take 0\.0 GB in float32, and cpu has 0\.0 GB free; dtype=bfloat16 takes half of it"
+    says = r"its weights need 0\.0 GB in float32, but cpu has only 0\.0 GB free; dtype=bfloat16 needs half as much"
     with pytest.raises(EncoderError, match=says):
         encoder.encode(["rains"])
-    assert any("its weights take" in warning for warning in encoder.card.warnings)
+    assert any("its weights need" in warning for warning in encoder.card.warnings)
 
 
 def test_the_size_of_weights_follows_their_precision(folder):
@@ -683,7 +685,7 @@ def test_copies_on_one_device_add_up(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda device: int(5e9))
     assert not memory.too_large(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
     said = memory.too_large(int(3e9), "bfloat16", ["cpu", "cpu"])
-    assert said == "2 copies of its weights take 6.0 GB in bfloat16, and cpu has 5.0 GB free"
+    assert said == "2 copies of its weights need 6.0 GB in bfloat16, but cpu has only 5.0 GB free"
     monkeypatch.setattr(memory, "free", lambda device: None)
     assert not memory.too_large(int(3e12), "float32", ["mps"])
 
@@ -692,7 +694,7 @@ def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
     pytest.importorskip("accelerate", reason="accelerate is not installed")
     path = folder("LlamaModel")
     encoder = load_encoder(f"hf:{path},device=auto-map")
-    assert "device=auto-map has not been verified on a machine with several GPUs" in encoder.card.warnings
+    assert "device=auto-map has not been tested on several GPUs" in encoder.card.warnings
     assert near(encoder.encode(TEXTS), load_encoder(f"hf:{path}").encode(TEXTS))
 
 
@@ -709,7 +711,7 @@ def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
     encoder.encode(["rains"])
     with torch.no_grad():
         encoder._runners[0].model.model.norm.weight.fill_(torch.inf)
-    with pytest.raises(EncoderError, match=r"it gives numbers that are not finite$"):
+    with pytest.raises(EncoderError, match=r"the vectors contain NaN or infinity$"):
         encoder.encode(["rains"])
 
 
@@ -733,7 +735,7 @@ def test_where_memory_does_not_suffice_the_batch_is_halved(folder, monkeypatch):
 def test_a_device_that_is_not_there(folder):
     if torch.cuda.is_available():
         pytest.skip("this machine has such a device")
-    with pytest.raises(EncoderError, match="torch sees no CUDA GPU"):
+    with pytest.raises(EncoderError, match="torch finds no CUDA GPU"):
         load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
     with pytest.raises(SpecError, match="unknown device 'gpu'"):
         load_encoder(f"hf:{folder('LlamaModel')},device=gpu")

@@ -56,14 +56,14 @@ def test_an_unknown_model_is_said_to_be_unknown(hub):
 
 def test_an_unknown_revision_is_said_to_be_that(hub):
     hub["status"] = 404
-    with pytest.raises(ModelNotFoundError, match="no such model, or no revision 'v 9' of it"):
+    with pytest.raises(ModelNotFoundError, match="no such model or no such revision 'v 9'"):
         find("org/model", "v 9", SHA)
     assert hub["seen"][0][0] == "/api/models/org/model/revision/v%209"
 
 
 def test_a_gated_model_is_said_to_be_that(hub):
     hub["status"] = 403
-    with pytest.raises(ModelNotFoundError, match="wants you to be let in first"):
+    with pytest.raises(ModelNotFoundError, match="restricts access to this model"):
         find("org/model", "", SHA)
 
 
@@ -75,7 +75,7 @@ def test_an_answer_that_is_no_listing(hub):
 
 def test_a_hub_that_fails_is_named_so(hub):
     hub["status"] = 503
-    with pytest.raises(ModelNotFoundError, match="the hub answered 503"):
+    with pytest.raises(ModelNotFoundError, match="the hub answered HTTP 503"):
         find("org/model", "", SHA)
 
 

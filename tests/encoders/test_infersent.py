@@ -105,7 +105,7 @@ def test_words_without_the_signs_are_noted(files):
     (files / "glove.txt").write_text("\n".join(lines[2:]), encoding="utf-8")
     encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'},limit=3")
     encoder.encode(["the shop"])
-    assert encoder.route["notes"] == ["there are no vectors of <s> and </s>, which stood around each text in training"]
+    assert encoder.route["notes"] == ["the word vectors lack <s> and </s>, which surrounded each text in training"]
 
 
 def test_the_device_is_the_real_one(files):
@@ -149,7 +149,7 @@ def test_it_is_let_go_of_and_read_again(encoder):
 
 
 def test_what_is_missing_is_said(files):
-    with pytest.raises(SpecError, match="say vectors=FILE"):
+    with pytest.raises(SpecError, match="set vectors=FILE"):
         load_encoder(f"infersent:{files / 'w.pkl'}")
     with pytest.raises(SourceError, match="no such file"):
         load_encoder(f"infersent:{files / 'none.pkl'},vectors={files / 'glove.txt'}")
@@ -166,7 +166,7 @@ def test_a_file_that_would_run_something_is_refused(files, capsys):
     import torch
 
     torch.save({"enc_lstm.weight_ih_l0": Harm()}, files / "w.pkl")
-    with pytest.raises(EncoderError, match="cannot be read as weights of torch"):
+    with pytest.raises(EncoderError, match="cannot be read as torch weights"):
         load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}").encode(["shop"])
     assert "harm" not in capsys.readouterr().out
 
@@ -174,8 +174,8 @@ def test_a_file_that_would_run_something_is_refused(files, capsys):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda s: s.pop(f"{PREFIX}bias_hh_l0_reverse"), "enc_lstm.bias_hh_l0_reverse is not in it"),
-        (lambda s: s.update({f"{PREFIX}bias_hh_l0": s[f"{PREFIX}bias_hh_l0"][:3]}), "do not fit each other"),
+        (lambda s: s.pop(f"{PREFIX}bias_hh_l0_reverse"), "enc_lstm.bias_hh_l0_reverse is missing"),
+        (lambda s: s.update({f"{PREFIX}bias_hh_l0": s[f"{PREFIX}bias_hh_l0"][:3]}), "of the weights do not match"),
     ],
 )
 def test_weights_of_something_else_are_refused(files, change, said):
@@ -190,5 +190,5 @@ def test_weights_of_something_else_are_refused(files, change, said):
 
 def test_word_vectors_of_another_length_are_refused(files):
     (files / "glove.txt").write_text("the 1 2\nshop 3 4\n", encoding="utf-8")
-    with pytest.raises(EncoderError, match=r"has vectors of 2 numbers, .* was trained with 3"):
+    with pytest.raises(EncoderError, match=r"has vectors of 2 dimensions, but .* was trained with 3"):
         load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}").encode(["shop"])

@@ -23,8 +23,10 @@ def gpu(monkeypatch):
 def test_parameters_are_compared_with_what_is_free(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda device: int(8e9))
     said = memory.lack(7 * 10**9, "float32", "cpu")
-    assert said == "its weights take 28.0 GB in float32, and cpu has 8.0 GB free; dtype=bfloat16 takes half of it"
-    assert memory.lack(7 * 10**9, "bfloat16", "cpu,cpu").startswith("2 copies of its weights take 28.0 GB")
+    assert (
+        said == "its weights need 28.0 GB in float32, but cpu has only 8.0 GB free; dtype=bfloat16 needs half as much"
+    )
+    assert memory.lack(7 * 10**9, "bfloat16", "cpu,cpu").startswith("2 copies of its weights need 28.0 GB")
     assert not memory.lack(10**9, "float32", "cpu")
     assert not memory.lack(None, "float32", "cpu")
 

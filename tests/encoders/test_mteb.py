@@ -65,13 +65,16 @@ def test_the_nearest_name_is_said():
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("mteb:mteb/baseline-random-cross-encoder", "cross-encoder; it gives no single vector"),
+        ("mteb:mteb/baseline-random-cross-encoder", "cross-encoder models do not return one vector"),
         ("mteb:nomic-ai/nomic-embed-text-v1", "add --trust-remote-code LABEL"),
         ("mteb:infgrad/Jasper-Token-Compression-600M", "add --trust-remote-code LABEL"),
         ("mteb:axiotic/ogma-small", "add --trust-remote-code LABEL"),
         ("mteb:google/tipsv2-b14", "add --trust-remote-code LABEL"),
-        ("mteb:nvidia/RADIO-B", "it reads image only, no texts"),
-        ("mteb:mteb/baseline-hybrid-rrf-baseline-bm25s-multilingual-e5-small", "hybrid; it gives no single vector"),
+        ("mteb:nvidia/RADIO-B", "the model reads only image, not text"),
+        (
+            "mteb:mteb/baseline-hybrid-rrf-baseline-bm25s-multilingual-e5-small",
+            "hybrid models do not return one vector",
+        ),
         (f"{RANDOM},batch=0", "option 'batch': must be 1 or more"),
         ("mteb:intfloat/e5-small-v2,dim=100", "option 'dim': must be 384, is 100"),
         ("mteb:iara-project/BERTimbau-large-matryoshka-sts-pt,dim=100", "must be 64 or 128 or 256 or 512 or 1024, is"),
@@ -84,7 +87,7 @@ def test_what_cannot_be_run_is_refused(spec, said):
 
 def test_one_that_is_too_large_is_refused_before_it_is_downloaded(monkeypatch):
     monkeypatch.setattr("embassay.encoders.neural.memory.free", lambda device: int(1e9))
-    with pytest.raises(SpecError, match=r"its weights take 14\.\d GB in bfloat16, and cpu has 1\.0 GB free"):
+    with pytest.raises(SpecError, match=r"its weights need 14\.\d GB in bfloat16, but cpu has only 1\.0 GB free"):
         load_encoder("mteb:intfloat/e5-mistral-7b-instruct", Runtime(device="cpu,cpu"))
     assert load_encoder("mteb:voyageai/voyage-3.5", Runtime(device="cpu", trust_remote_code=True))
 
@@ -147,9 +150,9 @@ def test_instructions_are_shown():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Qwen/Qwen3-Embedding-0.6B", "it is told 'Retrieve semantically similar text.' of plain texts"),
+        ("Qwen/Qwen3-Embedding-0.6B", "plain texts get 'Retrieve semantically similar text.'"),
         ("jinaai/jina-embeddings-v2-base-en", None),
-        ("google/embeddinggemma-300m", "leaves them to the model's own files"),
+        ("google/embeddinggemma-300m", "uses prompts from its own files"),
     ],
 )
 def test_instructions_that_are_not_known_are_said(name, said):

@@ -102,18 +102,18 @@ def test_what_it_says_of_itself():
 def test_an_encoder_stays_itself():
     own = load_encoder("bow")
     assert ea.encoder(own) is own
-    with pytest.raises(SpecError, match="a name of its own"):
+    with pytest.raises(SpecError, match="already an encoder with its own name"):
         ea.encoder(own, name="other")
 
 
 @pytest.mark.parametrize("thing", [3, len, object()])
 def test_what_is_no_encoder_says_what_is_missing(thing):
-    with pytest.raises(SpecError, match="an object has one of: embed_documents with embed_query, get_text_emb"):
+    with pytest.raises(SpecError, match="an object needs one of: embed_documents with embed_query, get_text_emb"):
         ea.encoder(thing)
 
 
 def test_a_class_is_no_object():
-    with pytest.raises(SpecError, match="Plain is a class; make an object of it"):
+    with pytest.raises(SpecError, match="Plain is a class; pass an instance"):
         ea.encoder(Plain)
 
 
@@ -130,7 +130,7 @@ def assayed(thing, cache, **more):
 
 def test_an_object_without_a_version_works_and_nothing_of_it_is_kept(tmp_path):
     model = Letters(0)
-    note = r'^mine: its content is not known, so its vectors are not cached .* ea\.encoder\(object, version="1"\)$'
+    note = r'^mine: the object.s content cannot be fingerprinted, so its vectors .* ea\.encoder\(object, version="1"\)$'
     with pytest.warns(UserWarning, match=note) as warned:
         before = assayed(model, tmp_path)
     assert len(warned) == 1
@@ -177,7 +177,8 @@ def test_equal_versions_of_other_classes_and_models_have_other_fingerprints():
 
 
 def test_a_version_is_for_an_object_only():
-    with pytest.raises(SpecError, match="version='1': 'bow' is an encoder, which has a fingerprint of its own"):
+    problem = "version='1': cannot be used, because 'bow' is already an encoder with its own fingerprint"
+    with pytest.raises(SpecError, match=problem):
         ea.encoder(load_encoder("bow"), version="1")
     with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
         ea.encoder("bow", version="1")
@@ -185,7 +186,11 @@ def test_a_version_is_for_an_object_only():
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [("words", "it returned str"), ([1.0, 2.0], "it returned list"), ([["a"]] * 3, "it returned list")],
+    [
+        ("words", "the encoder returned str"),
+        ([1.0, 2.0], "the encoder returned list"),
+        ([["a"]] * 3, "the encoder returned list"),
+    ],
 )
 def test_an_answer_that_is_no_matrix_is_said(answer, said):
     class Odd:

@@ -113,7 +113,7 @@ def test_laser_that_cannot_be_loaded_is_the_encoders_failure(packages):
     ("spec", "said"),
     [
         ("laser:laser1", "write laser:laser2 or laser:laser3"),
-        ("laser:laser3", "say lang="),
+        ("laser:laser3", "set lang="),
         ("laser:laser2,lang=eng_Latn", "leave lang out"),
     ],
 )

@@ -190,9 +190,9 @@ def record(**changes):
         (reshaped, "hidden.npy: float32"),
         (infinite, "hidden.npy: float32"),
         (record(counts=[3, 2]), "field 'counts'"),
-        (record(vocabulary=None), "field 'vocabulary': is None, no list"),
-        (record(settings={"model": "cbow"}), "field 'model': is 'cbow', neither dm nor dbow"),
-        (record(settings={"dim": "many"}), "field 'dim': is 'many', no whole number"),
+        (record(vocabulary=None), "field 'vocabulary': must be list, is None"),
+        (record(settings={"model": "cbow"}), "field 'model': must be dm or dbow, is 'cbow'"),
+        (record(settings={"dim": "many"}), "field 'dim': must be a whole number of 1 or more, is 'many'"),
     ],
 )
 def test_a_damaged_folder_is_said_with_its_file(damage, message, copy):
@@ -203,7 +203,7 @@ def test_a_damaged_folder_is_said_with_its_file(damage, message, copy):
 
 
 def test_what_is_no_folder_or_no_seed_is_refused(tmp_path, trained):
-    with pytest.raises(SourceError, match="no such folder; 'embassay train paragraphs' writes one"):
+    with pytest.raises(SourceError, match="no such folder; create it with 'embassay train paragraphs'"):
         load_encoder(f"paragraphs:{tmp_path / 'none'}")
     with pytest.raises(SpecError, match="seed"):
         load_encoder(f"paragraphs:{trained[0]},seed=-1")

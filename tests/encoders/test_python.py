@@ -134,9 +134,12 @@ def test_a_result_that_is_no_array_fails_as_an_encoder(module):
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        ("np.array([[None, 'a']])", r"it returned ndarray of dtype object and shape \(1, 2\), not an \(n, d\) array"),
-        ("np.ones((1, 3)) * 1j", r"it returned ndarray of dtype complex128 and shape \(1, 3\), not an"),
-        ("None", r"it returned NoneType, not an"),
+        (
+            "np.array([[None, 'a']])",
+            r"the encoder returned ndarray of dtype object and shape \(1, 2\), not an \(n, d\) array",
+        ),
+        ("np.ones((1, 3)) * 1j", r"the encoder returned ndarray of dtype complex128 and shape \(1, 3\), not an"),
+        ("None", r"the encoder returned NoneType, not an"),
         ("[[1.0], [1.0, 2.0]]", "it returned vectors of different lengths, 1 to 2$"),
         ("np.full((2, 3), 1e200)", r"too large for float32 .* for text 1 of the 2 in its batch, 'tea'$"),
     ],
@@ -162,7 +165,7 @@ def test_a_failure_inside_names_the_line_of_the_user_s_module(module, tmp_path):
 def test_what_cannot_be_used(module):
     with pytest.raises(UnknownNameError, match="did you mean 'lengths'"):
         load_encoder(f"python:{module}:length")
-    with pytest.raises(SpecError, match="cannot be called"):
+    with pytest.raises(SpecError, match="is not callable"):
         load_encoder(f"python:{module}:number")
     with pytest.raises(SpecError, match="No module named"):
         load_encoder("python:no_such_module_here:f")
@@ -175,7 +178,7 @@ def test_a_function_without_a_source_file_works_and_its_vectors_are_kept_for_a_v
     assert unknown.fingerprint == unknown.fingerprint != other.fingerprint
     assert not unknown.card.cached
     assert len(unknown.card.warnings) == 1
-    assert unknown.card.warnings[0].endswith("changes with its vectors: python:builtins:sorted,version=1")
+    assert unknown.card.warnings[0].endswith("changes whenever its vectors change:  python:builtins:sorted,version=1")
     known = load_encoder("python:builtins:sorted,version=1")
     assert known.fingerprint == load_encoder("python:builtins:sorted,version=1").fingerprint
     assert known.card.cached

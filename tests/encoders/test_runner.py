@@ -68,7 +68,7 @@ def test_the_fastest_route_is_taken_unless_one_is_forced(model):
 def test_a_route_that_gives_something_else_is_not_taken(model, monkeypatch):
     monkeypatch.setattr(Runner, "_packed", lambda self, packed, ids: self._padded(ids) * 1.01 + 0.01)
     assert runner(model).route == "padded"
-    with pytest.raises(EncoderError, match="the backend 'packed' is not for this model; leave --backend out"):
+    with pytest.raises(EncoderError, match="backend 'packed' cannot run this model; leave --backend out"):
         runner(model, "packed")
 
 
@@ -218,7 +218,7 @@ def test_one_text_that_does_not_fit_says_what_to_do(model, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(found, "_packed", never)
-    with pytest.raises(EncoderError, match=r"a text of 256 tokens does not fit into memory; say max_length="):
+    with pytest.raises(EncoderError, match=r"a text of 256 tokens does not fit into memory; set max_length="):
         collected([found], ["word " * 700])
 
 
@@ -268,7 +268,7 @@ def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
 
 @pytest.mark.parametrize(
     ("device", "says"),
-    [("cuda", "torch sees no CUDA GPU; leave --device out"), ("mps", "the device 'mps' was asked for, but torch sees")],
+    [("cuda", "torch finds no CUDA GPU; leave --device out"), ("mps", "device 'mps' is not available: torch finds")],
 )
 def test_a_device_that_is_not_there_is_said(device, says):
     import torch
@@ -303,7 +303,7 @@ def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
 
     source = load_encoder("all-MiniLM-L6-v2").found.folder
     shutil.copytree(source, tmp_path / "e5-small")
-    warning = "it is named like a family that was trained with query_prompt='query: '"
+    warning = "the name suggests a model family that was trained with query_prompt='query: '"
     assert any(warning in w for w in load_encoder(str(tmp_path / "e5-small")).card.warnings)
     assert not any(warning in w for w in load_encoder(f"{tmp_path / 'e5-small'},query_prompt=query:").card.warnings)
     assert not any(warning in w for w in load_encoder("all-MiniLM-L6-v2").card.warnings)
@@ -326,5 +326,5 @@ def test_different_modules_for_queries_and_documents_are_refused(tmp_path):
     shutil.copytree(load_encoder("all-MiniLM-L6-v2").found.folder, tmp_path / "two")
     entry = '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.Router"}]'
     (tmp_path / "two" / "modules.json").write_text(entry)
-    with pytest.raises(SpecError, match="through different modules"):
+    with pytest.raises(SpecError, match="uses different modules"):
         load_encoder(str(tmp_path / "two"))

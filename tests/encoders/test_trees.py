@@ -85,8 +85,8 @@ def test_nothing_is_a_tree_without_words():
         ("(S open) (S closed)", r"expected 'end-of-string' but got '\(S'"),
         ("The shop is open.", r"expected '\(' but got 'The'"),
         (") (", r"expected '\(' but got '\)'"),
-        ("(S (NP) open)", r"the bracket \(NP\) holds no word"),
-        ("(S ())", r"the bracket \(\) holds no word"),
+        ("(S (NP) open)", r"the bracket \(NP\) contains no word"),
+        ("(S ())", r"the bracket \(\) contains no word"),
     ],
 )
 def test_what_is_no_parse_says_why(line, problem):

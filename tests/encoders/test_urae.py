@@ -193,7 +193,7 @@ def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
     train(tmp_path / "text.txt", tmp_path / "model", UraeOptions(dim=4, epochs=1, trees="brackets"), advance=silent)
     plain = load_encoder(f"urae:{tmp_path / 'model'}")
     assert plain.trees == "right"
-    assert "trained on trees of brackets and is used with right-branching ones" in plain.card.warnings[0]
+    assert "trained on brackets trees but uses right-branching trees here" in plain.card.warnings[0]
     parsed = load_encoder(f"urae:{tmp_path / 'model'},trees=brackets")
     assert parsed.card.warnings == ()
     branching = "(A the (B shop (C is open)))"
@@ -233,9 +233,9 @@ def test_a_parser_that_is_not_installed(copied, monkeypatch):
 
 
 def test_a_folder_that_is_none(tmp_path):
-    with pytest.raises(SourceError, match="no such folder; 'embassay train urae' writes one"):
+    with pytest.raises(SourceError, match="no such folder; create it with 'embassay train urae'"):
         load_encoder(f"urae:{tmp_path / 'nowhere'}")
-    with pytest.raises(SourceError, match=r"a folder without urae\.json"):
+    with pytest.raises(SourceError, match=r"urae\.json is missing"):
         load_encoder(f"urae:{tmp_path}")
     with pytest.raises(SpecError, match="write urae:FOLDER"):
         load_encoder("urae")
@@ -262,9 +262,13 @@ def test_damaged_arrays(copied, name, content, problem):
 @pytest.mark.parametrize(
     ("change", "problem", "at_once"),
     [
-        ({"vocabulary": ["rain", "rain"]}, "field 'vocabulary': has a word twice", False),
-        ({"settings": {"trees": "right", "dim": "6"}}, "field 'dim': is '6', no whole number", False),
-        ({"settings": {"trees": "oak", "dim": 6}}, "field 'trees': is 'oak', not one of brackets", True),
+        ({"vocabulary": ["rain", "rain"]}, "field 'vocabulary': contains a word twice", False),
+        (
+            {"settings": {"trees": "right", "dim": "6"}},
+            "field 'dim': must be a whole number of 1 or more, is '6'",
+            False,
+        ),
+        ({"settings": {"trees": "oak", "dim": 6}}, "field 'trees': must be one of brackets.*is 'oak'", True),
     ],
 )
 def test_a_damaged_record(copied, change, problem, at_once):

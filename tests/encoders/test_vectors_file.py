@@ -56,7 +56,9 @@ def test_another_form_is_told_which_are_read(tmp_path, form):
         np.save(path, ROWS)
     else:
         path.write_text("text,vector\na,1\n" if form == "csv" else json.dumps(by_text()), encoding="utf-8")
-    with pytest.raises(SourceError, match=r"none of the forms that are read: an \.npz archive .*, Parquet, JSON lines"):
+    with pytest.raises(
+        SourceError, match=r"unrecognised format; supported formats: \.npz archive .*, Parquet, JSON lines"
+    ):
         load_encoder(f"vectors:{path}")
 
 
@@ -117,7 +119,9 @@ def test_a_role_goes_before_no_role(tmp_path):
     )
     assert encode(path, ["open"], "query").tolist() == [[1, 0]]
     assert encode(path, ["open"], "document").tolist() == [[0, 1]]
-    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector as query; the first is 'shut' .*as document"):
+    with pytest.raises(
+        EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut' .*for document"
+    ):
         encode(path, ["open", "shut"], "query")
 
 
@@ -134,7 +138,9 @@ def test_ids_are_texts_by_a_table(tmp_path, form):
     encoder = load_encoder(f"vectors:{path},texts={table}")
     assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
     assert encoder.route["known_by"] == "id"
-    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector as text; the first is 'A cat sleeps\.'"):
+    with pytest.raises(
+        EncoderError, match=r"1 of 2 texts have no vector for the role text; the first is 'A cat sleeps\.'"
+    ):
         encoder.encode(TEXTS[1:3])
 
 
@@ -148,29 +154,31 @@ def test_whole_numbers_are_ids(tmp_path):
 def test_one_text_under_two_ids_needs_one_vector(tmp_path):
     np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
     table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
-    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2: the text of 'b' stands under another id too"):
+    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2: the text of id 'b' also has another id"):
         encode(tmp_path / "v.npz", ["same"], texts=table)
 
 
 def test_ids_need_a_table_and_texts_need_none(tmp_path):
     np.savez(tmp_path / "v.npz", ids=np.array(["a"]), vectors=ROWS[:1])
-    with pytest.raises(SpecError, match="known by id, and an encoder sees texts only; texts= names a table"):
+    with pytest.raises(SpecError, match="stored by id, but encoders receive only texts; set texts= to a table"):
         load_encoder(f"vectors:{tmp_path / 'v.npz'}")
     with pytest.raises(SourceError, match="no such file"):
         load_encoder(f"vectors:{tmp_path / 'v.npz'},texts=none.csv")
-    with pytest.raises(SpecError, match="have texts, and no ids"):
+    with pytest.raises(SpecError, match="are stored by text, not by id"):
         load_encoder(f"vectors:{written(tmp_path, 'jsonl')},texts=none.csv")
 
 
 def test_missing_texts_are_counted_before_any_vector_is_given(tmp_path):
     encoder = load_encoder(f"vectors:{written(tmp_path, 'npz')}")
     given = encoder.batches([*TEXTS, "Nobody knows me.", "Nor me.", "Nor me."], "text")
-    with pytest.raises(EncoderError, match=r"2 of 6 texts have no vector as text; the first is 'Nobody knows me\.'$"):
+    with pytest.raises(
+        EncoderError, match=r"2 of 6 texts have no vector for the role text; the first is 'Nobody knows me\.'$"
+    ):
         next(given)
 
 
 def test_a_run_says_which_texts_are_missing(tmp_path):
-    with pytest.raises(EncoderError, match="of 280 texts have no vector as text"):
+    with pytest.raises(EncoderError, match="of 280 texts have no vector for the role text"):
         ea.assay([f"vectors:{written(tmp_path, 'npz')}"], ["opposites"], baselines=False, cache=None, resamples=10)
 
 
@@ -184,20 +192,20 @@ def test_equal_rows_may_stand_twice_and_others_may_not(tmp_path):
     again = [*by_text(), by_text()[1]]
     assert encode(lines(tmp_path / "v.jsonl", again), TEXTS).shape == (4, 3)
     path = lines(tmp_path / "w.jsonl", [*again, {"text": TEXTS[1], "vector": [0, -1, 0.6]}])
-    with pytest.raises(EncoderError, match=r"w\.jsonl, line 6: this text has another vector on line 2 already"):
+    with pytest.raises(EncoderError, match=r"w\.jsonl, line 6: this text already has a different vector on line 2"):
         encode(path, TEXTS)
     np.savez(tmp_path / "v.npz", texts=np.array([TEXTS[0]] * 2), vectors=ROWS[:2])
-    with pytest.raises(EncoderError, match=r"v\.npz: row 2: this text has another vector in row 1 already"):
+    with pytest.raises(EncoderError, match=r"v\.npz: row 2: this text already has a different vector in row 1"):
         encode(tmp_path / "v.npz", TEXTS[:1])
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"text": "x", "vector": [1, 2]}, "line 5, field 'vector': 2 numbers, where the first row has 3"),
-        ({"text": "x", "vector": [1, 2, float("nan")]}, "line 5, field 'vector': NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, 1e39]}, "line 5, field 'vector': NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, 10**400]}, "line 5, field 'vector': NaN or infinity"),
+        ({"text": "x", "vector": [1, 2]}, "line 5, field 'vector': has 2 numbers, the first row has 3"),
+        ({"text": "x", "vector": [1, 2, float("nan")]}, "line 5, field 'vector': contains NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, 1e39]}, "line 5, field 'vector': contains NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, 10**400]}, "line 5, field 'vector': contains NaN or infinity"),
         ({"text": "x", "vector": [1, 2, True]}, "line 5, field 'vector': must be a list of numbers"),
         ({"text": "x", "vector": "1 2 3"}, "line 5, field 'vector': must be a list of numbers"),
         ({"text": 4, "vector": [1, 2, 3]}, "line 5, field 'text': must be a text, is a number"),
@@ -212,28 +220,28 @@ def test_a_wrong_line_is_named(tmp_path, row, told):
 def test_a_role_that_a_later_line_has_counts(tmp_path):
     path = lines(tmp_path / "v.jsonl", [by_text()[0], {"text": "x", "vector": [1, 1, 1], "role": "query"}])
     assert encode(path, ["x"], "query").tolist() == [[1, 1, 1]]
-    with pytest.raises(EncoderError, match="no vector as text"):
+    with pytest.raises(EncoderError, match="no vector for the role text"):
         encode(path, ["x"])
 
 
 def test_a_role_beside_an_id_belongs_into_the_table(tmp_path):
     path = lines(tmp_path / "v.jsonl", [{"id": 1, "vector": [1], "role": "query"}])
-    with pytest.raises(EncoderError, match="line 1, field 'role': a role beside an id"):
+    with pytest.raises(EncoderError, match="line 1, field 'role': a row with an id cannot have a role"):
         encode(path, ["x"], texts=lines(tmp_path / "t.jsonl", [{"id": 1, "text": "x"}]))
 
 
 def test_a_wrong_role_is_named(tmp_path):
     path = lines(tmp_path / "v.jsonl", [{"text": "x", "vector": [1], "role": "passage"}])
-    with pytest.raises(EncoderError, match="line 1, field 'role': 'passage' is none of text, query, document"):
+    with pytest.raises(EncoderError, match="line 1, field 'role': must be one of text, query, document, is 'passage'"):
         encode(path, ["x"])
 
 
 @pytest.mark.parametrize(
     ("vectors", "told"),
     [
-        ([[1.0, 2.0], [1.0]], "row 2: 1 numbers, where the first row has 2"),
-        ([[1.0, 2.0], None], "row 2: 0 numbers, where the first row has 2"),
-        ([[1.0, 2.0], [None, 2.0]], "row 2: NaN or infinity"),
+        ([[1.0, 2.0], [1.0]], "row 2: has 1 numbers, the first row has 2"),
+        ([[1.0, 2.0], None], "row 2: has 0 numbers, the first row has 2"),
+        ([[1.0, 2.0], [None, 2.0]], "row 2: contains NaN or infinity"),
         (["a", "b"], "must hold lists of numbers"),
     ],
 )
@@ -246,10 +254,13 @@ def test_a_wrong_row_of_a_parquet_file_is_named(tmp_path, vectors, told):
 @pytest.mark.parametrize(
     ("arrays", "told"),
     [
-        ({"texts": np.array(["x", "y"]), "vectors": np.zeros(2)}, "must be .n, d. real numbers"),
-        ({"texts": np.array(["x", "y"]), "vectors": np.zeros((3, 2))}, "must be 3 texts"),
+        ({"texts": np.array(["x", "y"]), "vectors": np.zeros(2)}, "must be an .n, d. array of real numbers"),
+        ({"texts": np.array(["x", "y"]), "vectors": np.zeros((3, 2))}, "must be an array of 3 texts"),
         ({"texts": np.array(["x", "y"], dtype=object), "vectors": np.zeros((2, 2))}, "Python objects .a pickle."),
-        ({"texts": np.array(["x", "y"]), "vectors": np.array([[1, 2], [3, np.inf]])}, "row 2: NaN or infinity"),
+        (
+            {"texts": np.array(["x", "y"]), "vectors": np.array([[1, 2], [3, np.inf]])},
+            "row 2: contains NaN or infinity",
+        ),
     ],
 )
 def test_wrong_arrays_are_named(tmp_path, arrays, told):
@@ -264,9 +275,9 @@ def test_what_is_no_file_of_vectors_is_refused_at_once(tmp_path):
     (tmp_path / "empty.jsonl").write_bytes(b"")
     with pytest.raises(SourceError, match="the file is empty"):
         load_encoder(f"vectors:{tmp_path / 'empty.jsonl'}")
-    with pytest.raises(SourceError, match="no vector; found text"):
+    with pytest.raises(SourceError, match="no column of vectors; found text"):
         load_encoder(f"vectors:{lines(tmp_path / 'a.jsonl', [{'text': 'x'}])}")
-    with pytest.raises(SourceError, match="no text or id; found vector"):
+    with pytest.raises(SourceError, match="no column of texts or ids; found vector"):
         load_encoder(f"vectors:{lines(tmp_path / 'b.jsonl', [{'vector': [1]}])}")
     (tmp_path / "c.npz").write_bytes(b"PK\x03\x04 broken")
     with pytest.raises(SourceError, match=r"not an \.npz file"):

@@ -167,20 +167,23 @@ GOOD = ["the 1 2 3", "cat 4 5 6", "sat 7 8 9"]
 HEADED = ["3 3", *GOOD]
 REFUSED = {
     "empty": ([""], "the file is empty"),
-    "prose": (["It was a dark and stormy night."], "line 1: no word and its numbers"),
-    "counts": (["the 120", "of 80"], "line 1: no word and its numbers"),
-    "ragged": ([*GOOD, "mat 1 2"], "line 4: has a word and 2 numbers, the others a word and 3"),
+    "prose": (["It was a dark and stormy night."], "line 1: unrecognised format"),
+    "counts": (["the 120", "of 80"], "line 1: unrecognised format"),
+    "ragged": ([*GOOD, "mat 1 2"], "line 4: has a word and 2 numbers, other lines have a word and 3"),
     "blank line": ([*GOOD[:2], "", GOOD[2]], "line 3: has nothing"),
-    "no number": ([*GOOD, "mat 1 x 3"], "line 4, field '2': 'x' is no finite number"),
-    "a gap": ([*GOOD, "mat 1  3"], "line 4, field '2': '' is no finite number"),
-    "not finite": ([*GOOD, "mat 1 2 nan"], "line 4, field '3': 'nan' is no finite number"),
+    "no number": ([*GOOD, "mat 1 x 3"], "line 4, field '2': 'x' is not a finite number"),
+    "a gap": ([*GOOD, "mat 1  3"], "line 4, field '2': '' is not a finite number"),
+    "not finite": ([*GOOD, "mat 1 2 nan"], "line 4, field '3': 'nan' is not a finite number"),
     "infinite": ([*GOOD, "mat inf 2 3"], "line 4, field '1'"),
-    "too large": ([*GOOD, "mat 1 2 1e39"], "line 4, field '3': '1e39' is no finite number"),
+    "too large": ([*GOOD, "mat 1 2 1e39"], "line 4, field '3': '1e39' is not a finite number"),
     "underscore": ([*GOOD, "mat 1 2 1_0"], "line 4, field '3'"),
-    "header alone": (["3 3", ""], "a header and no words"),
-    "header of nothing": (["0 3", *GOOD], "line 1: its header says 0 words"),
-    "too few words": (["4 3", *GOOD], "promises 4 words and 3 are there; the file is incomplete"),
-    "fewer numbers than the header": (["3 4", *GOOD], "line 2: has a word and 3 numbers, the others a word and 4"),
+    "header alone": (["3 3", ""], "a header but no words"),
+    "header of nothing": (["0 3", *GOOD], "line 1: the header gives 0 words"),
+    "too few words": (["4 3", *GOOD], "gives 4 words, but the file has 3; the file is incomplete"),
+    "fewer numbers than the header": (
+        ["3 4", *GOOD],
+        "line 2: has a word and 3 numbers, other lines have a word and 4",
+    ),
     "ragged after a header": ([*HEADED, "mat 1 2"], "line 5: has a word and 2 numbers"),
 }
 
@@ -198,7 +201,7 @@ def test_what_makes_vectors_wrong_is_refused_with_its_place(case, write):
 def test_a_truncated_binary_file_is_refused(write):
     whole = binary()
     for cut in (len(whole) - 20, 60):
-        with pytest.raises(SourceError, match=r"word \d+ of the 10 .* is not whole: incomplete"):
+        with pytest.raises(SourceError, match=r"word \d+ of the 10 .* is incomplete: the file is truncated"):
             read(write(whole[:cut]))
     with pytest.raises(SourceError, match="incomplete"):
         read(write(binary(promised=11)))
@@ -221,32 +224,32 @@ def test_damaged_gzip_and_no_file_are_said(write, tmp_path):
 NOTED = {
     "words with blanks, as GloVe 840B has": (
         [*GOOD, ". . . 7 7 7", "at name@domain.com 8 8 8"],
-        "2 words with blanks: the last 3 fields were taken as the numbers (lines 4, 5)",
+        "2 words with spaces: the last 3 fields were used as the numbers (lines 4, 5)",
         {". . .": [7, 7, 7], "at name@domain.com": [8, 8, 8]},
     ),
     "words twice": (
         [*HEADED[:1], *GOOD[:2], "the 7 7 7"],
-        "1 word given again: the first vector was taken (line 4)",
+        "1 word repeated: the first vector was used (line 4)",
         {"the": [1, 2, 3], "cat": [4, 5, 6]},
     ),
-    "wrong bytes": (
+    "invalid bytes": (
         "\n".join([*GOOD, ""]).encode() + b"na\xefve 7 7 7\n",
-        "1 word not in UTF-8: the wrong bytes were replaced by U+FFFD (line 4)",
+        "1 word not in UTF-8: invalid bytes were replaced by U+FFFD (line 4)",
         {"na\ufffdve": [7, 7, 7]},
     ),
     "more words than promised": (
         ["2 3", *GOOD],
-        "the header promises 2 words: all 3 were read",
+        "the header gives 2 words, but all 3 in the file were read",
         {"sat": [7, 8, 9]},
     ),
     "bytes after the last word": (
         b"1 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nrest",
-        "4 bytes after the last word were left out",
+        "4 bytes after the last word were ignored",
         {"the": [1, 2, 3]},
     ),
     "a binary word twice": (
         b"2 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nthe " + struct.pack("<3f", 4, 5, 6),
-        "1 word given again: the first vector was taken (word 2)",
+        "1 word repeated: the first vector was used (word 2)",
         {"the": [1, 2, 3]},
     ),
 }
@@ -302,14 +305,14 @@ def test_the_route_says_what_was_read(glove):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "without words.json"),
-        ({"checkpoint.npz": b""}, "not finished; the same 'embassay train' command goes on"),
+        ({}, "words.json is missing"),
+        ({"checkpoint.npz": b""}, "not finished; run the same 'embassay train' command again"),
         ({"words.json": b"{"}, "damaged"),
-        ({"words.json": b'{"kind": "urae", "format": 1}'}, "no record of a model of the kind 'words'"),
+        ({"words.json": b'{"kind": "urae", "format": 1}'}, "not the record of a 'words' model"),
         ({"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"]}'}, "words.bin is missing"),
         (
             {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"tokens": "x"}}'},
-            "field 'tokens': is 'x'",
+            "field 'tokens': must be words or treebank, is 'x'",
         ),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_text_that_is_too_long_has_no_fill(folder):
 
 
 def test_a_folder_without_a_model_is_named(tmp_path):
-    with pytest.raises(ModelNotFoundError, match="no folder of a masked language model"):
+    with pytest.raises(ModelNotFoundError, match="not the folder of a masked language model"):
         Masked(tmp_path)
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_one_finite_vector_for_each_text_fails(wrong, says):
 
 
 def test_too_few_vectors_for_several_texts():
-    with pytest.raises(EncoderError, match=r"it returned 3 vectors for 4 texts$"):
+    with pytest.raises(EncoderError, match=r"the encoder returned 3 vectors for 4 texts$"):
         encode(Counting(wrong=lambda rows: rows[:3]), TEXTS, None, ignore)
 
 
@@ -146,7 +146,9 @@ def test_a_number_that_cannot_be_kept_is_said_with_its_text(form, number, says):
         return form(rows)
 
     texts = tuple(("text", "x" * n) for n in (5, 1, 9, 3, 70, 80))
-    with pytest.raises(EncoderError, match=rf"it returned {says} for text 4 of the 5 in its batch, '{'x' * 40}…'$"):
+    with pytest.raises(
+        EncoderError, match=rf"the encoder returned {says} for text 4 of the 5 in its batch, '{'x' * 40}…'$"
+    ):
         encode(Counting(wrong=wrong), texts, None, ignore)
 
 
@@ -174,7 +176,7 @@ def test_leaving_the_program_is_a_failure_of_the_encoder():
     ],
 )
 def test_rows_that_make_no_array_are_said_without_numpy_s_words(wrong, says):
-    with pytest.raises(EncoderError, match=f"^it returned {says}"):
+    with pytest.raises(EncoderError, match=f"^the encoder returned {says}"):
         encode(Counting(wrong=lambda rows: wrong), TEXTS[:1], None, ignore)
 
 

@@ -370,7 +370,7 @@ def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, starts):
 
     monkeypatch.setattr(NumpyProduct, "multiply", wrong)
     found = searched(rows[:5], rows[5:], 4, "cosine", starts)
-    assert found.route == "exact: numpy float64, as numpy float32 is not precise"
+    assert found.route == "exact: numpy float64, because numpy float32 is not precise"
     same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
 
 
@@ -443,7 +443,7 @@ def test_approximate_search_says_its_recall(monkeypatch, measure):
 def test_few_passages_are_searched_exactly():
     rows = clustered(np.random.default_rng(12), 500)
     found = search(rows[:5], rows, k=3, measure="cosine", route="faiss")
-    assert found.route == "exact: 500 passages are few"
+    assert found.route == "exact: only 500 passages"
     same(found, naive(rows[:5], rows, 3, "cosine"))
 
 
@@ -457,7 +457,7 @@ def test_faiss_is_an_extra(monkeypatch):
 
 def test_torch_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"the search by torch needs the extra 'hf'"):
+    with pytest.raises(MissingExtraError, match=r"torch search needs the extra 'hf'"):
         search(np.eye(3), np.eye(3), k=1, measure="dot", route="torch")
     assert search(np.eye(3), np.eye(3), k=1, measure="dot").route == "exact: numpy float32, decided in float64"
 

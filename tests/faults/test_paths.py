@@ -77,7 +77,7 @@ READ = {
         for scheme in ("st", "hf", "onnx", "openvino", "words", "paragraphs", "urae", "vectors", "use")
     },
     "vectors of InferSent": lambda path, docs: ea.encoder(f"infersent:/etc/passwd,vectors={path}"),
-    "weights of InferSent": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),
+    "InferSent weights": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),
     "texts of vectors": lambda path, docs: ea.encoder(f"vectors:{docs.parent / 'v.jsonl'},texts={path}"),
 }
 WRITTEN = {

@@ -82,7 +82,7 @@ def test_an_encoder_may_be_named_by_its_spec():
     assert BeirModel("hashing,dim=8").encode_queries(["a"]).shape == (1, 8)
     assert batcher("hashing,dim=8")({}, ["a"]).shape == (1, 8)
     for make in (BeirModel, batcher):
-        with pytest.raises(SpecError, match="NoneType is no encoder"):
+        with pytest.raises(SpecError, match="NoneType is not an encoder"):
             make(None)
 
 

@@ -190,7 +190,7 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
 def test_nonsense_is_a_failure(chat, make, behaviours):
     chat.when("", behaviours.nonsense)
-    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: that is no JSON; look at base_url"):
+    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check base_url"):
         make().replies(REQUESTS)
 
 
@@ -218,7 +218,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(SpecError, match="generator 'm': the environment variable OPENAI_API_KEY is not set"):
         generator("m", journal)
-    with pytest.raises(SpecError, match="takes the name of a variable") as caught:
+    with pytest.raises(SpecError, match="give the name of an environment variable") as caught:
         generator(f"m,key_env={KEY}", journal)
     assert KEY not in str(caught.value)
     assert not journal.exists()
@@ -259,7 +259,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     with pytest.raises(EncoderError) as caught:
         make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
     assert str(caught.value).startswith("generator 'm': the budget of ")
-    told = f"answers are kept in {journal}, so with a higher budget the same command goes on from there"
+    told = f"answers are kept in {journal}: run the same command with a higher budget to continue"
     assert str(caught.value).endswith(told)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
     assert 0 < len(paid) < 8

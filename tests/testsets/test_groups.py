@@ -112,11 +112,13 @@ def test_zero_vectors_are_alone():
 
 def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
     monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 5)
-    with pytest.raises(InputError, match=r"more than 5 pairs of sentences are nearer than 0\.5; name a higher --thres"):
+    with pytest.raises(
+        InputError, match=r"more than 5 pairs of sentences have a cosine above 0\.5; set a higher --thres"
+    ):
         complete_linkage(np.ones((4, 2)), 0.5)
     monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 50)
     monkeypatch.setattr("embassay.geometry.complete_linkage.LARGEST", 3)
-    with pytest.raises(InputError, match=r"4 sentences hang together at 0\.5"):
+    with pytest.raises(InputError, match=r"4 sentences are linked by cosines above 0\.5"):
         complete_linkage(np.ones((4, 2)), 0.5)
 
 

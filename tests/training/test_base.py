@@ -55,7 +55,9 @@ def test_a_model_is_written_with_its_base_s_prompts(base, tmp_path, tiny, prompt
     own = json.loads((tmp_path / "copy" / "config_sentence_transformers.json").read_text())["prompts"]
     assert {name: own[name] for name in prompts if prompts[name]} == {n: p for n, p in prompts.items() if p}
     assert after.card.warnings == (
-        ("it has a prompt for queries but none for plain texts: plain texts get none",) if prompts else ()
+        ("the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",)
+        if prompts
+        else ()
     )
 
 
@@ -72,7 +74,7 @@ def test_the_library_puts_the_same_prompts_before_texts_of_a_written_model(base,
 def test_what_the_library_leaves_out_is_said(base, tmp_path):
     folder = copy_of(base, tmp_path / "base", prompts={"passage": "the "})
     (warning,) = find_base(str(folder)).card.warnings
-    assert "called 'passage': it is put in here, and left out by encode_document" in warning
+    assert "named 'passage': it is used here, but not by encode_document" in warning
     assert find_base(f"{folder},document_prompt=in ").card.warnings == ()
 
 

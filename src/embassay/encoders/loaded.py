@@ -33,7 +33,7 @@ class LoadedEncoder(ABC):
         except SourceError as error:
             raise EncoderError(str(error)) from None
         except Exception as error:
-            raise EncoderError(f"it cannot be loaded: {self.explain(error)}") from error
+            raise EncoderError(f"the model cannot be loaded: {self.explain(error)}") from error
 
     @property
     def is_loaded(self) -> bool:

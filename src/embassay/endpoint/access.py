@@ -87,8 +87,13 @@ def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
     # Names of variables are words; keys have long parts with digits in them.
     looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in variable.split("_"))
     if not is_name or looks_like_a_key:
-        raise SpecError(f"{place}, option 'key_env': takes the name of a variable ({OPENAI_KEY}), not a key")
+        raise SpecError(
+            f"{place}, option 'key_env': give the name of an environment variable ({OPENAI_KEY}), not a key"
+        )
     # A server on this machine rarely wants a key, and a user in the address is sent instead of one.
     is_optional = (variable == OPENAI_KEY and endpoint.address.loopback) or endpoint.address.user
     if not is_optional:
-        raise SpecError(f"{place}: the environment variable {variable} is not set; key_env= names another, or none")
+        raise SpecError(
+            f"{place}: the environment variable {variable} is not set; name another with key_env=, or leave "
+            "key_env= empty to send no key"
+        )

@@ -75,7 +75,7 @@ def read_address(text: str) -> Address:
         raise SpecError(f"base_url is not an address; {WRITE}") from None
     name = parts.hostname
     if parts.scheme not in ("http", "https") or not name or parts.fragment or not _is_plain(text):
-        raise SpecError(f"base_url is not an address that begins with https:// or http://; {WRITE}")
+        raise SpecError(f"base_url must start with https:// or http://; {WRITE}")
     host = f"[{name}]" if ":" in name else name
     if port:
         host += f":{port}"

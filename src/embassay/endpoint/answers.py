@@ -27,16 +27,16 @@ PROBLEMS = {
     400: "the request was refused",
     401: "{key} was not accepted",
     403: "{key} does not allow this",
-    404: "there is no such model, or nothing at {path}: look at the model's name and at base_url",
+    404: "no such model, or nothing at {path}; check the model's name and base_url",
     413: "the request is too large",
-    429: "too many requests, or nothing left on the account",
+    429: "too many requests, or the account has no credit left",
 }
 
 
 def problem(status: int, key: str, path: str) -> str:
     """Say what a status means; ``key`` is what the key is called, empty where none was sent."""
     if status in (401, 403) and not key:
-        return "it wants a key, and none was sent (key_env= names the variable that holds it)"
+        return "a key is required, but none was sent (set key_env= to the environment variable that holds it)"
     general = "it failed" if status >= 500 else "the request was refused"
     return PROBLEMS.get(status, general).format(key=key, path=path)
 

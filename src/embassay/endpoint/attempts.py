@@ -138,4 +138,4 @@ class Announcements:
             if now < self._until.get((reason, attempt), now):
                 return
             self._until[reason, attempt] = now + seconds
-        self.tell(f"{reason}; waiting {seconds:.0f} s, then try {attempt} of {self.attempts}")
+        self.tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt} of {self.attempts}")

@@ -178,11 +178,11 @@ def _first_choice(received: Any) -> dict[str, Any]:
     """
     choices = received.get("choices") if isinstance(received, dict) else None
     if not isinstance(choices, list):
-        raise ValueError("it is no answer of a chat; look at base_url")
+        raise ValueError("the answer is not a chat completion; check base_url")
     if not choices:
         return {}
     if not isinstance(choices[0], dict):
-        raise ValueError("its first choice has another form than a chat's")
+        raise ValueError("the first choice of the answer is not a chat message")
     return choices[0]
 
 
@@ -200,7 +200,7 @@ def _text(choice: dict[str, Any]) -> str:
     if content is None:
         return ""
     if not isinstance(content, str):
-        raise ValueError("the content of its message is no text")
+        raise ValueError("the content of the answer's message is not a text")
     return whole_characters(content)
 
 

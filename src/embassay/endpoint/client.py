@@ -66,7 +66,7 @@ class Endpoint:
         timeout
             Seconds for one attempt, from connecting to the last byte of the answer, however the service spreads them.
         concurrency
-            The most requests under way at a time.
+            Maximum number of simultaneous requests.
         spending
             Counts requests and tokens, and holds the budget.
         tell
@@ -91,10 +91,10 @@ class Endpoint:
         secret = self._key or self.address.user or self.address.password
         if secret and self.address.scheme == "http" and not self.address.loopback:
             raise SpecError(
-                f"base_url {self.address.shown}: a key would travel unencrypted; write https://, or send no key"
+                f"base_url {self.address.shown}: the key would be sent unencrypted; use https://, or send no key"
             )
         if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
-            raise SpecError(f"{key_name} holds characters that no key has, a space or a line break for example")
+            raise SpecError(f"{key_name} contains characters that no key has, for example a space or a line break")
 
     def __repr__(self) -> str:
         """Return the address without anything secret."""
@@ -192,7 +192,7 @@ class Endpoint:
         status = answers.status_within(answer)
         if status is not None or answers.QUOTA_USED_UP in received.body:
             raise self._refusal(status or received.status, received, request.path)
-        error = self.error("it sent an error instead of an answer", received.status, received.body)
+        error = self.error("the service sent an error instead of an answer", received.status, received.body)
         raise RetryableError(_lost(error))
 
     def _exchange(self, request: Request) -> Received:
@@ -220,7 +220,7 @@ class Endpoint:
                 raise failure from None
             raise RetryableError(failure) from None
         except (TimeoutError, httpx2.TimeoutException):
-            failure = self.error(f"no whole answer within {self._timeout:g} s")
+            failure = self.error(f"no complete answer within {self._timeout:g} s")
             raise RetryableError(_lost(failure), answer_lost=True) from None
         except httpx2.RequestError as error:
             raise RetryableError(_lost(self._connection_failed(error)), answer_lost=True) from None
@@ -245,30 +245,30 @@ class Endpoint:
         """Say where a redirect leads, and what to write as base_url where that is clear."""
         target = redirect_target(location, self.address.url(path))
         if target is None or len(target.shown) > answers.SHOWN:
-            return "it redirects to another address; look at base_url"
+            return "the service redirects to another address; check base_url"
         shown = self.hide(target.shown)
         base = target.shown.removesuffix(path)
         # Where the address holds a secret, or the path is another one, no base_url can be given.
         if shown == target.shown and base not in (target.shown, self.address.shown):
-            return f"it redirects to {shown}; if that is the service you mean, write base_url={base}"
-        return f"it redirects to {shown}; look at base_url"
+            return f"the service redirects to {shown}; if that is the service you mean, set base_url={base}"
+        return f"the service redirects to {shown}; check base_url"
 
     def _json(self, received: Received, longest: int) -> Any:
         status, body = received.status, received.body
         if received.encoding:
             encoding = answers.one_line(received.encoding, self.hide)
-            raise self.error(f"the answer has the content encoding {encoding!r}; only gzip is read", status)
+            raise self.error(f"the answer has the content encoding {encoding!r}; only gzip is supported", status)
         if received.too_long:
-            raise self.error(f"the answer is too long: it should take at most {longest:,} bytes", status)
+            raise self.error(f"the answer is too long: the limit is {longest:,} bytes", status)
         try:
             return json.loads(body.decode("utf-8-sig", "surrogatepass"))
         except RecursionError:
-            raise self.error("its JSON is nested too deeply", status) from None
+            raise self.error("the JSON of the answer is nested too deeply", status) from None
         except ValueError:
             if body.lstrip()[:1] in (b"{", b"["):
-                error = self.error("its JSON is damaged or cut short", status, body)
+                error = self.error("the JSON of the answer is damaged or truncated", status, body)
                 raise RetryableError(_lost(error), answer_lost=True) from None
-            raise self.error("that is no JSON; look at base_url", status, body) from None
+            raise self.error("the answer is not JSON; check base_url", status, body) from None
 
     @cached_property
     def _connections(self) -> Connections:

@@ -90,11 +90,11 @@ class Spending:
             if self.budget is not None and spent + more > self.budget:
                 unit = " tokens" if self.price is None else ""
                 message = (
-                    f"the budget of {self.budget:.6g}{unit} does not suffice: {spent:.6g}{unit} spent, "
-                    f"about {more:.6g}{unit} more for the next request"
+                    f"the next request exceeds the budget of {self.budget:.6g}{unit}: {spent:.6g}{unit} spent, "
+                    f"about {more:.6g}{unit} more needed"
                 )
                 if self._kept:
-                    message += f"; {self._kept}, so with a higher budget the same command goes on from there"
+                    message += f"; {self._kept}: run the same command with a higher budget to continue"
                 raise EncoderError(message)
             self._reserved += tokens
 

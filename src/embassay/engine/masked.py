@@ -31,14 +31,14 @@ class Masked:
         except ImportError:
             raise MissingExtraError("a masked language model", "hf") from None
         if not (folder / "config.json").is_file():
-            raise ModelNotFoundError(f"{folder}: no folder of a masked language model (it has no config.json)")
+            raise ModelNotFoundError(f"{folder}: not the folder of a masked language model (no config.json)")
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             self._model: Any = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True).eval()
         except (OSError, ValueError) as error:
             raise ModelNotFoundError(f"{folder}: cannot be read as a masked language model: {error}") from None
         if self._tokenizer.mask_token is None:
-            raise ModelNotFoundError(f"{folder}: its tokenizer has no mask")
+            raise ModelNotFoundError(f"{folder}: the tokenizer has no mask token")
         self._torch: Any = torch
 
     def fills(self, before: str, after: str) -> tuple[str, ...]:

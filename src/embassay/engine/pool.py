@@ -289,12 +289,14 @@ def _checked(rows: Any, block: Sequence[Text]) -> Any:
     with _failing():
         rows = as_array(rows)
         if np.iscomplexobj(rows):
-            raise EncoderError("it returned complex numbers")
+            raise EncoderError("the encoder returned complex numbers")
         rows = as_float32(rows, texts)
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise EncoderError(f"it returned shape {rows.shape} for {_number(len(texts), 'text')}, not ({len(texts)}, d)")
+        raise EncoderError(
+            f"the encoder returned shape {rows.shape} for {_number(len(texts), 'text')}, not ({len(texts)}, d)"
+        )
     if rows.shape[0] != len(texts):
-        raise EncoderError(f"it returned {_number(rows.shape[0], 'vector')} for {_number(len(texts), 'text')}")
+        raise EncoderError(f"the encoder returned {_number(rows.shape[0], 'vector')} for {_number(len(texts), 'text')}")
     check_finite(rows, texts)
     return rows
 

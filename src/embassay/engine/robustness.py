@@ -95,8 +95,9 @@ def check_robustness(
     notes = []
     if drift is not None and drift >= ALARMING:
         notes.append(
-            "a text's vector depends on the texts that it is encoded with: alone and among others it differs by a "
-            f"drift (1 − cosine) of up to {drift:.2g}; in other batches the figures would be others"
+            "a text's vector depends on the other texts of its batch: the vectors of a text encoded alone and "
+            "encoded with others "
+            f"have a drift (1 − cosine) of up to {drift:.2g}; other batches would give other scores"
         )
     return Robustness(
         sampled=len(sample),

@@ -101,14 +101,14 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
     try:
         return scan(task, product, np.float32), f"exact: {name}, decided in float64"
     except ImpreciseProductError:
-        return scan(task, NumpyProduct, np.float64), f"exact: numpy float64, as {name} is not precise"
+        return scan(task, NumpyProduct, np.float64), f"exact: numpy float64, because {name} is not precise enough"
 
 
 def _approximate(task: SearchTask, k: int, device: str) -> Found:
     """Search by faiss, and measure what it misses on some of the queries."""
     count = task.passages.shape[0]
     if task.sparse or count < topk_faiss.FEW:
-        reason = "vectors are sparse" if task.sparse else f"{count:,} passages are few"
+        reason = "vectors are sparse" if task.sparse else f"only {count:,} passages"
         exact, _ = _exact(task, "auto", device)
         return exact.result(f"exact: {reason}", k)
     answer, index = topk_faiss.approximate(task)
@@ -122,14 +122,14 @@ def _check(task: SearchTask) -> None:
     """Refuse shapes that do not belong together."""
     queries, passages = task.queries.shape, task.passages.shape
     if queries[1] != passages[1] or issparse(task.queries) != task.sparse:
-        raise ValueError(f"queries of shape {queries} and passages of {passages} do not fit")
+        raise ValueError(f"queries of shape {queries} do not match passages of shape {passages}")
     if task.starts is not None:
         # The first passage of each document, and the end of the last one.
         edges = np.append(task.starts, passages[0])
         if edges[0] != 0 or (len(task.starts) and (np.diff(edges) <= 0).any()):
-            raise ValueError("starts must ascend from 0, each document with a passage at least")
+            raise ValueError("starts must begin at 0 and increase strictly: each document has at least one passage")
     pairs = task.pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"pairs must be (R, 2), not {pairs.shape}")
     if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (queries[0], task.documents)).any()):
-        raise ValueError("pairs name a query or document that there is not")
+        raise ValueError("pairs contain a query or document that does not exist")

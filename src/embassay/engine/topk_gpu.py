@@ -71,7 +71,7 @@ def require_torch() -> Any:
     try:
         return importlib.import_module("torch")
     except ImportError as error:
-        raise MissingExtraError("the search by torch", "hf") from error
+        raise MissingExtraError("torch search", "hf") from error
 
 
 def _usable(torch: Any, device: str) -> bool:

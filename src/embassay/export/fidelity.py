@@ -42,7 +42,7 @@ class Changed:
         """Return it for people."""
         decisions = "choices (negated_antonyms)"
         if self.what == "hits":
-            decisions = f"documents among the first {K} (retrieval)"
+            decisions = f"top-{K} documents (retrieval)"
         return f"{self.corpus}: {self.differ:,} of {self.total:,} {decisions} differ"
 
 
@@ -75,10 +75,10 @@ class Fidelity:
         sentences = [
             f"cosine with the original on {self.texts:,} texts: lowest {_rounded_down(self.cosine_min)}, "
             f"median {_rounded_down(self.cosine_median)}; "
-            f"largest difference of a coordinate {self.largest_difference:.2g}"
+            f"largest difference in any coordinate {self.largest_difference:.2g}"
         ]
         if self.undefined:
-            sentences.append(f"{self.undefined:,} texts have zero vectors in both")
+            sentences.append(f"{self.undefined:,} texts have zero vectors in both models")
         sentences += [changed.sentence() for changed in self.changed]
         return tuple(sentences)
 
@@ -99,7 +99,7 @@ class _TextVectors:
             texts_of_role = [text for text in texts if text[0] == role]
             block = encoder.encode([text for _, text in texts_of_role], role)
             if not np.isfinite(block).all():
-                raise EncoderError(f"{encoder.name}: it gives vectors with NaN or infinity")
+                raise EncoderError(f"{encoder.name}: the vectors contain NaN or infinity")
             for text in texts_of_role:
                 row[text] = len(row)
             blocks.append(block)
@@ -134,7 +134,7 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
     undefined = ~rows.any(axis=1) & ~exported_rows.any(axis=1)
     cosine = np.nan_to_num(paired_cosine(rows, exported_rows)[~undefined])
     if not len(cosine):
-        raise EncoderError(f"{original.name}: no text has a vector other than zero, so there is nothing to compare")
+        raise EncoderError(f"{original.name}: all vectors are zero, so there is nothing to compare")
     changes = []
     for corpus in decided:
         if corpus.shape == "choice":

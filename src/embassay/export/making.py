@@ -78,7 +78,7 @@ def make(
     from embassay.export.writing import write_graph
 
     if to not in NEEDED:
-        raise SpecError(f"export to {to!r}: it can be {' or '.join(NEEDED)}")
+        raise SpecError(f"export to {to!r}: must be {' or '.join(NEEDED)}")
     out = output_path(out)
     _check_free(out, overwrite)
     for name in NEEDED[to]:
@@ -110,30 +110,32 @@ def _original(encoder: str) -> SentenceTransformersEncoder:
 
     model = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
     if not isinstance(model, SentenceTransformersEncoder):
-        raise SpecError(f"encoder {encoder!r}: sentence-transformers models (st:) can be exported, others cannot")
+        raise SpecError(f"encoder {encoder!r}: only sentence-transformers models (st:) can be exported")
     return model
 
 
 def _check_near(encoder: str, fidelity: Fidelity) -> None:
     """Refuse a float32 graph whose vectors differ from the model's in direction or in length."""
     if 1 - fidelity.cosine_min > NEAR:
-        problem = f"a cosine with the original is {fidelity.cosine_min:.6f}"
+        problem = f"the lowest cosine with the original is {fidelity.cosine_min:.6f}"
     elif fidelity.largest_difference > SLACK * fidelity.largest_norm:
         difference, norm = fidelity.largest_difference, fidelity.largest_norm
-        problem = f"a coordinate differs by {difference:.2g}, the longest vector is {norm:.2g}"
+        problem = f"a coordinate differs by {difference:.2g}, the longest vector has length {norm:.2g}"
     else:
         return
-    raise EncoderError(f"encoder {encoder!r}: its graph does not give its vectors ({problem}); nothing was written")
+    raise EncoderError(
+        f"encoder {encoder!r}: the exported graph gives other vectors than the model ({problem}); nothing was written"
+    )
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
     """Refuse a place that holds something else than an exported model, and one that does without --overwrite."""
     if "," in str(out):
-        raise SpecError(f"{out}: a comma ends a spec; choose a folder without one with -o")
+        raise SpecError(f"{out}: the folder's name must not contain a comma; choose another with -o")
     if out.resolve() == Path.cwd():
-        raise OutputError(f"{out}: is the current folder; name another with -o")
+        raise OutputError(f"{out}: is the current folder; choose another with -o")
     if out.exists() and not out.is_dir():
-        raise OutputError(f"{out}: is a file; name a folder with -o")
+        raise OutputError(f"{out}: is a file; choose a folder with -o")
     if not out.exists() or not any(out.iterdir()):
         return
     try:
@@ -141,9 +143,11 @@ def _check_free(out: Path, overwrite: bool) -> None:
     except (OSError, ValueError):
         record = None
     if not isinstance(record, dict) or "graph" not in record:
-        raise OutputError(f"{out}: not empty and no exported model; choose another folder with -o")
+        raise OutputError(f"{out}: is not empty and not an exported model; choose another folder with -o")
     if not overwrite:
-        raise OutputError(f"{out}: holds an exported model; choose another folder with -o, or --overwrite")
+        raise OutputError(
+            f"{out}: already contains an exported model; choose another folder with -o, or add --overwrite"
+        )
 
 
 @contextmanager
@@ -189,7 +193,7 @@ def _card(
     spec: str, to: Target, int8: bool, facts: dict[str, Any], made_with: dict[str, str], fidelity: Fidelity
 ) -> str:
     """Return the folder's README: what it is, how it is used, how near it is to the original."""
-    weights = "weights in 8 bits" if int8 else "float32"
+    weights = "8-bit weights" if int8 else "float32"
     rows = {
         "made from": f"`{spec}`",
         "by": f"`embassay export`, {', '.join(f'{name} {number}' for name, number in made_with.items())}",
@@ -202,8 +206,8 @@ def _card(
     return (
         f"# {spec.partition(':')[2].partition(',')[0]} for {'ONNX' if to == 'onnx' else 'OpenVINO'}\n\n"
         f"| | |\n|---|---|\n{table}\n\n"
-        "The graph takes token ids and gives a text's vector: pooling and scaling are in it.\n\n"
+        "The graph takes token ids and returns the text's vector; it includes pooling and scaling.\n\n"
         f"    embassay run -e {to}:./FOLDER\n\n"
-        f"## How near it is to the original\n\n{said}\n\n"
-        "The licence is that of the model that it was made from.\n"
+        f"## Comparison with the original\n\n{said}\n\n"
+        "The licence is that of the original model.\n"
     )

@@ -66,10 +66,13 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     except (RuntimeError, ValueError) as error:
         free = shutil.disk_usage(folder).free
         raise EncoderError(
-            f"{to} cannot take or write the model's graph ({free / 1e6:,.0f} MB are free there): {_first_line(error)}"
+            f"{to} cannot convert or write the model's graph ({free / 1e6:,.0f} MB free in the folder): "
+            f"{_first_line(error)}"
         ) from error
     if not hasattr(model.tokenizer, "backend_tokenizer"):
-        raise EncoderError(f"encoder {encoder.name!r} has no fast tokenizer (tokenizer.json), by which a graph is fed")
+        raise EncoderError(
+            f"encoder {encoder.name!r} has no fast tokenizer (tokenizer.json), which an exported graph needs"
+        )
     model.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
     libraries = ("torch", "transformers", "sentence-transformers", *LIBRARIES[to])
     return {
@@ -89,13 +92,13 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
 def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any]:
     """Return what the model is given for a few texts, padding among it."""
     if any(getattr(module, "include_prompt", True) is False for module in model) and encoder.card.prompts:
-        raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which a graph cannot do")
+        raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which cannot be exported")
     features = model.preprocess(list(PROBES))
     tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
     others = sorted(set(tensors) - set(INPUTS))
     if others:
         raise EncoderError(
-            f"encoder {encoder.name!r} takes {', '.join(others)} besides tokens, which a graph is not given"
+            f"encoder {encoder.name!r} takes {', '.join(others)} besides tokens, which cannot be exported"
         )
     return {name: tensors[name] for name in INPUTS if name in tensors}
 

@@ -19,7 +19,7 @@ BLOCK = 1_024
 MOST_PAIRS = 20_000_000
 LARGEST = 10_000
 """Near pairs in all, and sentences that hang together, at most."""
-TOO_MANY = "name a higher --threshold"
+TOO_MANY = "set a higher --threshold"
 
 
 def complete_linkage(vectors: Any, threshold: float) -> Ints:
@@ -82,7 +82,9 @@ def _near(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]
         row, column = np.nonzero(np.triu(cosine > threshold, 1))
         total += len(row)
         if total > MOST_PAIRS:
-            raise InputError(f"more than {MOST_PAIRS:,} pairs of sentences are nearer than {threshold:g}; {TOO_MANY}")
+            raise InputError(
+                f"more than {MOST_PAIRS:,} pairs of sentences have a cosine above {threshold:g}; {TOO_MANY}"
+            )
         rows.append(row + start)
         columns.append(column + start)
         values.append(cosine[row, column].astype(np.float32))
@@ -95,7 +97,7 @@ def _within(graph: Any, members: Ints, threshold: float) -> Ints:
     from scipy.spatial.distance import squareform
 
     if len(members) > LARGEST:
-        raise InputError(f"{len(members):,} sentences hang together at {threshold:g}; {TOO_MANY}")
+        raise InputError(f"{len(members):,} sentences are linked by cosines above {threshold:g}; {TOO_MANY}")
     near = graph[members][:, members].toarray()
     # What is not near has cosine 0 here: its distance of 1 is beyond every threshold.
     distance = 1 - np.maximum(near, near.T).astype(np.float64)

@@ -71,11 +71,11 @@ def fit(name: Name, vectors: Any) -> Transform:
     rows = np.asarray(vectors, dtype=np.float64)
     rows = unit_rows(rows[rows.any(axis=1)])
     if len(rows) < 2:
-        raise ValueError(f"a transform needs two vectors that are not zero, {len(rows)} given")
+        raise ValueError(f"a transform needs at least two nonzero vectors, got {len(rows)}")
     mean = rows.mean(axis=0)
     centred = rows - mean
     if not (centred**2).sum() > NEGLIGIBLE * len(rows):
-        raise ValueError("a transform needs vectors that differ")
+        raise ValueError("a transform needs vectors that are not all equal")
     matrix, rank = _FITTED[name](centred)
     if rank < 1:
         raise ValueError(f"{name} leaves no direction")

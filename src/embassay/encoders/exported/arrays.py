@@ -46,7 +46,7 @@ def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
             shape, column_major, kind = _header(file)
             start = file.tell()
             if kind.hasobject:
-                problem = "holds Python objects (a pickle), which are not read; save texts with dtype=str"
+                problem = "contains Python objects (a pickle), which are never loaded; save texts with dtype=str"
                 raise SourceError(problem, path, None, name)
             if member.compress_type != zipfile.ZIP_STORED or 0 in shape:
                 file.seek(0)

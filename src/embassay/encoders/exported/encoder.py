@@ -49,9 +49,11 @@ class ExportedEncoder:
         model_similarity = self.folder.similarity
         warnings = list(self.folder.warnings)
         if self._prompts["query"] and not self._prompts["text"]:
-            warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+            warnings.append(
+                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"
+            )
         if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
-            warnings.append(f"it compares by {model_similarity}, which is not had here: cosine is used")
+            warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
         for name, value in sorted(self.given.items()):
             spec.append(f"{name}={'true' if value is True else value}")
@@ -95,7 +97,9 @@ class ExportedEncoder:
         for window in windows(texts):
             for places, rows in self._window([prompt + texts[n] for n in window]):
                 if rows.shape[1] != dim:
-                    raise EncoderError(f"{self.folder.graph}: it gave {rows.shape[1]} dimensions, before {dim}")
+                    raise EncoderError(
+                        f"{self.folder.graph}: a batch has {rows.shape[1]} dimensions, earlier batches have {dim}"
+                    )
                 yield window[places], rows
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
@@ -140,7 +144,7 @@ class ExportedEncoder:
         session = self.open()
         unknown = sorted(session.inputs - KNOWN)
         if unknown:
-            raise EncoderError(f"{self.folder.graph}: it takes {', '.join(unknown)}, which a text does not give")
+            raise EncoderError(f"{self.folder.graph}: unsupported inputs {', '.join(unknown)}")
         return session
 
     @cached_property
@@ -149,12 +153,12 @@ class ExportedEncoder:
         whole = self._run(self._tokens(self._tokenizer, [PROBE])).shape[1]
         if self.folder.dim is not None and self.folder.dim != whole:
             raise EncoderError(
-                f"{self.folder.graph}: its vectors have {whole} dimensions, its folder's configuration says "
+                f"{self.folder.graph}: the vectors have {whole} dimensions, but the folder's configuration says "
                 f"{self.folder.dim}; export the model again"
             )
         dim: int = self.given.get("dim", whole)
         if dim > whole:
-            raise EncoderError(f"it has {whole} dimensions, dim={dim} asks for more")
+            raise EncoderError(f"the model has {whole} dimensions, so dim={dim} is too large")
         return dim
 
     @cached_property
@@ -169,15 +173,16 @@ class ExportedEncoder:
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:
-            raise ModelNotFoundError(f"{path}: damaged, or not a tokenizer: {error}") from None
+            raise ModelNotFoundError(f"{path}: damaged or not a tokenizer: {error}") from None
         tokenizer.no_padding()
         tokenizer.no_truncation()
         if limit:
             special = len(tokenizer.encode("").ids)
             if limit <= special:
                 raise SpecError(
-                    f"encoder '{self.scheme}:{self.name}', option 'max_length': {special} tokens are signs around "
-                    "every text; give more than that"
+                    f"encoder '{self.scheme}:{self.name}', option 'max_length': must be more than {special}, "
+                    "the number of "
+                    "special tokens in every text"
                 )
             tokenizer.enable_truncation(limit)
         return tokenizer
@@ -211,7 +216,7 @@ class ExportedEncoder:
         """Return the (n, d) vectors of tokenised texts, cut and scaled as the options say."""
         rows = self._run(tokens)[:, : self.given.get("dim")]
         if not np.isfinite(rows).all():
-            raise EncoderError(f"{self.folder.graph}: it gives vectors with NaN or infinity")
+            raise EncoderError(f"{self.folder.graph}: the vectors contain NaN or infinity")
         return unit(rows) if self.given.get("normalize") else rows
 
     def _run(self, tokens: Sequence[Tokens]) -> Rows:
@@ -223,7 +228,7 @@ class ExportedEncoder:
         except Exception as error:
             longest = inputs["input_ids"].shape[1]
             raise EncoderError(
-                f"{self.folder.graph}: it cannot be run on a text of {longest} tokens (max_length= cuts texts): "
+                f"{self.folder.graph}: cannot run on a text of {longest} tokens (max_length= truncates texts): "
                 f"{' '.join(str(error).split())[:200]}"
             ) from None
         return text_vectors(outputs, inputs["attention_mask"], self.folder)

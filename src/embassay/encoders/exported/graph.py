@@ -92,20 +92,23 @@ def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], f
         return np.asarray(outputs[of_texts[0]], dtype=np.float32)
     if not of_tokens:
         raise EncoderError(
-            f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a vector of a text or of tokens; export "
+            f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a text vector or a token vector; export "
             "the model with 'embassay export', or with optimum for the task feature-extraction"
         )
     name = next((name for name in TOKENS if name in of_tokens), of_tokens[0])
     left_out = other_modules(folder)
     if left_out:
-        raise EncoderError(f"{folder.graph}: it ends before {', '.join(left_out)}, which is not had here")
+        raise EncoderError(
+            f"{folder.graph}: the graph does not include the modules {', '.join(left_out)}, which are not "
+            "supported outside it"
+        )
     rows = pool(outputs[name], mask, folder.modes or ("mean",))
     return unit(rows) if folder.normalize else rows
 
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
     """Return the error of a graph that a library cannot load, on one line."""
-    return EncoderError(f"{graph}: {library} cannot load it: {' '.join(str(error).split())}")
+    return EncoderError(f"{graph}: cannot be loaded by {library}: {' '.join(str(error).split())}")
 
 
 def unit(rows: Rows) -> Rows:

@@ -23,7 +23,8 @@ FIDELITY = "fidelity.json"
 KNOWN = (".Transformer", ".Pooling", ".Normalize")
 """Modules of sentence-transformers that can be done after a graph that ends with tokens."""
 UNPOOLED = (
-    "it has no pooling configuration: if its graph ends with tokens, mean pooling is assumed (pooling= names another)"
+    "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
+    "(set pooling= to change it)"
 )
 ASIDE = (".md", ".png", ".jpg", ".safetensors", ".h5", ".msgpack", ".ot", ".pt", ".ckpt", ".gitattributes")
 """Endings of what no vector of a graph depends on: documentation, the weights for other libraries."""
@@ -84,16 +85,16 @@ class ExportedFolder:
             is damaged or has modules that cannot be done.
         """
         if not path.is_dir():
-            raise ModelNotFoundError(f"{path}: no such folder; 'embassay export' writes one")
+            raise ModelNotFoundError(f"{path}: no such folder; create it with 'embassay export'")
         graph = _graph(path, suffix, known, file)
         if not (path / "tokenizer.json").is_file():
-            raise ModelNotFoundError(
-                f"{path}: no tokenizer.json, by which texts are cut; save the model's tokenizer there"
-            )
+            raise ModelNotFoundError(f"{path}: tokenizer.json is missing; save the model's tokenizer there")
         if suffix == ".xml" and not graph.with_suffix(".bin").is_file():
-            raise ModelNotFoundError(f"{graph}: its weights ({graph.with_suffix('.bin').name}) are missing")
+            raise ModelNotFoundError(f"{graph}: the weights ({graph.with_suffix('.bin').name}) are missing")
         if (path / RECORD).is_file() and pooling:
-            raise SpecError(f"{path}, option 'pooling': leave it out; the graph has its own pooling in it")
+            raise SpecError(
+                f"{path}, option 'pooling': cannot be used here, because the graph includes the pooling; leave it out"
+            )
         return _recorded(path, graph) if (path / RECORD).is_file() else _configured(path, graph, pooling)
 
     @property
@@ -132,7 +133,7 @@ def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
     """Return the graph's file: the named one, the first known one, or the only one."""
     if file:
         if not (path / file).is_file() or not file.endswith(suffix):
-            raise ModelNotFoundError(f"{path / file}: no such graph; file= names a {suffix} file in the folder")
+            raise ModelNotFoundError(f"{path / file}: no such graph; set file= to a {suffix} file in the folder")
         return path / file
     for name in known:
         if (path / name).is_file():
@@ -141,8 +142,8 @@ def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
     if len(names) == 1:
         return path / names[0]
     if names:
-        raise ModelNotFoundError(f"{path}: several graphs ({', '.join(names)}); file= names one")
-    raise ModelNotFoundError(f"{path}: no {known[0]}; 'embassay export' writes one")
+        raise ModelNotFoundError(f"{path}: several graphs ({', '.join(names)}); choose one with file=")
+    raise ModelNotFoundError(f"{path}: {known[0]} is missing; create it with 'embassay export'")
 
 
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
@@ -156,7 +157,9 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
         and isinstance(record.get("pad"), int)
     )
     if not complete or not isinstance(prompts, dict):
-        raise ModelNotFoundError(f"{path / RECORD}: no record of an export in format {FORMAT}; export the model again")
+        raise ModelNotFoundError(
+            f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
+        )
     return ExportedFolder(
         path,
         graph,
@@ -184,11 +187,13 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     config = read_json(module / "config.json") if module else {}
     modes = (pooling,) if pooling else configured(config)
     if module and not (module / "config.json").is_file() and not pooling:
-        raise ModelNotFoundError(f"{module / 'config.json'}: missing; copy it there, or name the pooling with pooling=")
+        raise ModelNotFoundError(f"{module / 'config.json'}: missing; copy it there, or set pooling=")
     if module and not modes:
-        raise ModelNotFoundError(f"{module / 'config.json'}: its pooling is not known; pooling= names one")
+        raise ModelNotFoundError(f"{module / 'config.json'}: unknown pooling; set pooling=")
     if config.get("include_prompt") is False:
-        raise ModelNotFoundError(f"{module}: it leaves the prompt out of the pooling, which is not supported")
+        raise ModelNotFoundError(
+            f"{module}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
+        )
     settings = read_json(path / "config_sentence_transformers.json")
     bert = read_json(transformer / "sentence_bert_config.json")
     prompts = by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))

@@ -87,10 +87,10 @@ def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
     kind, _, number = device.partition(":")
     if kind == "cuda":
         if "CUDAExecutionProvider" not in available:
-            raise EncoderError(f"the device {device!r} was asked for, but this onnxruntime has no CUDA")
+            raise EncoderError(f"device {device!r} is not available: this onnxruntime has no CUDA support")
         return "CUDAExecutionProvider", {"device_id": number or "0"}
     if kind not in ("auto", "cpu"):
-        raise EncoderError(f"the device {device!r} is not for onnxruntime; it has cpu and cuda")
+        raise EncoderError(f"device {device!r} is not supported by onnxruntime here; use cpu or cuda")
     return "CPUExecutionProvider", {}
 
 
@@ -123,21 +123,21 @@ def create(
     Parameters
     ----------
     file
-        The graph's file in the folder, where there are several: ``onnx/model_quantized.onnx``.
+        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
     pooling
-        How the vectors of tokens become the text's, where the graph ends with tokens and no configuration says it.
+        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role, instead of what the folder says.
+        Prompt put before each text of that role, instead of the one in the folder.
     max_length
-        Cut texts after this many tokens; the model's own limit by default.
+        Truncate texts after this many tokens; by default the model's own limit.
     dim
-        Keep the first dimensions only.
+        Keep only this many leading dimensions.
     device
-        ``cpu``, or ``cuda:0`` … where onnxruntime has CUDA; the run's device by default.
+        ``cpu``, or ``cuda:0`` … if onnxruntime supports CUDA; by default the run's device.
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; the model's own, else cosine.
+        Similarity of queries and documents; by default the model's own, else cosine.
 
     Raises
     ------

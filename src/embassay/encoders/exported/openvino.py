@@ -54,7 +54,7 @@ class OpenVinoSession:
             If another device is asked for, or the file is no graph that this OpenVINO reads.
         """
         if device.partition(":")[0] not in ("auto", "cpu"):
-            raise EncoderError(f"the device {device!r} is not for openvino here; it runs on cpu")
+            raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
         import openvino
 
         threads = cores()
@@ -122,21 +122,21 @@ def create(
     Parameters
     ----------
     file
-        The graph's ``.xml`` file in the folder, where there are several.
+        The graph's ``.xml`` file, if the folder has several.
     pooling
-        How the vectors of tokens become the text's, where the graph ends with tokens and no configuration says it.
+        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role, instead of what the folder says.
+        Prompt put before each text of that role, instead of the one in the folder.
     max_length
-        Cut texts after this many tokens; the model's own limit by default.
+        Truncate texts after this many tokens; by default the model's own limit.
     dim
-        Keep the first dimensions only.
+        Keep only this many leading dimensions.
     device
         ``cpu`` only; the run's device by default.
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; the model's own, else cosine.
+        Similarity of queries and documents; by default the model's own, else cosine.
 
     Raises
     ------

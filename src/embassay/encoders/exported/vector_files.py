@@ -32,7 +32,7 @@ ROWS = 4_096
 """Rows that are checked together."""
 HEAD = 64
 """Bytes that a form is recognised by."""
-FORMS = "an .npz archive (numpy.savez), Parquet, JSON lines (one object a line)"
+FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
 Kind = Literal["npz", "parquet", "jsonl"]
 
 
@@ -107,9 +107,9 @@ def recognise(path: Path) -> Form:
                 names[what] = name
     line = 1 if kind == "jsonl" else None
     if "vector" not in names:
-        raise SourceError(f"no vector; found {listed(sorted(columns))}", path, line)
+        raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path, line)
     if "text" not in names and "id" not in names:
-        raise SourceError(f"no text or id; found {listed(sorted(columns))}", path, line)
+        raise SourceError(f"no column of texts or ids; found {listed(sorted(columns))}", path, line)
     if kind == "jsonl":
         # A later line may have a role.
         names.setdefault("role", "role")
@@ -123,7 +123,7 @@ def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
         return "parquet", _parquet_columns(path)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text and not text.startswith(b"{"):
-        raise SourceError(f"it is none of the forms that are read: {FORMS}", path)
+        raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
     for _, first_row in json_lines(path):
         return "jsonl", list(first_row)
     return "jsonl", []
@@ -155,13 +155,13 @@ def read_rows(form: Form, key: str) -> VectorTable:
         if not isinstance(name, str):
             raise form.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
         if key == "id" and role:
-            raise form.error(number, "a role beside an id; with texts= the role stands in that table", "role")
+            raise form.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
         if role not in ROLES:
-            raise form.error(number, f"{role!r} is none of {', '.join(ROLES[1:])}", "role")
+            raise form.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
     for start in range(0, len(table.vectors), ROWS):
         finite = np.isfinite(as_float32(table.vectors[start : start + ROWS])).all(axis=1)
         if not finite.all():
-            raise form.error(table.numbers[start + int(finite.argmin())], "NaN or infinity")
+            raise form.error(table.numbers[start + int(finite.argmin())], "contains NaN or infinity")
     return table
 
 
@@ -183,11 +183,11 @@ def _read_lines(form: Form, key: str) -> VectorTable:
         if not isinstance(vector, list) or not vector or not set(map(type, vector)) <= {int, float}:
             raise form.error(number, "must be a list of numbers")
         if vectors and len(vector) != len(vectors[0]):
-            raise form.error(number, f"{len(vector)} numbers, where the first row has {len(vectors[0])}")
+            raise form.error(number, f"has {len(vector)} numbers, the first row has {len(vectors[0])}")
         try:
             vectors.append(as_float32(vector))
         except OverflowError:  # a whole number that no float can hold
-            raise form.error(number, "NaN or infinity") from None
+            raise form.error(number, "contains NaN or infinity") from None
         numbers.append(number)
         keys.append(_key(row[key_name], key))
         roles.append(row.get(role_name) or "")
@@ -206,7 +206,7 @@ def _read_archive(form: Form, key: str) -> VectorTable:
     count = len(vectors) if vectors.ndim else 0
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
-            f"must be (n, d) real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
+            f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
         )
 
     def texts(what: str) -> list[str]:
@@ -214,7 +214,7 @@ def _read_archive(form: Form, key: str) -> VectorTable:
         # Whole numbers may be ids.
         kinds = "Uiu" if what == "id" else "U"
         if array.shape != (count,) or array.dtype.kind not in kinds:
-            problem = f"must be {count:,} texts, is {array.dtype} {array.shape}"
+            problem = f"must be an array of {count:,} texts, is {array.dtype} {array.shape}"
             raise SourceError(problem, form.path, None, form.names[what])
         return [str(value) for value in array.tolist()]
 
@@ -261,10 +261,10 @@ def _list_column(form: Form, column: Any) -> NDArray[np.float32]:
         return np.zeros((0, 1), dtype=np.float32)
     width = int(lengths[0])
     if not width:
-        raise form.error(1, "no numbers")
+        raise form.error(1, "has no numbers")
     if (lengths != width).any():
         place = int((lengths != width).argmax())
-        raise form.error(place + 1, f"{lengths[place]} numbers, where the first row has {width}")
+        raise form.error(place + 1, f"has {lengths[place]} numbers, the first row has {width}")
     numbers = column.explode().cast(pl.Float32).fill_null(float("nan"))
     return np.asarray(numbers.to_numpy()).reshape(-1, width)
 

@@ -84,8 +84,8 @@ def read_vectors(form: Form, texts: Path | None) -> TextVectors:
 
 def _two_vectors(form: Form, key: str, number: int, first: int) -> SourceError:
     if form.kind == "jsonl":
-        return SourceError(f"this {key} has another vector on line {first} already", form.path, number)
-    return SourceError(f"row {number}: this {key} has another vector in row {first} already", form.path)
+        return SourceError(f"this {key} already has a different vector on line {first}", form.path, number)
+    return SourceError(f"row {number}: this {key} already has a different vector in row {first}", form.path)
 
 
 def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
@@ -97,7 +97,7 @@ def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[b
             continue
         first = row_of_text.setdefault(digest(entry.role, entry.text), place)
         if first != place and not np.array_equal(matrix[first], matrix[place]):
-            problem = f"the text of {entry.id!r} stands under another id too, with another vector: {shown(entry.text)}"
+            problem = f"the text of id {entry.id!r} also has another id with a different vector: {shown(entry.text)}"
             raise SourceError(problem, texts, entry.line)
     return row_of_text
 
@@ -127,7 +127,7 @@ def _entries(path: Path) -> Iterator[Entry]:
             raise SourceError("must be a text", path, line, names["text"])
         role = row.get(names["role"]) or "" if names["role"] else ""
         if role not in ROLES:
-            raise SourceError(f"{role!r} is none of {', '.join(ROLES[1:])}", path, line, names["role"])
+            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, names["role"])
         name = ids.add(key_field(row, names["id"], "", path, line), line)
         yield Entry(line, name, text, role)
 

@@ -49,7 +49,7 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
 
     Raises
     ------
@@ -62,11 +62,14 @@ def create(
     table = source_path(texts) if texts else None
     if table is None and form.key == "id":
         raise SpecError(
-            f"encoder 'vectors:{target}': its vectors are known by id, and an encoder sees texts only; "
-            "texts= names a table with id and text"
+            f"encoder 'vectors:{target}': the vectors are stored by id, but encoders receive only texts; "
+            "set texts= to a table of ids and texts"
         )
     if table is not None and "id" not in form.names:
-        raise SpecError(f"encoder 'vectors:{target}', option 'texts': its vectors have texts, and no ids")
+        raise SpecError(
+            f"encoder 'vectors:{target}', option 'texts': cannot be used, because the vectors are stored by "
+            "text, not by id"
+        )
     if table is not None and not table.is_file():
         raise SourceError("no such file", table)
     return VectorsEncoder(target, form, runtime, table, texts, normalize, similarity)
@@ -157,11 +160,11 @@ class VectorsEncoder:
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             message = (
-                f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector as {role}; "
+                f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
                 f"the first is {shown(missing[0])}"
             )
             if other_roles := self._vectors.roles(missing[0]):
-                message += f" (it has one as {' and '.join(other_roles)})"
+                message += f" (it has one for {' and '.join(other_roles)})"
             raise EncoderError(message)
         return np.array(rows, dtype=np.int64)
 

@@ -30,13 +30,13 @@ def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM
     Parameters
     ----------
     k1
-        How slowly a word's repetitions lose weight, 0 or more.
+        Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
     b
-        How much long passages are held back, from 0 (not) to 1 (in proportion).
+        Length normalisation of passages, from 0 (none) to 1 (full).
     """
     del target, runtime
     if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
-        raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1; they are {k1:g} and {b:g}")
+        raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
     return BM25Encoder(k1, b)
 
 
@@ -91,7 +91,7 @@ class BM25Encoder:
             total += len(words)
             documents.update(set(words))
         if not documents:
-            raise EncoderError("bm25: the texts have no word to learn")
+            raise EncoderError("bm25: the texts contain no words")
         names = sorted(documents)
         df = np.array([documents[name] for name in names], dtype=np.float64)
         # Logarithms differ in the last bit between processors; rounded, the vectors do not.
@@ -102,7 +102,7 @@ class BM25Encoder:
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
         if not self.columns:
-            raise EncoderError("bm25 learns its words from a corpus: call fit(texts) first")
+            raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
         k1, b, idf = self.k1, self.b, self.idf
         is_query = role == "query"
         columns: list[int] = []

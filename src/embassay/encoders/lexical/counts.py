@@ -103,7 +103,7 @@ class LexicalEncoder:
         try:
             vectorizer = self._vectorizer().fit(texts)
         except ValueError as error:
-            raise EncoderError(f"{self.name}: the texts have no word to learn ({error})") from None
+            raise EncoderError(f"{self.name}: the texts contain no words ({error})") from None
         columns = tuple(vectorizer.get_feature_names_out().tolist())
         # Logarithms differ in the last bit between processors; rounded, the vectors do not.
         weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
@@ -112,7 +112,7 @@ class LexicalEncoder:
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
         if not self.vocabulary:
-            raise EncoderError(f"{self.name} learns its words from a corpus: call fit(texts) first")
+            raise EncoderError(f"{self.name} learns its vocabulary from a corpus; call fit(texts) first")
         return self._fitted.transform(texts).astype(np.float32)
 
     @property
@@ -188,7 +188,7 @@ class ProjectedEncoder(LexicalEncoder):
         ordered = sorted(texts)
         axes, mean = principal_axes(super().encode(ordered), self.pca)
         if not len(axes):
-            raise EncoderError(f"{self.name}{self._options}: the texts do not differ, so PCA finds no direction")
+            raise EncoderError(f"{self.name}{self._options}: all texts have the same words, so PCA finds no direction")
         return replace(self, learnt=content_hash(ordered), axes=axes, mean=mean)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:

@@ -25,7 +25,7 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
     dim
         Number of dimensions.
     seed
-        Another seed gives other vectors.
+        Seed of the random vectors.
     """
     del target, runtime
     if dim < 1 or seed < 0:

@@ -16,7 +16,7 @@ def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int
     Parameters
     ----------
     tokens
-        How lower-cased texts are cut: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
+        How lower-cased texts are tokenised: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
         Treebank's rules, through nltk).
     pca
         Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from

@@ -75,20 +75,20 @@ def create(
         What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, or the
         ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the last of a decoder, else the mean.
     layer
-        Whose hidden states: -1 is the last layer, 0 the embeddings, 1 the first layer.
+        Layer whose hidden states are used: -1 is the last layer, 0 the embeddings, 1 the first layer.
     template
-        What each text is put into, at ``{text}``, after its prompt: ``This sentence : "{text}" means [MASK] .``
-        A text that is too long is cut, the template never.
+        Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
+        A text that is too long is truncated, the template is not.
     tokenizer
-        The model or folder that the tokenizer is taken from, where the model has none.
+        The model or folder to take the tokenizer from, if the model has none.
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role.
+        Prompt put before each text of that role.
     max_length
-        Cut texts after this many tokens; by default what the tokenizer says, never more than the model has positions.
+        Truncate texts after this many tokens; by default the tokenizer's limit, at most the model's positions.
     dim
-        Keep the first dimensions only.
+        Keep only this many leading dimensions.
     dtype
         Precision of the weights and of the arithmetic.
     device
@@ -97,7 +97,7 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; cosine by default.
+        Similarity of queries and documents; cosine by default.
 
     Raises
     ------
@@ -256,29 +256,35 @@ class TransformersEncoder(NeuralEncoder):
         """Return warnings of what is assumed, and of what is not done."""
         warnings = []
         if "pooling" not in self.given:
-            warnings.append(f"pooling={self.pooling} is assumed, since it is {_SAID[self.kind]}")
+            warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
-            warnings.append("the first token of a decoder sees no other: pooling=cls says little of a text")
+            warnings.append(
+                "the first token of a decoder does not attend to the other tokens, so pooling=cls says little "
+                "about a text"
+            )
         if special(self.tokens, "pad_token") is None and special(self.tokens, "eos_token") is not None:
             warnings.append(
-                "its tokenizer has no padding token: the end token fills batches up, unseen by the attention"
+                "the tokenizer has no padding token: batches are padded with the end token, which the "
+                "attention mask hides"
             )
         if (self.found.folder / "modules.json").is_file():
-            warnings.append("its pooling, prompts and length for sentence-transformers are read by st:, not by hf:")
+            warnings.append(
+                "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
+            )
         trusted = self.runtime.trust_remote_code
         if self._own_code and not trusted:
-            warnings.append("it has code of its own, which is not run without --trust-remote-code")
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
         if trusted and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code runs the code of tokenizer={self.given['tokenizer']} too")
+            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.given['tokenizer']}")
         if any("--" in name for name in self._own_code):
-            warnings.append("its code lies in another repository and is no part of its fingerprint")
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
         if self.device == AUTO_MAP:
-            warnings.append(f"device={AUTO_MAP} has not been verified on a machine with several GPUs")
+            warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
 
 
 _SAID: Mapping[Kind, str] = {
     "encoder": "an encoder",
     "decoder": "a decoder",
-    "both": "an encoder and a decoder, of which the encoder is taken",
+    "both": "an encoder with a decoder, and only the encoder is used",
 }

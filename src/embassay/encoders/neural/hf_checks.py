@@ -28,7 +28,7 @@ def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> No
     if tokens == folder and without_tokenizer(folder):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "
-            "save it beside the weights, or say tokenizer="
+            "save it beside the weights, or set tokenizer="
         )
 
 
@@ -40,20 +40,20 @@ def check_pooling(
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
             f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
-            "0 are the embeddings, -1 is the last layer"
+            "0 is the embeddings, -1 the last layer"
         )
     template = given.get("template", "")
     if template and template.count("{text}") != 1:
-        raise SpecError(f"encoder {target!r}, option 'template': must hold {{text}} once, is {template!r}")
+        raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if pooling != "mask":
         return
     mask = special(tokens, "mask_token")
     if not template:
         wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
-        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, such as {wanted}")
+        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, for example {wanted}")
     if mask is not None and template.count(mask) != 1:
         raise SpecError(
-            f"encoder {target!r}, option 'template': must hold the mask token {mask!r} once, is {template!r}"
+            f"encoder {target!r}, option 'template': must contain the mask token {mask!r} exactly once, is {template!r}"
         )
 
 

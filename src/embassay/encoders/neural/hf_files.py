@@ -136,7 +136,7 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     if target.startswith(("/", "./", "../", "~")):
         folder = source_path(target)
         if not has_tokenizer(folder):
-            raise ModelNotFoundError(f"{folder}: no tokenizer: it needs tokenizer.json, vocab.txt or the like")
+            raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
         return Found(folder, "local folder")
     for repository in repositories(target):
         cached = cached_folder(repository, "")
@@ -150,7 +150,7 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
         if files:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
             return Found(folder, folder.name)
-    raise ModelNotFoundError(f"tokenizer {target!r}: the hub has no such model")
+    raise ModelNotFoundError(f"tokenizer {target!r}: no such model on the hub")
 
 
 def of_tokenizer(name: str) -> bool:

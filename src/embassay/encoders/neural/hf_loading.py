@@ -53,7 +53,7 @@ def load_tokenizer(how: Loading) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(how.tokenizer), trust_remote_code=how.code, local_files_only=True)
     except Exception as error:
-        raise EncoderError(f"its tokenizer cannot be loaded: {reason(error)}") from error
+        raise EncoderError(f"the tokenizer cannot be loaded: {reason(error)}") from error
     tokenizer.model_max_length = int(1e30)
     return tokenizer
 
@@ -81,7 +81,7 @@ def load_model(how: Loading, device: str) -> Any:
             model = getattr(model, "base_model", model)
             model = model.eval() if device == AUTO_MAP else model.eval().to(device)
     except Exception as error:
-        raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+        raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
     check_whole(info)
     model.config.use_cache = False
     return model
@@ -98,7 +98,7 @@ def check_whole(info: Mapping[str, Any]) -> None:
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
         shown = ", ".join(missing[:SHOWN])
-        raise EncoderError(f"its files lack {len(missing)} of its weights, the first of them {shown}")
+        raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {shown})")
 
 
 def check_stored(model: Any, folder: Path) -> None:
@@ -130,7 +130,9 @@ def check_stored(model: Any, folder: Path) -> None:
                 options["dtype"] = model.dtype
             _, info = type(model).from_pretrained(str(folder), **options)
     except Exception as error:
-        raise EncoderError(f"what its files lack cannot be told: {reason(error)}") from error
+        raise EncoderError(
+            f"cannot check whether weights are missing from the model's files: {reason(error)}"
+        ) from error
     check_whole(info)
 
 
@@ -145,7 +147,8 @@ def check_limit(limit: int | None, tokenizer: Any) -> None:
     least = len(tokenizer("")["input_ids"])
     if limit is not None and limit < least:
         raise EncoderError(
-            f"it reads {limit} tokens, and {least} special tokens go to every text; say max_length={least + 1} or more"
+            f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "
+            f"max_length={least + 1} or more"
         )
 
 

@@ -45,9 +45,9 @@ class PooledModel:
             return
         mask = self.tokenizer.mask_token
         if mask is None:
-            raise EncoderError("pooling=mask was asked for, but its tokenizer has no mask token")
+            raise EncoderError("pooling=mask cannot be used: the tokenizer has no mask token")
         if self.template.count(mask) != 1:
-            raise EncoderError(f"its mask token is {mask!r}: the template has to hold it once")
+            raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
 
     @property
     def device(self) -> Any:
@@ -79,8 +79,8 @@ class PooledModel:
         largest = max((int(row.max()) for row in tokenised), default=0)
         if self._vocabulary is not None and largest >= self._vocabulary:
             raise EncoderError(
-                f"its tokenizer gives the number {largest:,}, its model knows {self._vocabulary:,} tokens: "
-                "they do not belong together"
+                f"the tokenizer returns the id {largest:,}, but the model has {self._vocabulary:,} tokens: "
+                "the tokenizer belongs to another model"
             )
         return tokenised
 
@@ -129,7 +129,7 @@ class PooledModel:
             return self.model(**features).last_hidden_state
         states = self.model(**features, output_hidden_states=True).hidden_states
         if not -len(states) <= self.layer < len(states):
-            raise EncoderError(f"it has {len(states) - 1} layers, layer={self.layer} is none of them")
+            raise EncoderError(f"layer={self.layer} does not exist: the model has {len(states) - 1} layers")
         return states[self.layer]
 
     def _chunks(self, texts: Sequence[str], prompt: str) -> list[list[str]]:
@@ -153,7 +153,9 @@ class PooledModel:
             return ids
         longest_fitting = self._ids([""])[0]
         if len(longest_fitting) > self.limit:
-            raise EncoderError(f"the template alone takes {len(longest_fitting)} tokens, it reads {self.limit}")
+            raise EncoderError(
+                f"the template alone has {len(longest_fitting)} tokens, the model's limit is {self.limit}"
+            )
         # Bisection over the number of characters: `fits` fit with the template, `exceeds` do not.
         fits, exceeds = 0, len(text)
         while exceeds - fits > 1:
@@ -191,4 +193,4 @@ class PooledModel:
         for token in (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id):
             if token is not None:
                 return int(token)
-        raise EncoderError("a text has no tokens, and its tokenizer has no special token that could stand for it")
+        raise EncoderError("a text has no tokens, and the tokenizer has no special token to use in their place")

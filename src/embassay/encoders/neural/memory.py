@@ -123,9 +123,10 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
         needed = size * copies
         if available is None or needed <= available:
             continue
-        advice = "; dtype=bfloat16 takes half of it" if dtype == "float32" else ""
+        advice = "; dtype=bfloat16 needs half as much" if dtype == "float32" else ""
         subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
-        return f"{subject} take {needed / GB:.1f} GB in {dtype}, and {device} has {available / GB:.1f} GB free{advice}"
+        space = f"{needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
+        return f"{subject} need {space}{advice}"
     return ""
 
 
@@ -194,7 +195,7 @@ def _header(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
     except (struct.error, ValueError):
-        raise ModelNotFoundError(f"{path}: damaged, or not a safetensors file") from None
+        raise ModelNotFoundError(f"{path}: damaged or not a safetensors file") from None
     header.pop("__metadata__", None)
     return header
 

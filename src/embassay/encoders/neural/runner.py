@@ -105,12 +105,12 @@ class Runner(ABC):
         try:
             alone = {prompt: self.encode_alone(PROBES, prompt) for prompt in prompts}
         except (RuntimeError, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
-            raise EncoderError(f"it cannot be run on texts: {type(error).__name__}: {error}") from error
+            raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
         for runner in self.candidates():
             if self.options.backend in ("auto", runner.route) and runner.agrees(alone):
                 runner.batch_invariant = is_batch_invariant(runner, prompts[0] if prompts else "")
                 return runner
-        raise EncoderError(f"the backend {self.options.backend!r} is not for this model; leave --backend out")
+        raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
 
     @abstractmethod
     def candidates(self) -> Iterator[Self]:
@@ -178,7 +178,7 @@ class Runner(ABC):
                 raise
             if len(ids) < 2:
                 raise EncoderError(
-                    f"a text of {len(ids[0]):,} tokens does not fit into memory; say max_length="
+                    f"a text of {len(ids[0]):,} tokens does not fit into memory; set max_length="
                 ) from None
         # By what this batch was: several threads that fail together come to the same limit.
         size = len(ids) * max(len(text) for text in ids)
@@ -225,8 +225,8 @@ class Runner(ABC):
         vectors = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
         if not np.isfinite(vectors).all():
             # Half precision overflows where float32 does not.
-            advice = "" if self.options.dtype == "float32" else "; say dtype=float32"
-            raise EncoderError(f"it gives numbers that are not finite{advice}")
+            advice = "" if self.options.dtype == "float32" else "; set dtype=float32"
+            raise EncoderError(f"the vectors contain NaN or infinity{advice}")
         return vectors
 
 

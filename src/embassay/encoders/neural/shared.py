@@ -99,7 +99,7 @@ class NeuralEncoder(ABC):
         for places, rows in run(self._runners, texts, self._prompts[role]):
             dim = self.given.get("dim")
             if dim is not None and rows.shape[1] < dim:
-                raise EncoderError(f"it has {rows.shape[1]} dimensions, dim={dim} asks for more")
+                raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
             yield places, rows
 
     def reworded(self, role: Role) -> Iterator[Self]:
@@ -187,12 +187,16 @@ class NeuralEncoder(ABC):
         """Say which prompts seem to be missing."""
         warnings = []
         if self._prompts["query"] and not self._prompts["text"]:
-            warnings.append("it has a prompt for queries but none for plain texts: plain texts get none")
+            warnings.append(
+                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"
+            )
         if not any(self._prompts.values()):
             name = self.target.rsplit("/", 1)[-1].lower()
             prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
             if prompts:
-                warnings.append(f"it is named like a family that was trained with {prompts}, and has no prompt here")
+                warnings.append(
+                    f"the name suggests a model family that was trained with {prompts}, but no prompt is set"
+                )
         return warnings
 
     def _size_warnings(self) -> list[str]:
@@ -217,11 +221,11 @@ def there(device: str) -> str:
 
         return str(get_device_name())
     if kind == "cuda" and not torch.cuda.is_available():
-        raise EncoderError(f"the device {device!r} was asked for, but torch sees no CUDA GPU; leave --device out")
+        raise EncoderError(f"device {device!r} is not available: torch finds no CUDA GPU; leave --device out")
     if kind == "cuda" and number and int(number) >= torch.cuda.device_count():
-        raise EncoderError(f"the device {device!r} was asked for, but there are {torch.cuda.device_count()} CUDA GPUs")
+        raise EncoderError(f"device {device!r} is not available: torch finds {torch.cuda.device_count()} CUDA GPUs")
     if kind == "mps" and not torch.backends.mps.is_available():
-        raise EncoderError("the device 'mps' was asked for, but torch sees none; leave --device out")
+        raise EncoderError("device 'mps' is not available: torch finds no MPS device; leave --device out")
     return device
 
 
@@ -245,7 +249,7 @@ def quiet(*, reports: bool = True) -> Iterator[None]:
 def reason(error: Exception) -> str:
     """Return the first line of what a library says, or that it wants to run a model's own code."""
     if "trust_remote_code" in str(error):
-        return "it brings its own code; if you trust it, add --trust-remote-code LABEL"
+        return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
     return next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
 
 

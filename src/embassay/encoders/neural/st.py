@@ -70,11 +70,11 @@ def create(
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role, instead of what the model's own configuration says.
+        Prompt put before each text of that role, instead of the one in the model's configuration.
     max_length
-        Cut texts after this many tokens; the model's own limit by default.
+        Truncate texts after this many tokens; by default the model's own limit.
     dim
-        Keep the first dimensions only (Matryoshka models).
+        Keep only this many leading dimensions (for Matryoshka models).
     dtype
         Precision of the weights and of the arithmetic.
     device
@@ -82,9 +82,9 @@ def create(
     normalize
         Scale vectors to unit length.
     similarity
-        What queries and documents are compared by; the model's own, else cosine.
+        Similarity of queries and documents; by default the model's own, else cosine.
     vectors
-        How vectors are kept: ``int8`` rounds each to 255 steps of its largest coordinate, ``binary`` keeps signs only.
+        Quantisation: ``int8`` rounds each vector to 255 steps of its largest coordinate, ``binary`` keeps only signs.
 
     Raises
     ------
@@ -126,21 +126,21 @@ class SentenceTransformersEncoder(NeuralEncoder):
         spec = ",".join([f"st:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
-            warnings.append("no modules.json: mean pooling is assumed")
+            warnings.append("the model has no modules.json: mean pooling is used")
         if own_code(self.found.folder) and not self.runtime.trust_remote_code:
-            warnings.append("it has code of its own, which is not run without --trust-remote-code")
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
         if any("--" in name for name in own_code(self.found.folder)):
-            warnings.append("its code lies in another repository and is no part of its fingerprint")
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
         warnings += self._prompt_warnings() + self._size_warnings()
         prompt_name = overlooked(self._config.get("prompts") or {})
         if prompt_name and "document_prompt" not in self.given:
             warnings.append(
-                f"its prompt for documents is called {prompt_name!r}: it is put in here, and left out by "
+                f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
                 "encode_document of sentence-transformers"
             )
         model_similarity = self._model_similarity
         if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
-            warnings.append(f"it compares by {model_similarity}, which is not had here: cosine is used")
+            warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         return Card(
             spec,
             revision=self.found.revision,
@@ -225,7 +225,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             if limit and limit != model.max_seq_length:
                 model.max_seq_length = limit
         except Exception as error:
-            raise EncoderError(f"it cannot be loaded: {reason(error)}") from error
+            raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
         if isinstance(getattr(model[0], "model", None), PreTrainedModel):
             check_stored(model[0].model, modules(self.found.folder)[0][1])
             check_limit(limit, model.tokenizer)
@@ -242,7 +242,9 @@ class SentenceTransformersEncoder(NeuralEncoder):
                 tokenizer.no_truncation()
                 tokenizer.no_padding()
                 return tokenizer
-        raise EncoderError(f"{self.target} has no tokenizer.json: its tokens cannot be counted before it runs")
+        raise EncoderError(
+            f"{self.target} has no tokenizer.json, so its tokens cannot be counted without loading the model"
+        )
 
 
 def has_known_content(model: Any) -> bool:
@@ -325,7 +327,7 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         )
     if any(kind.endswith((".Router", ".Asym")) for kind, _ in modules(folder)):
         raise SpecError(
-            f"encoder {target!r} takes queries and documents through different modules (Router), which is not supported"
+            f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
         )
     if without_tokenizer(folder):
         raise ModelNotFoundError(
@@ -340,16 +342,14 @@ def _check_pooling(target: str, folder: Path) -> None:
     listed = modules(folder) if (folder / "modules.json").is_file() else ()
     if not listed or not listed[0][0].endswith(".Transformer"):
         return
-    instead = f"hf:{target},pooling=mean would take the mean of its tokens"
+    instead = f"hf:{target},pooling=mean uses the mean of its tokens"
     for kind, place in listed:
         told = {"embedding_dimension", "word_embedding_dimension"} & set(read_json(place / "config.json"))
         if kind.endswith(".Pooling") and not told:
             raise ModelNotFoundError(
-                f"encoder {target!r}: {place / 'config.json'} is missing, or names no embedding_dimension; {instead}"
+                f"encoder {target!r}: {place / 'config.json'} is missing or has no embedding_dimension; {instead}"
             )
     pooled = any(kind.endswith("Pooling") and not kind.endswith("WeightedLayerPooling") for kind, _ in listed)
     itself = read_json(listed[0][1] / "sentence_bert_config.json").get("module_output_name") == "sentence_embedding"
     if not pooled and not itself and not own_modules(folder):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its modules.json has no Pooling, which makes one vector of a text; {instead}"
-        )
+        raise ModelNotFoundError(f"encoder {target!r}: its modules.json has no Pooling module; {instead}")

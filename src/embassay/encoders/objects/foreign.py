@@ -40,8 +40,8 @@ SAFE_NAME = re.compile(r"[\w.@+-]+(/[\w.@+-]+){0,3}")
 MTEB_BATCH = 32
 """Texts that go through a model of mteb together."""
 NOT_KEPT = (
-    "its content is not known, so its vectors are not cached and no later run takes up its scores; "
-    'give it a version that changes with its vectors: ea.encoder(object, version="1")'
+    "the object's content cannot be fingerprinted, so its vectors are not cached and its scores are not reused; "
+    'give it a version that changes whenever its vectors change: ea.encoder(object, version="1")'
 )
 
 
@@ -126,12 +126,17 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         If it has no such methods, or is a class and no object.
     """
     if isinstance(thing, type):
-        raise SpecError(f"{thing.__name__} is a class; make an object of it: {thing.__name__}(…)")
+        raise SpecError(f"{thing.__name__} is a class; pass an instance: {thing.__name__}(…)")
     if _is_encoder_already(thing):
         if name:
-            raise SpecError(f"name={name!r}: {thing.name!r} is an encoder, which has a name of its own")
+            raise SpecError(
+                f"name={name!r}: cannot be used, because {thing.name!r} is already an encoder with its own name"
+            )
         if version:
-            raise SpecError(f"version={version!r}: {thing.name!r} is an encoder, which has a fingerprint of its own")
+            raise SpecError(
+                f"version={version!r}: cannot be used, because {thing.name!r} is already an encoder with its "
+                "own fingerprint"
+            )
         encoder: Encoder = thing
         return encoder
     form = _form_of(thing)
@@ -139,8 +144,8 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         # The first two forms have the same method as the last.
         ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
         raise SpecError(
-            f"{type(thing).__name__} is no encoder; a function goes in as 'python:module:callable', "
-            f"an object has one of: {ways}"
+            f"{type(thing).__name__} is not an encoder; pass a function as 'python:module:callable'; "
+            f"an object needs one of: {ways}"
         )
     return ObjectEncoder(name or own_name(thing), thing, form, version or _own_version(thing))
 

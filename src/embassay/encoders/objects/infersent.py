@@ -75,7 +75,7 @@ def create(
     """
     place = f"encoder 'infersent:{target}'"
     if not vectors:
-        raise SpecError(f"{place}: say vectors=FILE, the word vectors that it was trained with (GloVe 840B)")
+        raise SpecError(f"{place}: set vectors=FILE, the word vectors that the model was trained with (GloVe 840B)")
     if limit < 0:
         raise SpecError(f"{place}, option 'limit': must be 1 or more, or 0 for all; is {limit}")
     check_place(device or runtime.device, "auto", ())
@@ -125,7 +125,7 @@ class InferSentEncoder(LoadedEncoder):
         notes = list(words.notes)
         missing = [sign for sign in ENDS[self.version] if sign not in words.row]
         if missing:
-            notes.append(f"there are no vectors of {' and '.join(missing)}, which stood around each text in training")
+            notes.append(f"the word vectors lack {' and '.join(missing)}, which surrounded each text in training")
         return {"device": str(self.model.network.device), "words": len(words.row), "notes": notes}
 
     @cached_property
@@ -171,7 +171,7 @@ class InferSentEncoder(LoadedEncoder):
         dim = words.matrix.shape[1]
         if dim != network.dim:
             raise EncoderError(
-                f"{self.words} has vectors of {dim} numbers, {self.weights} was trained with {network.dim}"
+                f"{self.words} has vectors of {dim} dimensions, but {self.weights} was trained with {network.dim}"
             )
         return Loaded(network, words)
 

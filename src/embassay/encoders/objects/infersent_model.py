@@ -47,7 +47,7 @@ class InferSent:
             state = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:
             # What the library says recommends to run what the file holds.
-            raise EncoderError(f"{path}: cannot be read as weights of torch ({type(error).__name__})") from None
+            raise EncoderError(f"{path}: cannot be read as torch weights ({type(error).__name__})") from None
         if not isinstance(state, dict):
             state = {}
         weights = {}
@@ -55,7 +55,7 @@ class InferSent:
             for name in NAMES:
                 tensor: Any = state.get(PREFIX + name + side)
                 if not hasattr(tensor, "shape"):
-                    raise EncoderError(f"{path}: no weights of InferSent: {PREFIX}{name}{side} is not in it")
+                    raise EncoderError(f"{path}: not InferSent weights: {PREFIX}{name}{side} is missing")
                 weights[name + side] = tensor.float()
         hidden = weights["weight_hh_l0"].shape[-1]
         dim = weights["weight_ih_l0"].shape[-1]
@@ -63,7 +63,7 @@ class InferSent:
         try:
             lstm.load_state_dict(weights)
         except RuntimeError:
-            raise EncoderError(f"{path}: its weights do not fit each other; is it the file as released?") from None
+            raise EncoderError(f"{path}: the shapes of the weights do not match; use the file as released") from None
         return cls(lstm.eval().to(device), int(dim))
 
     @property

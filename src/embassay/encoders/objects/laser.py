@@ -40,7 +40,7 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     lang
         The language of ``laser3``, as the package names it: ``wol_Latn``.
     folder
-        Where the weights are; the package's own folder by default.
+        Folder of the weights; by default the package's own folder.
 
     Raises
     ------
@@ -51,7 +51,11 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     if target not in ("laser2", "laser3"):
         raise SpecError(f"{place}: write laser:laser2 or laser:laser3")
     if (target == "laser3") != bool(lang):
-        problem = "reads all its languages; leave lang out" if lang else "say lang=wol_Latn …"
+        problem = (
+            "handles all its languages with one model; leave lang out"
+            if lang
+            else "set lang=, for example lang=wol_Latn"
+        )
         raise SpecError(f"{place}: {problem}")
     require(PACKAGE, PACKAGE, place)
     return LaserEncoder(target, runtime, lang, folder)

@@ -21,7 +21,7 @@ def real_matrix(rows: Any, texts: Sequence[str]) -> VectorMatrix:
     """
     matrix = as_array(rows)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
-        raise EncoderError(f"it returned {described(rows, matrix)}, not an (n, d) array of real numbers")
+        raise EncoderError(f"the encoder returned {described(rows, matrix)}, not an (n, d) array of real numbers")
     if issparse(matrix):
         matrix = csr_array(matrix)
     vectors: VectorMatrix = as_float32(matrix, texts)

@@ -51,9 +51,9 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     device
         Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
     dim
-        Dimensions to load it with, of models that leave a choice.
+        Number of dimensions, for models that offer a choice.
     batch
-        Texts that go through it together.
+        Texts per batch.
 
     Raises
     ------
@@ -71,14 +71,14 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     check_place(device, "auto", ())
     meta = _meta(target)
     if meta.loader is None:
-        raise SpecError(f"{place}: mteb keeps its scores and cannot load it")
+        raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")
     if kinds := set(meta.model_type or ()) & set(MANY):
-        raise SpecError(f"{place}: {min(kinds)}; it gives no single vector for a text")
+        raise SpecError(f"{place}: {min(kinds)} models do not return one vector per text")
     if meta.modalities and "text" not in meta.modalities:
-        raise SpecError(f"{place}: it reads {' and '.join(sorted(meta.modalities))} only, no texts")
+        raise SpecError(f"{place}: the model reads only {' and '.join(sorted(meta.modalities))}, not text")
     _check_dim(place, dim, meta.embed_dim)
     if runs_own_code(meta) and not runtime.trust_remote_code:
-        raise SpecError(f"{place} may bring its own code; if you trust it, add --trust-remote-code LABEL")
+        raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
     runs_here = "API" not in meta.framework
     if runs_here:
         # The narrowest type that models are loaded in: one that does not fit so fits in no way.

@@ -32,7 +32,7 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
     role
         Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
     batch
-        Texts that go through it together.
+        Texts per batch.
     task
         The metadata of the task that the model finds its prompt by; of a nameless one by default.
     """

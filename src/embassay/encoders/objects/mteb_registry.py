@@ -56,14 +56,18 @@ def odd_prompts(meta: Any) -> tuple[str, ...]:
     """Return what is odd about the prompts, or not known before the model is loaded."""
     prompts = known_prompts(meta)
     if prompts.get("query") and not prompts.get("text"):
-        return ("it has a prompt for queries but none for plain texts: plain texts get none",)
+        return (
+            "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+        )
     if prompts or not meta.use_instructions or loader_name(meta) == INSTRUCTED:
         return ()
     if loader_name(meta) == WRAPPER:
-        return ("it takes prompts, and mteb's registry leaves them to the model's own files: they are not shown here",)
+        return (
+            "the model uses prompts from its own files, which mteb's registry does not list; they are not shown here",
+        )
     return (
-        f"it takes instructions, in a form that mteb's registry does not tell: it is told {SAME!r} of plain texts, "
-        f"{ANSWERS['query']!r} of queries, and perhaps of documents",
+        f"the model takes instructions in a format that mteb's registry does not give: plain texts get {SAME!r}, "
+        f"queries and perhaps documents get {ANSWERS['query']!r}",
     )
 
 

@@ -40,7 +40,7 @@ def create(
     version
         Stands for the content in the fingerprint, instead of the source file's.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
 
     Raises
     ------
@@ -87,8 +87,9 @@ class PythonEncoder:
         warnings: tuple[str, ...] = ()
         if not self.known:
             warnings = (
-                "it has no source file to be known by, so its vectors are not cached and no later run takes up its "
-                f"scores; give it a version that changes with its vectors: python:{self.target},version=1",
+                "the callable has no source file to fingerprint, so its vectors are not cached and its "
+                "scores are not reused; give it a version that changes whenever its vectors change: "
+                f"python:{self.target},version=1",
             )
         return Card(spec, cached=self.known, similarity=self.similarity, warnings=warnings)
 
@@ -140,5 +141,5 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
             raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
         function = getattr(function, part)
     if not callable(function):
-        raise SpecError(f"encoder 'python:{target}': {name!r} cannot be called")
+        raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
     return function  # type: ignore[no-any-return]

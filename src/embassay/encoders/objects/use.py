@@ -43,7 +43,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
         If the package is not installed.
     """
     if "://" not in target and not source_path(target).is_dir():
-        raise SourceError("no such folder; the Universal Sentence Encoder is a saved model of TensorFlow", target)
+        raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
     require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{without_secrets(target)}'")
     return UseEncoder(target, runtime)
 
@@ -104,8 +104,8 @@ class UseEncoder(LoadedEncoder):
         model = _call_package("load", str(self._folder))
         if not callable(model):
             raise EncoderError(
-                f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1, or is "
-                "another kind of model; take one for TensorFlow 2, such as universal-sentence-encoder/4"
+                f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1 or is "
+                "another kind of model; use a TensorFlow 2 model, such as universal-sentence-encoder/4"
             )
         return model
 

@@ -66,17 +66,17 @@ def create(
     dim
         Request vectors of this many dimensions, from models that can shorten them.
     price, budget
-        What a million tokens cost, and the most money to spend in a run.
+        Price of a million tokens, and the maximum cost of a run.
     batch, tokens
-        The most texts and about the most tokens of a request.
+        Maximum number of texts, and approximate maximum number of tokens, per request.
     query_prompt, document_prompt, text_prompt
-        What to put before a text of that role.
+        Prompt put before each text of that role.
     similarity
-        What queries and documents are compared by.
+        Similarity of queries and documents.
     concurrency
-        The most requests under way at a time.
+        Maximum number of simultaneous requests.
     max_length
-        How many tokens the model reads: longer texts are counted; the service decides what becomes of them.
+        The model's token limit: longer texts are counted, and the service decides how to handle them.
     timeout
         Seconds for one attempt, from connecting to the last byte of the answer.
 
@@ -91,7 +91,7 @@ def create(
     if batch > MOST:
         raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     if budget is not None and price is None:
-        raise SpecError(f"{place}, option 'budget': say the price of a million tokens too, price=")
+        raise SpecError(f"{place}, option 'budget': also needs price=, the price of a million tokens")
     endpoint = open_endpoint(
         place,
         base_url,
@@ -137,7 +137,9 @@ class ApiEncoder:
         }
         warnings: tuple[str, ...] = ()
         if self.prompts.get("query") and not self.prompts.get("text"):
-            warnings = ("it has a prompt for queries but none for plain texts: plain texts get none",)
+            warnings = (
+                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
+            )
         return Card(
             spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,

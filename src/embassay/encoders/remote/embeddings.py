@@ -36,7 +36,7 @@ class Service:
     dim
         The dimensions to request; the model's own where None.
     batch, tokens
-        The most texts and about the most tokens of a request.
+        Maximum number of texts, and approximate maximum number of tokens, per request.
     splits
         How many requests were too large and had to be split.
     """
@@ -89,9 +89,9 @@ class Service:
         with self._lock:
             self._first_width = self._first_width or width
         if self.dim and width != self.dim:
-            raise ValueError(f"vectors of {width} dimensions; dim={self.dim} was asked for")
+            raise ValueError(f"the vectors have {width} dimensions, not dim={self.dim}")
         if width != self._first_width:
-            raise ValueError(f"vectors of {width} dimensions, before of {self._first_width}")
+            raise ValueError(f"the vectors have {width} dimensions, earlier ones have {self._first_width}")
 
 
 def longest_answer(texts: int, dimensions: int | None) -> int:
@@ -137,18 +137,18 @@ def vectors(answer: Any, number: int) -> Rows:
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         raise ValueError("the answer has no list of embeddings ('data')")
     if len(data) != number:
-        raise ValueError(f"{len(data)} vectors for {number} texts")
+        raise ValueError(f"the answer has {len(data)} vectors for {number} texts")
     rows = [_row(entry.get("embedding")) for entry in _in_order(data)]
     shortest = min(len(row) for row in rows)
     longest = max(len(row) for row in rows)
     if shortest == 0:
-        raise ValueError("vectors of 0 dimensions in one answer")
+        raise ValueError("the answer contains vectors of 0 dimensions")
     if shortest != longest:
-        raise ValueError(f"vectors of {shortest} and {longest} dimensions in one answer")
+        raise ValueError(f"the answer contains vectors of {shortest} and of {longest} dimensions")
     with np.errstate(over="ignore"):
         matrix = np.array(rows).astype(np.float32)
     if not np.isfinite(matrix).all():
-        raise ValueError("a vector with NaN or infinity")
+        raise ValueError("a vector contains NaN or infinity")
     return matrix
 
 
@@ -159,7 +159,7 @@ def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
     indices: list[Any] = [entry.get("index") for entry in data]
     are_whole = all(type(index) is int for index in indices)
     if not are_whole or sorted(indices) != list(range(len(data))):
-        raise ValueError(f"the 'index' of its vectors is not each of 0 to {len(data) - 1} once")
+        raise ValueError(f"the 'index' values of the vectors are not 0 to {len(data) - 1}, each once")
     return sorted(data, key=itemgetter("index"))
 
 
@@ -173,10 +173,10 @@ def _row(embedding: Any) -> NDArray[Any]:
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
         except (binascii.Error, ValueError):
-            raise ValueError("an embedding is a text that is not base64 of 32-bit floats") from None
+            raise ValueError("an embedding is a string that is not base64-encoded 32-bit floats") from None
     if not isinstance(embedding, list) or not set(map(type, embedding)) <= {int, float}:
-        raise ValueError("an embedding that is not a list of numbers")
+        raise ValueError("an embedding is not a list of numbers")
     try:
         return np.array(embedding, dtype=np.float64)
     except OverflowError:
-        raise ValueError("a vector with NaN or infinity") from None
+        raise ValueError("a vector contains NaN or infinity") from None

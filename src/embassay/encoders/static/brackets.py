@@ -53,7 +53,7 @@ def _read_leaf(word: str) -> str:
 def _words(tree: Any) -> list[Any]:
     """Return the nested words of a tree, without its traces."""
     if not len(tree):
-        raise ValueError(f"the bracket ({tree.label()}) holds no word; write (LABEL word)")
+        raise ValueError(f"the bracket ({tree.label()}) contains no word; write (LABEL word)")
     if tree.label() == TRACE:
         return []
     return [part if isinstance(part, str) else _words(part) for part in tree]

@@ -79,14 +79,14 @@ class ParagraphModel:
         """
         kind = folder.settings.get("model")
         if kind not in ("dm", "dbow"):
-            raise folder.wrong(f"is {kind!r}, neither dm nor dbow", "model")
+            raise folder.wrong(f"must be dm or dbow, is {kind!r}", "model")
         dim = folder.whole("dim")
         window = folder.whole("window")
         words = folder.vocabulary()
         counts = folder.get("counts", list)
         are_counts = all(type(count) is int and count > 0 for count in counts)
         if len(words) != len(counts) or len(words) < 2 or not are_counts:
-            raise folder.wrong(f"{len(words)} words and {len(counts)} counts", "counts")
+            raise folder.wrong(f"has {len(words)} words but {len(counts)} counts", "counts")
         count_of = dict(zip(words, counts, strict=True))
         model = build(kind, dim, window, count_of)
         if kind == "dm":

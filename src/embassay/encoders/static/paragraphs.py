@@ -38,7 +38,7 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     target
         A folder written by ``embassay train paragraphs``.
     seed
-        Of the beginning of each text's vector, 0 or more.
+        Seed of each text's initial vector, 0 or more.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class TrainedFolder:
             If there is no such folder, its training is not finished, or it holds another kind or a damaged record.
         """
         if not path.is_dir():
-            raise SourceError(f"no such folder; 'embassay train {kind}' writes one", path)
+            raise SourceError(f"no such folder; create it with 'embassay train {kind}'", path)
         file = path / f"{kind}.json"
         try:
             record = json.loads(file.read_bytes())
@@ -50,11 +50,11 @@ class TrainedFolder:
         except (OSError, ValueError) as error:
             raise SourceError(f"damaged ({error}); train again with --overwrite", file) from None
         if not isinstance(record, dict) or record.get("kind") != kind or record.get("format") != FORMAT:
-            raise SourceError(f"no record of a model of the kind {kind!r} in format {FORMAT}", file)
+            raise SourceError(f"not the record of a {kind!r} model in format {FORMAT}", file)
         folder = cls(path, kind, record)
         for name in folder.files:
             if not (path / name).is_file():
-                raise SourceError(f"the model's file {name} is missing; train again with --overwrite", path)
+                raise SourceError(f"the model file {name} is missing; train again with --overwrite", path)
         return folder
 
     @property
@@ -83,7 +83,7 @@ class TrainedFolder:
             return "words"
         if tokens == "treebank":
             return "treebank"
-        raise self.wrong(f"is {tokens!r}, neither words nor treebank", "tokens")
+        raise self.wrong(f"must be words or treebank, is {tokens!r}", "tokens")
 
     @property
     def lower(self) -> bool:
@@ -100,7 +100,7 @@ class TrainedFolder:
         """
         value = self.record.get(name)
         if not isinstance(value, kind):
-            raise self.wrong(f"is {value!r}, no {kind.__name__}", name)
+            raise self.wrong(f"must be {kind.__name__}, is {value!r}", name)
         return value
 
     def whole(self, name: str) -> int:
@@ -113,7 +113,7 @@ class TrainedFolder:
         """
         value = self.settings.get(name)
         if type(value) is not int or value < 1:
-            raise self.wrong(f"is {value!r}, no whole number of 1 or more", name)
+            raise self.wrong(f"must be a whole number of 1 or more, is {value!r}", name)
         return value
 
     def vocabulary(self) -> list[str]:
@@ -126,7 +126,7 @@ class TrainedFolder:
         """
         words: list[str] = self.get("vocabulary", list)
         if not all(isinstance(word, str) for word in words) or len(set(words)) != len(words):
-            raise self.wrong("has a word twice, or one that is no text", "vocabulary")
+            raise self.wrong("contains a word twice, or a word that is not a text", "vocabulary")
         return words
 
     def hashes(self, sha256: Callable[[Path], str]) -> dict[str, str]:
@@ -162,5 +162,5 @@ class TrainedFolder:
 
 def _missing(path: Path, kind: str) -> str:
     if (path / "checkpoint.npz").is_file():
-        return "its training is not finished; the same 'embassay train' command goes on"
-    return f"a folder without {kind}.json; 'embassay train {kind}' writes one"
+        return "training is not finished; run the same 'embassay train' command again to continue"
+    return f"{kind}.json is missing; create the model with 'embassay train {kind}'"

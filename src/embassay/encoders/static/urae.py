@@ -66,7 +66,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
         trees = check_source(trees, f"{place}, option 'trees'")
     trained = folder.settings.get("trees")
     if trained not in parses.SOURCES:
-        raise folder.wrong(f"is {trained!r}, not one of {', '.join(parses.SOURCES)}", "trees")
+        raise folder.wrong(f"must be one of {', '.join(parses.SOURCES)}, is {trained!r}", "trees")
     return UraeEncoder(target, folder, runtime, trees or _default(trained), trees, Work())
 
 
@@ -177,10 +177,10 @@ class UraeEncoder(LoadedEncoder):
         trained = self.folder.settings["trees"]
         warnings = []
         if self.requested is None and trained != self.trees:
-            reason = f"it is not installed here ({INSTALL})"
+            reason = f"the parser is not installed ({INSTALL})"
             if trained == "brackets":
                 reason = "texts have no brackets"
-            warnings.append(f"it was trained on trees of {trained} and is used with right-branching ones: {reason}")
+            warnings.append(f"the model was trained on {trained} trees but uses right-branching trees here: {reason}")
         return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}), warnings=tuple(warnings))
 
     @cached_property
@@ -232,4 +232,4 @@ class UraeEncoder(LoadedEncoder):
 
 def _no_parse(error: ValueError, texts: Sequence[str]) -> EncoderError:
     problem, place = error.args
-    return EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right takes plain texts")
+    return EncoderError(f"{problem} (text {texts[place][:60]!r}); use trees=right for plain texts")

@@ -77,7 +77,8 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
         is_no_word = not words and len(rest) > LONGEST_WORD + width
         if not content or is_no_word:
             raise SourceError(
-                f"word {done + 1:,} of the {promised:,} that its header promises is not whole: incomplete, or not "
+                f"word {done + 1:,} of the {promised:,} given in the header is incomplete: the file is "
+                "truncated or not "
                 f"word2vec binary of {dim} dimensions",
                 path,
             )
@@ -129,7 +130,9 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
         blanks = line.count(b" ")
         if blanks < dim:
             content = f"a word and {blanks} numbers" if line else "nothing"
-            raise SourceError(f"has {content}, the others a word and {dim}; mend or remove it", path, number)
+            raise SourceError(
+                f"has {content}, other lines have a word and {dim} numbers; correct or remove the line", path, number
+            )
         # A word may hold blanks: the last fields are the numbers.
         word = line.partition(b" ")[0] if blanks == dim else line.rsplit(b" ", dim)[0]
         words.append(word)
@@ -161,7 +164,9 @@ def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[
             number = _number(part)
             if number is None:
                 shown = part[:40].decode(errors="replace")
-                raise SourceError(f"{shown!r} is no finite number; mend or remove the line", path, line, f"{field}")
+                raise SourceError(
+                    f"{shown!r} is not a finite number; correct or remove the line", path, line, f"{field}"
+                )
             row.append(number)
         rows.append(row)
     return np.array(rows, dtype=np.float32)

@@ -89,7 +89,7 @@ def recognise(path: Path) -> Form:
     first, newline, rest = head[start:].partition(b"\n")
     # A text file of word vectors has short lines; a binary one begins with its header.
     if not newline and len(head) == PEEK:
-        raise SourceError("the first line has no end within a mebibyte; no file of word vectors", path, 1)
+        raise SourceError("the first line is longer than a mebibyte; not a file of word vectors", path, 1)
     if header := HEADER.fullmatch(first):
         return _with_header(path, int(header[1]), int(header[2]), rest, start + len(first) + 1)
     *lines, last = head[start:].split(b"\n")
@@ -136,7 +136,7 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
     is_whole_file = not limit or reader.count < limit
     if is_whole_file and form.promised is not None and reader.count < form.promised:
         raise SourceError(
-            f"its header promises {form.promised:,} words and {reader.count:,} are there; the file is incomplete", path
+            f"the header gives {form.promised:,} words, but the file has {reader.count:,}; the file is incomplete", path
         )
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
@@ -187,14 +187,14 @@ class _Reader:
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence for each thing that was odd."""
-        with_blanks = f"with blanks: the last {self.form.dim} fields were taken as the numbers"
+        with_blanks = f"with spaces: the last {self.form.dim} fields were used as the numbers"
         yield from self._note(self._with_blanks, with_blanks)
-        yield from self._note(self._repeated, "given again: the first vector was taken")
-        yield from self._note(self._wrong_bytes, "not in UTF-8: the wrong bytes were replaced by U+FFFD")
+        yield from self._note(self._repeated, "repeated: the first vector was used")
+        yield from self._note(self._wrong_bytes, "not in UTF-8: invalid bytes were replaced by U+FFFD")
         if self.form.promised is not None and self.count > self.form.promised:
-            yield f"the header promises {self.form.promised:,} words: all {self.count:,} were read"
+            yield f"the header gives {self.form.promised:,} words, but all {self.count:,} in the file were read"
         if self._trailing:
-            yield f"{self._trailing:,} bytes after the last word were left out"
+            yield f"{self._trailing:,} bytes after the last word were ignored"
 
     def _note(self, places: Sequence[int], what: str) -> Iterator[str]:
         """Yield what is odd about some words, with the lines of the first ones, or their numbers in a binary file."""
@@ -212,9 +212,9 @@ class _Reader:
 def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> Form:
     """Distinguish text from binary by what follows the header."""
     if not promised or not dim:
-        raise SourceError(f"its header says {promised} words of {dim} dimensions", path, 1)
+        raise SourceError(f"the header gives {promised} words of {dim} dimensions", path, 1)
     if not rest.strip():
-        raise SourceError("has a header and no words; the file is incomplete", path)
+        raise SourceError("the file has a header but no words; it is incomplete", path)
     second_line = rest.partition(b"\n")[0]
     sample = rest[: 1 << 16]
     is_binary = CONTROL.search(sample) or not _is_utf8(sample)
@@ -240,7 +240,8 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
     if dim < 2 or count_numbers(lines[0]) < dim:
         shown = lines[0][:60].decode(errors="replace").strip()
         raise SourceError(
-            f"no word and its numbers, separated by blanks ({shown!r}); known forms: GloVe text, word2vec text or "
+            f"unrecognised format: the line must be a word and its numbers, separated by spaces ({shown!r}); "
+            "supported: GloVe text, word2vec text or "
             "binary, a folder written by 'embassay train words'",
             path,
             1,

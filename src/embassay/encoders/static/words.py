@@ -59,7 +59,7 @@ def create(
         How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
         and in a trained folder what it was trained with, where this is not said.
     limit
-        Read the first words of the file only, which are mostly the most frequent; 0 for all.
+        Read only this many words from the start of the file, usually the most frequent ones; 0 for all.
 
     Raises
     ------
@@ -243,7 +243,7 @@ class WordsEncoder:
         (n, d) weighted means, which are not centred.
         """
         if self.learnt is None:
-            raise EncoderError("words with pool=sif learns how frequent words are from a corpus: call fit(texts) first")
+            raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
         total = 0
         counts: Counter[int] = Counter()
         for text in self.learnt:
