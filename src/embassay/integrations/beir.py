@@ -1,4 +1,4 @@
-"""An encoder with the interface of BEIR's dense models, ``encode_queries`` and ``encode_corpus`` (Thakur et al. 2021)."""
+"""An encoder with the interface of BEIR's dense models: ``encode_queries``, ``encode_corpus`` (Thakur et al. 2021)."""
 
 from __future__ import annotations
 

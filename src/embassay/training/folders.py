@@ -45,4 +45,4 @@ def names_in(folder: Path) -> set[str]:
             return set()
         return {path.name for path in folder.iterdir() if path.suffix != ".part"}
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be read as a folder: {error.strerror}") from None
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
