@@ -119,7 +119,7 @@ def test_another_model_is_refused_and_named(folder, tmp_path):
         folder(kind="urae").open()
     other = tmp_path / "other.txt"
     other.write_text("Other.")
-    with pytest.raises(OutputError, match=r"\(text\)"):
+    with pytest.raises(OutputError, match=r"\(different: text\)"):
         folder(sentences=read_sentences(other)).open()
     assert folder().open() is True
 
