@@ -1,4 +1,4 @@
-"""Assay two encoders on one corpus, and read all that came out: python compare_two_encoders.py [CORPUS]."""
+"""Assay two encoders on one corpus and print all results: python compare_two_encoders.py [CORPUS]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import embassay as ea
 
 
 def main(source: str, folder: Path) -> None:
-    """Print what an assay finds, and write its report."""
+    """Print the results of an assay, and write its report."""
     corpus = ea.load(source)
     print(f"{corpus.name}: {len(corpus.samples)} samples, {corpus.audit().units} independent units")
 
@@ -26,9 +26,9 @@ def main(source: str, folder: Path) -> None:
             print(f"{comparison.quantity}: {comparison.a} − {comparison.b} = {comparison.difference}")
     for verdict in result.verdicts:
         if verdict.best_set:
-            print(f"{verdict.diagnostic}: may be the best: {', '.join(verdict.best_set)}")
+            print(f"{verdict.diagnostic}: possibly the best: {', '.join(verdict.best_set)}")
         elif verdict.reason:
-            print(f"{verdict.diagnostic}: no encoder is called best: {verdict.reason}")
+            print(f"{verdict.diagnostic}: no best encoder: {verdict.reason}")
         print(*verdict.notes, sep="\n")
 
     encoder = ea.encoder("hashing,dim=64")

@@ -228,9 +228,9 @@ def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypa
 
 def test_other_settings_are_refused_before_anything_is_done(adapted, base):
     found, _ = adapted
-    with pytest.raises(ea.InputError, match=r"another adaptation \(seed\)"):
+    with pytest.raises(ea.InputError, match=r"another adaptation \(different: seed\)"):
         ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(**{**QUICK, "seed": 6}))
-    with pytest.raises(ea.InputError, match=r"variant 'finetuned' of other settings \(rate\)"):
+    with pytest.raises(ea.InputError, match=r"variant 'finetuned' with other settings \(different: rate\)"):
         ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(finetune=True, rate=0.1, **QUICK))
 
 
@@ -239,7 +239,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
     shutil.copytree(found.folder, tmp_path / "a")
     config = tmp_path / "a" / "finetuned" / "config_sentence_transformers.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
-    with pytest.raises(ea.InputError, match="finetuned: was changed after its training"):
+    with pytest.raises(ea.InputError, match="finetuned: was changed after training"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(finetune=True, **QUICK))
 
 
@@ -264,11 +264,11 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     assert _guarded(command) == 0
     assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
     said = capsys.readouterr()
-    assert "pretrained: there already, nothing was trained" in said.err
+    assert "pretrained: already trained, the finished model is used" in said.err
     assert "finetuned on your questions: " in said.out
     assert "| handbook " in said.out
     assert "| pretrained+finetuned " in said.out
-    assert "lie from general ones is not looked at" in said.out
+    assert "The shift between your texts and general ones was not measured" in said.out
     assert f"finetuned: embassay run -e {tmp_path / 'a' / 'finetuned'}" in said.err
 
 
@@ -276,21 +276,23 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
     assert _guarded(command) == 0
     said = capsys.readouterr().out
-    assert "questions: 78 to learn from, 8 to stop by, 41 to test (7 of them without an answer)" in said
+    assert (
+        "questions: 78 for training, 8 for early stopping, 41 for the test (7 of them without a right document)" in said
+    )
     assert "sentences to pre-train on: 301; documents: 301" in said
-    assert "lie from general ones is not looked at" in said
+    assert "The shift between your texts and general ones was not measured" in said
     assert "pretrained: 301 rows: 10 steps, about" in said
     looks = "6 steps, 4 evaluations on all documents, about"
-    assert f"finetuned: 82 rows with 2 negatives each at most: {looks}" in said
-    assert "negatives: about" in said
+    assert f"finetuned: 82 rows with at most 2 negatives each: {looks}" in said
+    assert "search for negatives: about" in said
     assay = "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes: "
     assert re.search(re.escape(assay) + r"[\d,]+ texts each, about", said)
-    assert re.search(r"all of it takes about .* here \(measured: 4 steps of each kind of training, 96 texts, ", said)
-    assert "all documents and their sentences stay" not in said
+    assert re.search(r"total: about .* on this computer \(estimated from 4 steps of each kind of training, 96 ", said)
+    assert "all documents and their sentences are kept" not in said
     assert _guarded([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"finetuned: 1\d\d rows at most, one for each negative: \d+ steps", said)
-    assert "--limit 120 is of the questions' units: all documents and their sentences stay" in said
+    assert "--limit 120 limits the units of the questions; all documents and their sentences are kept" in said
     # A little of each training is done, on the real data and without evaluations, and nothing of it is kept.
     assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
     assert {given["settings"].max_steps for _, _, given in trainers} == {4}
@@ -332,25 +334,28 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-c", "handbook"], "30 are needed: take more questions, or a larger --test"),
+        (["-c", "handbook"], "30 are needed: use more questions, or a larger --test"),
         (["-c", "handbook", "--test", "0.7"], "at least 50 are needed"),
-        (["-c", "opposites"], "'opposites' is of shape choice"),
+        (["-c", "opposites"], "'opposites' has shape choice"),
         (["-c", "handbook", "-c", "handbook"], "two corpora have the label 'handbook'"),
         (["-c", "handbook", "--test", "1.5"], "test must be above 0 and below 1"),
         (["-c", "handbook", "--test", "0.3", "--epochs", "0"], "'epochs': must be above 0"),
         (["-c", "handbook", "--test", "0.3", "--device", "gpu"], "'device'"),
-        (["-c", "handbook", "--test", "0.3", "--device", "cuda:0"], "CUDA_VISIBLE_DEVICES chooses"),
+        (["-c", "handbook", "--test", "0.3", "--device", "cuda:0"], "set CUDA_VISIBLE_DEVICES"),
         (["-c", "handbook", "--test", "0.3", "--resamples", "0"], "resamples 1 or more"),
         (["-c", "handbook", "--test", "0.3", "--window", "0"], "window must be 1 or more"),
         (["-c", "handbook", "--test", "0.3", "--patience", "0"], "'patience'"),
-        (["-c", "handbook", "--test", "0.3", "--general", "handbook"], "'handbook' is both adapted to and general"),
+        (
+            ["-c", "handbook", "--test", "0.3", "--general", "handbook"],
+            "'handbook' is used for training and as a general corpus",
+        ),
         (
             ["-c", "mine=handbook", "--test", "0.3", "--limit", "40", "--general", "handbook"],
-            "'handbook' is both adapted to and general",
+            "'handbook' is used for training and as a general corpus",
         ),
         (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
         (["-c", "handbook", "--test", "0.3", "--objective", "nli"], "objective"),
-        (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "a comma ends a spec"),
+        (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "must not contain a comma"),
         ([], "-c requires an argument"),
     ],
 )
@@ -370,7 +375,7 @@ def test_bad_input_is_refused_in_one_line_before_any_training(
 def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, tmp_path):
     whole = ea.load("handbook")
     other = replace(whole, name="other", documents=whole.documents[::-1])
-    with pytest.raises(ea.InputError, match="'other' is not general here: 86 of its 135 questions are learnt from"):
+    with pytest.raises(ea.InputError, match="'other' cannot be a general corpus: 86 of its 135 questions are training"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3), general=[other])
     assert not (tmp_path / "a").exists()
 
@@ -402,7 +407,7 @@ def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, caps
 def test_a_folder_of_somebody_else_is_refused(base, tmp_path, trainers):
     (tmp_path / "thesis.txt").write_text("x")
     for overwrite in (False, True):
-        with pytest.raises(ea.InputError, match="not an adaptation"):
+        with pytest.raises(ea.InputError, match="is not empty and was not written by embassay adapt"):
             prepared(base, tmp_path, overwrite=overwrite)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -417,7 +422,7 @@ def test_a_folder_that_holds_the_base_or_a_corpus_is_refused_and_nothing_of_it_g
         {"base": base, "corpora": ["bo/mine.txt"]},
         {"base": base, "corpora": ["handbook"], "general": ["x=../x,questions=bo/mine.txt"]},
     ):
-        with pytest.raises(ea.InputError, match=r"lies in bo, which the variants are written to; choose another -o"):
+        with pytest.raises(ea.InputError, match=r"is inside the output folder bo; choose another folder with -o"):
             Adaptation.prepare(AdaptRequest(**given, out=Path("bo"), overwrite=True, options=ea.AdaptOptions(test=0.3)))
     assert Path("bo/pretrained/model.safetensors").exists()
 
@@ -428,8 +433,8 @@ def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, t
     path = tmp_path / "maskless" / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "mask_token": None}))
     for model, more, message in (
-        (tmp_path / "maskless", [], "its tokenizer has none; take tsdae or simcse"),
-        (base, ["--device", "cuda"], "torch finds no CUDA GPU"),
+        (tmp_path / "maskless", [], "its tokenizer has none; use tsdae or simcse"),
+        (base, ["--device", "cuda"], "torch sees no CUDA GPU"),
     ):
         command = ["adapt", str(model), "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
         assert _guarded([*command, *more]) == 2
@@ -444,7 +449,7 @@ def test_a_base_that_has_learnt_the_test_questions_is_refused(base, tmp_path):
     (model / "training.json").write_text('{"stage": "finetuning"}')
     (tmp_path / "a" / "split.json").write_text(json.dumps(first.split_record()))
     prepared(str(model), tmp_path / "b")
-    with pytest.raises(ea.InputError, match=r"it has learnt \d+ of the 41 test questions"):
+    with pytest.raises(ea.InputError, match=r"used \d+ of the 41 test questions to train it"):
         prepared(str(model), tmp_path / "b", seed=1)
 
 
@@ -516,7 +521,7 @@ def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypat
 def test_a_folder_of_a_base_with_other_options_is_refused(base, tmp_path):
     adaptation = prepared(base, tmp_path / "a")
     adaptation.folder.open(adaptation.identity, adaptation.stages)
-    with pytest.raises(ea.InputError, match=r"another adaptation \(base, options\)"):
+    with pytest.raises(ea.InputError, match=r"another adaptation \(different: base, options\)"):
         prepared(f"{base},max_length=9,similarity=dot", tmp_path / "a")
 
 

@@ -17,7 +17,7 @@ STAGE = Stage("finetuned", "finetune", "base", FINETUNE, AdaptOptions())
 ORIGIN = Origin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
 SAID = (
     "finetuned on your questions: better, +2.0 points",
-    "finetuned: no step of the training was better on the dev questions",
+    "finetuned: training never beat its starting model on the dev questions",
     "finetuned, in short: better on your questions",
     "pretrained+finetuned on your questions: worse",
     "pretrained+finetuned against finetuned on your questions: worse",
@@ -53,9 +53,9 @@ def result():
 
 def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
     card = card_of([STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
-    learnt, tested = card.split("## Learnt from\n\n")[1].split("## Tested on\n\n")
+    learnt, tested = card.split("## Training data\n\n")[1].split("## Test data\n\n")
     assert "| mine | 5df59cba8925e8fd | CC0 |" in learnt
-    assert "| mine | test, of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
+    assert "| mine | test questions of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
     assert f"| data | {'d' * 16} |" in card
     assert "| Success@5 of the dev questions | 0.633 (step 0), 0.600 (step 5), 0.567 (step 10) |" in card
     said = card.split("## Verdict\n\n")[1].split("\n\nSignature")[0]

@@ -160,8 +160,8 @@ def test_a_loss_of_some_points_is_never_called_none():
 def test_the_same_model_with_the_same_answers_needs_no_test():
     unchanged = Planted(base="f", finetuned="f").answers(0, 0, 40, corpus="handbook")
     assert said(unchanged)[0] == (
-        "finetuned on handbook (retrieval): nothing changed (Success@5, the same model and the same answers); by their "
-        "number alone they rule out a loss of 6.6 points"
+        "finetuned on handbook (retrieval): nothing changed (Success@5, same model and same value on every item); this "
+        "many items rule out a loss of 6.6 points"
     )
     assert said(unchanged)[1].endswith("elsewhere nothing changed on handbook (retrieval)")
     other = said(Planted().answers(0, 0, 40, corpus="handbook"))[0]
@@ -202,7 +202,7 @@ def test_a_small_gain_is_better_and_called_small():
     planted = Planted().put(contrasts(0.002, spread=0.006), diagnostic="minimal_pairs", corpus="edits")
     line = said(planted)[0]
     assert line.startswith("finetuned on edits (negation contrast): better, +0.002 [0.001, 0.003]")
-    assert line.endswith("; the gain is smaller than the margin of 0.01")
+    assert line.endswith("; the gain is below the margin of 0.01")
 
 
 def test_a_difference_that_no_digit_shows_is_not_better():
@@ -274,8 +274,8 @@ def test_a_training_that_made_nothing_better_is_told_by_the_verdict():
     planted = Planted().answers(wins=20, losses=20, items=400)
     looks = {"finetuned": [[0, 0.633], [5, 0.6], [10, 0.567]]}
     assert said(planted, evaluations=looks)[1] == (
-        "finetuned: no step of the training was better on the dev questions than the model that it began with "
-        "(Success@5 0.633 before, 0.600 at best); the best step is kept all the same"
+        "finetuned: training never beat its starting model on the dev questions (Success@5 0.633 before, 0.600 at "
+        "best); the weights of the best step are kept anyway"
     )
     for better in ({"finetuned": [[0, 0.6], [5, 0.633]]}, {"finetuned": [[0, 0.6]]}, {"finetuned": []}, {}):
         assert said(planted, evaluations=better) == said(planted)
@@ -287,7 +287,7 @@ def test_the_shift_is_said_where_it_is_there():
     moved = Comparison(*place, 0.11, 0.1, 0.13, 0.001, 0.001, 3, 300, 300, "reference")
     result = replace(planted.result, comparisons=(*planted.result.comparisons, moved))
     assert verdict(result, planted.headlines, ["mine"])[1] == (
-        "finetuned: your documents lie farther from general ones (mine vs handbook): +0.110 [0.100, 0.130] mean pair "
+        "finetuned: your documents are farther from general ones (mine vs handbook): +0.110 [0.100, 0.130] mean pair "
         "distances (p 0.001)"
     )
     still = replace(moved, low=-0.1, p_holm=0.3)
@@ -332,7 +332,9 @@ def test_a_change_against_another_variant_names_it():
         "400 units, p 0.010)"
     )
     uneven = replace(change, comparison=replace(change.comparison, p_holm=None))
-    assert sentence(uneven).endswith("nothing can be said (spearman: one unit holds too many of the items for a test)")
+    assert sentence(uneven).endswith(
+        "nothing can be said (spearman: one unit has too large a share of the items for a test)"
+    )
 
 
 def test_each_outcome_stands_in_the_documentation_and_each_margin():

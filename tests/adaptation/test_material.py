@@ -70,14 +70,14 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
     assert {name for name, there in asked.items() if not there} == held_out
     assert found.withheld == len(held_out) == len(found.split.test) + len(found.split.dev)
     assert found.warnings() == (
-        "56 sentences of the documents are not pre-trained on: a test or dev question stands in them word for word",
+        "56 sentences of the documents are left out of pre-training: they contain a test or dev question word for word",
     )
 
 
 def test_that_no_test_question_is_pre_trained_on_is_checked():
     faq = frequently_asked(200)
     sentences = [question.question for question in faq.samples]
-    with pytest.raises(InputError, match=r"'faq': a test or dev question stands in 'HOW IS PART .*', which is pre-tr"):
+    with pytest.raises(InputError, match=r"'faq': the pre-training sentence 'HOW IS PART .*' contains a test or dev q"):
         check_apart(faq, split(faq), sentences=sentences)
 
 
@@ -97,20 +97,20 @@ def test_the_union_keeps_licences_and_tells_units_apart():
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([corpus("one", 60)], {}, "43 questions are left to learn from; at least 50"),
+        ([corpus("one", 60)], {}, "43 questions are left for training; at least 50"),
         (
             [corpus("one", 100)],
             {"test": 0.2},
-            r"20 answered questions are left to test with \(--test 0.2\); at least 30",
+            r"20 answered questions are left for the test \(--test 0.2\); at least 30",
         ),
-        ([corpus("one", 300), corpus("two", 20)], {}, "'two'.*answered questions are left to test with"),
+        ([corpus("one", 300), corpus("two", 20)], {}, "'two'.*answered questions are left for the test"),
         ([corpus("one", 200), corpus("one", 200)], {}, "two corpora have the label 'one'"),
         (
             [corpus("a", 200), corpus("a/b", 200)],
             {},
-            "'a' and 'a/b'.*could be the same; name one of them without a slash",
+            "'a' and 'a/b'.*could be equal; give one of them a name without a slash",
         ),
-        ([], {}, "no corpus is given"),
+        ([], {}, "no corpus given"),
     ],
 )
 def test_too_little_is_said_with_what_is_needed(given, options, message):
@@ -122,10 +122,12 @@ def test_a_test_of_few_units_is_said_before_any_training():
     few = corpus("few", 200)
     few = replace(few, samples=tuple(replace(s, units=(f"page {i % 5}",)) for i, s in enumerate(few.samples)))
     (warning,) = gather([few]).warnings()
-    assert warning.startswith("few: its test questions are 5 independent units; under 10 there is no interval")
+    assert warning.startswith(
+        "few: the test questions have only 5 independent units; with fewer than 10 there is no interval"
+    )
     assert gather([corpus("one", 200)]).warnings() == ()
 
 
 def test_a_corpus_without_questions_is_refused():
-    with pytest.raises(SpecError, match="'opposites' is of shape choice; adaptation learns from questions"):
+    with pytest.raises(SpecError, match="'opposites' has shape choice; adaptation needs questions"):
         gather([load_corpus("opposites")])

@@ -139,7 +139,7 @@ def test_a_question_without_a_wrong_document_stays_as_a_pair():
     found = mine(corpus, [ONE, late], encoder)
     assert found.triplets[1] == Triplet("late", "far", ())
     assert found.left_out[BARE] == 1
-    assert found.notes == ("1 of 2 questions have no hard negative and are learnt from as pairs",)
+    assert found.notes == ("1 of 2 questions have no hard negative; they are used as pairs",)
 
 
 def test_of_a_document_of_passages_the_nearest_one_stands_for_it():
@@ -172,7 +172,7 @@ def test_the_draw_depends_on_seed_and_question_alone():
 
 def test_nothing_to_be_found_is_said_before_any_training():
     corpus, encoder = circle([ONE], right=60, near=5)
-    with pytest.raises(InputError, match="none of its 1 questions has a document of ranks 1 to 50 that is wrong"):
+    with pytest.raises(InputError, match="none of its 1 questions has a hard negative among the 50 nearest documents"):
         mine(corpus, [ONE], encoder)
     with pytest.raises(InputError, match="none of the 1 questions has a right document"):
         mine(corpus, [Question("n", "where", ())], encoder)
@@ -181,16 +181,16 @@ def test_nothing_to_be_found_is_said_before_any_training():
 @pytest.mark.parametrize(
     ("angles", "options", "message"),
     [
-        ({"near": 61}, {}, r"1 wrong documents nearly a right one\); the base tells these documents hardly apart"),
+        ({"near": 61}, {}, r"1 near duplicates of a right document\); the base can hardly distinguish these documents"),
         (
             {"close": 5},
             {},
-            r"within the margin\); look further down with a larger --window, or take a smaller --margin$",
+            r"within the margin\); search further with a larger --window, or use a smaller --margin$",
         ),
-        ({"held": 85}, {"held_out": ["held"]}, r"held-out question\); look.* --window, or take --by question"),
-        ({"Right": 85}, {}, r"a right one's text, or a part of it\); leave out of the documents what repeats others"),
-        ({}, {}, r"\(all are right\); give more documents, or look further down with a larger --window$"),
-        ({"a": 61, "b": 62, "c": 5}, {}, r"\(2 wrong documents nearly a right one, 1 .*; the base"),
+        ({"held": 85}, {"held_out": ["held"]}, r"held-out question\); search.* --window, or use --by question"),
+        ({"Right": 85}, {}, r"documents that repeat the text of a right one\); remove repeated documents"),
+        ({}, {}, r"\(all are right documents\); add documents, or search further with a larger --window$"),
+        ({"a": 61, "b": 62, "c": 5}, {}, r"\(2 near duplicates of a right document, 1 .*; the base"),
     ],
 )
 def test_where_nothing_is_found_the_cure_of_the_commonest_reason_is_named(angles, options, message):

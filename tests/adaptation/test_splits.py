@@ -86,19 +86,21 @@ def plain_others(number):
 
 def test_what_hangs_together_cannot_be_divided():
     mine = corpus([Question(f"q{i}", f"What is thing number {i}?", ("one",)) for i in range(60)])
-    with pytest.raises(InputError, match=r"60 answered questions cannot be divided.*1 groups, the largest of 60"):
+    with pytest.raises(
+        InputError, match=r"60 answered questions cannot be divided.*1 connected groups, the largest with 60 questions"
+    ):
         split(mine, by="context")
 
 
 @pytest.mark.parametrize(
     ("found", "by", "message"),
     [
-        (Split(("a", "b"), (), ("a",)), "question", "'a' is both learnt from and tested"),
-        (Split(("a",), (), ("twin",)), "question", "'twin' and question 'a'.*share a text"),
+        (Split(("a", "b"), (), ("a",)), "question", "test question 'a' is also a training or dev question"),
+        (Split(("a",), (), ("twin",)), "question", "'twin' and training or dev question 'a' share a text"),
         (Split(("b",), ("a",), ("twin",)), "question", "share a text"),
         (Split(("a",), (), ("b",)), "context", "share a right document"),
         (Split(("a",), (), ("c",)), "context", "share a unit"),
-        (Split(("a",), (), ("other",)), "question", "has no question 'other'"),
+        (Split(("a",), (), ("other",)), "question", "has no question with the id 'other'"),
     ],
 )
 def test_what_is_not_apart_is_refused(found, by, message):

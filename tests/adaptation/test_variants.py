@@ -86,7 +86,7 @@ def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path)
         made.mkdir()
         (made / "file").write_text("x")
     other = {**ASKED, "base": "cccc", "seed": 1}
-    with pytest.raises(OutputError, match=r"holds another adaptation \(base, seed\)"):
+    with pytest.raises(OutputError, match=r"contains another adaptation \(different: base, seed\)"):
         folder.open(other, stages)
     assert (model / "file").exists()
     folder.open(other, stages, overwrite=True)
@@ -98,10 +98,10 @@ def test_a_variant_of_other_settings_is_refused(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
     folder.open(ASKED, stages := stages_of())
     folder.finish(stages[1], {})
-    with pytest.raises(OutputError, match=r"variant 'finetuned' of other settings \(batch, loss\)"):
+    with pytest.raises(OutputError, match=r"variant 'finetuned' with other settings \(different: batch, loss\)"):
         folder.check(ASKED, stages_of(loss="triplet", batch=8))
     mining = {"window": 9, "margin": 0.1, "accumulate": 2, "warmup": 0.2, "patience": 4}
-    with pytest.raises(OutputError, match=r"\(accumulate, margin, patience, warmup, window\)"):
+    with pytest.raises(OutputError, match=r"\(different: accumulate, margin, patience, warmup, window\)"):
         folder.check(ASKED, stages_of(**mining))
     folder.check(ASKED, stages_of(pretrain=True, objective="simcse"))  # none of that is there yet
 
@@ -110,9 +110,9 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "thesis.txt").write_text("x")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="not an adaptation"):
+        with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
             AdaptationFolder(tmp_path / "a").open(ASKED, (), overwrite)
-        with pytest.raises(OutputError, match="not an adaptation"):
+        with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
             AdaptationFolder(tmp_path / "a").check(ASKED, (), overwrite)
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputError, match="cannot be used as a folder"):
@@ -129,7 +129,7 @@ def test_a_variant_that_was_begun_and_left_nothing_is_replaced(tmp_path):
     other = stages_of(objective="simcse")
     folder.check(ASKED, other)
     (work / "checkpoint.json").write_text("{}")
-    with pytest.raises(OutputError, match=r"variant 'pretrained' of other settings \(objective\)"):
+    with pytest.raises(OutputError, match=r"variant 'pretrained' with other settings \(different: objective\)"):
         folder.check(ASKED, other)
 
 
@@ -152,7 +152,7 @@ def test_what_a_killed_command_left_half_written_goes(tmp_path):
 def test_a_damaged_record_is_no_adaptation(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "adaptation.json").write_text("{")
-    with pytest.raises(OutputError, match="not an adaptation"):
+    with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
         AdaptationFolder(tmp_path / "a").check(ASKED, ())
 
 

@@ -64,7 +64,7 @@ def test_beir_refuses_what_is_no_text(encoder, document, said):
 def test_beir_refuses_questions_that_are_none(encoder):
     with pytest.raises(SpecError, match="text 1 must be a str, is NoneType"):
         BeirModel(encoder).encode_queries(["a", None])
-    with pytest.raises(SpecError, match="a list of texts is needed"):
+    with pytest.raises(SpecError, match="needs a list of texts, not a single text"):
         BeirModel(encoder).encode_queries("who sleeps?")
 
 
@@ -74,7 +74,7 @@ def test_no_texts_have_no_vectors_of_the_known_length(encoder, tmp_path):
     assert batcher(ea.encoder("bow").fit(["a b"]))({}, []).shape == (0, 2)
     path = tmp_path / "vectors.jsonl"
     path.write_text('{"text": "a", "vector": [1, 2]}\n', encoding="utf-8")
-    with pytest.raises(EncoderError, match=r"there are no texts, and how long vectors of .* are is not known"):
+    with pytest.raises(EncoderError, match=r"no texts, and the number of dimensions of .* is unknown"):
         BeirModel(ea.encoder(f"vectors:{path}")).encode_queries([])
 
 

@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_said(pairs):
 
 @pytest.mark.parametrize("diagnostic", ["shift", "shift,domain=mine,general=other"])
 def test_a_task_has_one_corpus(pairs, diagnostic):
-    with pytest.raises(SpecError, match="sets two corpora side by side, and there is one here"):
+    with pytest.raises(SpecError, match="compares two corpora, but only one can be given here"):
         mteb_task(pairs, diagnostic)
 
 

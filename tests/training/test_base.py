@@ -122,7 +122,7 @@ def test_every_option_of_an_encoder_is_taken_or_refused_for_a_reason():
 @pytest.mark.parametrize(
     ("option", "why"),
     [
-        *((f"{name}=1", f"option '{name}' is not taken in training: {why[:20]}") for name, why in REFUSED.items()),
+        *((f"{name}=1", f"option '{name}' cannot be used in training; {why[:20]}") for name, why in REFUSED.items()),
         ("dims=3", "unknown option of base"),
         ("max_length=0", "must be 1 or more"),
         ("max_length=short", "is not a whole number"),
@@ -135,7 +135,7 @@ def test_an_option_that_does_not_hold_in_training_is_refused(base, option, why):
 
 
 def test_a_base_has_no_label_of_its_own(base):
-    with pytest.raises(SpecError, match="takes no other label; leave out mine="):
+    with pytest.raises(SpecError, match="has a fixed label; leave out mine="):
         find_base(f"mine={base}")
     assert find_base(f"st:{base}").target == base
     assert Path(base).is_absolute()

@@ -67,7 +67,7 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     assert before == pytest.approx(success(find_base(base), corpus.samples[:30], corpus))
     assert facts["best"][1] == max(score for _, score in later) > before + 0.1
     assert success(find_base(trained.spec), corpus.samples[:30], corpus) == pytest.approx(facts["best"][1])
-    assert trained.notes[0].startswith(f"Success@5 of the held-out questions: {before:.3f} before, ")
+    assert trained.notes[0].startswith(f"Success@5 of the held-out questions: {before:.3f} before training, ")
     text = (tmp_path / "out" / "training.json").read_text()
     assert triplets[0].question not in text
     assert not (tmp_path / "out" / "README.md").exists()
@@ -104,7 +104,7 @@ def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, mo
     best = facts["best"][0]
     assert (facts["best"], facts["steps"]) == ([best, 0.5], facts["evaluations"][-1][0])
     assert facts["steps"] < facts["planned"]
-    assert trained.notes[-1].startswith(f"stopped early, after {facts['steps']} of {facts['planned']} steps")
+    assert trained.notes[-1].startswith(f"stopped early after {facts['steps']} of {facts['planned']} steps")
     weights, scores = [], iter([0.0] * 99)
 
     class Stopped(Exception):  # noqa: N818
@@ -129,13 +129,13 @@ def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, mo
 def test_no_better_than_before_is_said(fine, tmp_path, monkeypatch):
     monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
     notes = fine(tmp_path / "out").notes
-    assert "no step was better on the held-out questions than the model that training began with" in notes
+    assert "no step was better on the held-out questions than the starting model" in notes
 
 
 def test_without_held_out_questions_the_last_weights_are_kept_and_it_is_said(fine, tmp_path):
     unanswered = (Question("n", "what is it", ()),)
     trained = fine(tmp_path / "out", dev=unanswered)
-    assert trained.notes == ("no held-out questions: the last weights are kept, and nothing stops the training early",)
+    assert trained.notes == ("no held-out questions: the last weights are kept, and training does not stop early",)
     assert record(tmp_path / "out")["evaluations"] == []
 
 
@@ -213,7 +213,7 @@ def test_success_by_hand():
 def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_path):
     with pytest.raises(InputError, match="there are none"):
         fine(tmp_path / "out", triplets=[])
-    with pytest.raises(InputError, match="no question has one; take the loss mnr"):
+    with pytest.raises(InputError, match="no question has one; use the loss mnr"):
         fine(tmp_path / "out", loss="triplet", triplets=[Triplet("q", "r", ())])
     with pytest.raises(InputError, match="two questions, or one with a wrong document"):
         fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
@@ -243,7 +243,9 @@ def test_what_is_right_for_one_question_is_no_candidate_of_another():
 def test_small_batches_are_said(fine, domain, tmp_path):
     triplets = [replace(t, rights=tuple(o.right for o in domain[1])) for t in domain[1][:12]]
     notes = fine(tmp_path / "out", triplets=triplets, dev=(), max_steps=1).notes
-    assert any(note.startswith("batches hold 1.0 of 8 questions on average: no two with a right") for note in notes)
+    assert any(
+        note.startswith("batches have 1.0 instead of 8 questions on average: questions that share") for note in notes
+    )
 
 
 def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):

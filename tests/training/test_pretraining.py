@@ -138,9 +138,12 @@ def test_ctrl_c_that_is_ignored_stays_ignored(pre, tmp_path, sigint):
 def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):
     pre(tmp_path / "out")
     again = stopped(1)
-    assert pre(tmp_path / "out", again).notes == ("this very model was there already: nothing was trained",)
+    assert pre(tmp_path / "out", again).notes == ("this model was already trained; nothing was done",)
     assert not again.seen
-    with pytest.raises(OutputError, match="holds a training of other rate; choose another folder with -o, or --over"):
+    message = (
+        r"contains a training with other settings \(different: rate\); choose another folder with -o, or pass --over"
+    )
+    with pytest.raises(OutputError, match=message):
         pre(tmp_path / "out", rate=1e-4)
     pre(tmp_path / "out", rate=1e-4, overwrite=True)
     assert record(tmp_path / "out")["asked"]["settings"]["rate"] == 1e-4
@@ -151,7 +154,9 @@ def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stoppe
     advance = stopped(5)
     with pytest.raises(advance.error):
         pre(tmp_path / "out", advance)
-    with pytest.raises(OutputError, match=r"out\.training: holds a training of other data"):
+    with pytest.raises(
+        OutputError, match=r"out\.training: contains a training with other settings \(different: data\)"
+    ):
         pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
     pre(tmp_path / "out", sentences=tiny.sentences(seed=2), overwrite=True)
     pre(tmp_path / "whole", sentences=tiny.sentences(seed=2))
@@ -173,7 +178,7 @@ def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("dear")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="not empty and no model of embassay adapt"):
+        with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
             pre(tmp_path / "out", overwrite=overwrite)
     assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
 
@@ -200,7 +205,7 @@ def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
     from embassay.errors import EncoderError
 
-    with pytest.raises(EncoderError, match=r"the loss is no number any more at step .*; a smaller rate may help"):
+    with pytest.raises(EncoderError, match=r"the loss became NaN or infinite at step .*; a smaller rate may help"):
         pre(tmp_path / "out", rate=1e30, warmup=0.0)
     assert not (tmp_path / "out").exists()
 
@@ -215,9 +220,7 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
     loss, notes = masked_loss(encoder, model)
-    assert notes == (
-        "mlm: the base has no head that tells masked words; a new one is trained with it and left out again",
-    )
+    assert notes == ("mlm: the base has no head for masked words; a new one is trained with it and then discarded",)
     assert loss.whole.get_output_embeddings().weight is model.transformers_model.get_input_embeddings().weight
     loss.eval()
     inputs = model.tokenizer(tiny.sentences(6), padding=True, return_tensors="pt")
@@ -242,14 +245,14 @@ def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("bow", "has no weights"),
-        ("random", "has no weights"),
-        ("api:some-model", "the weights of a service are not here"),
+        ("bow", "it has no trainable weights"),
+        ("random", "it has no trainable weights"),
+        ("api:some-model", "the weights of a service are not available"),
         ("hf:some-model", "without the scheme hf:"),
         ("words:folder", "embassay train words"),
-        ("onnx:model", "an exported graph cannot learn"),
-        ("openvino:model", "an exported graph cannot learn"),
-        ("all-MiniLM-L6-v2,dim=64", "option 'dim' is not taken in training: all dimensions"),
+        ("onnx:model", "an exported model cannot be trained"),
+        ("openvino:model", "an exported model cannot be trained"),
+        ("all-MiniLM-L6-v2,dim=64", "option 'dim' cannot be used in training; all dimensions"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_any_work(base, tmp_path, spec, why):
@@ -278,7 +281,7 @@ def test_models_that_cannot_be_trained_are_refused(base, tmp_path):
     for name, kind, why in (
         ("router", "sentence_transformers.models.Router", "Router"),
         ("own", "mine.Own", "brings its own code"),
-        ("static", "sentence_transformers.models.StaticEmbedding", "begins with StaticEmbedding, not with"),
+        ("static", "sentence_transformers.models.StaticEmbedding", "its first module is StaticEmbedding, not a"),
     ):
         with pytest.raises(SpecError, match=why):
             go(changed(base, tmp_path / name, modules_json=module(kind)))
@@ -293,9 +296,9 @@ def test_models_that_cannot_be_trained_are_refused(base, tmp_path):
 
 
 def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
-    with pytest.raises(InputError, match="needs sentences, and there are none"):
+    with pytest.raises(InputError, match="needs sentences, but there are none"):
         pre(tmp_path / "out", sentences=["", "  "])
-    with pytest.raises(InputError, match="two different ones"):
+    with pytest.raises(InputError, match="at least two different sentences"):
         pre(tmp_path / "out", sentences=["one", "one"], objective="simcse")
     with pytest.raises(UnknownNameError, match="unknown objective 'mln'; did you mean 'mlm'"):
         pre(tmp_path / "out", objective="mln")

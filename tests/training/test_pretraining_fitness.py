@@ -41,12 +41,12 @@ def maskless(base, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "given", "objective", "message"),
     [
-        ("Llama", SMALL, "tsdae", "tsdae needs a decoder that attends to the sentence's vector, and 'llama' has none"),
-        ("Llama", SMALL, "mlm", "'llama' is none; no objective is for it; fine-tune it alone: --finetune"),
-        ("Llama", {**SMALL, "attention_dropout": 0.1}, "mlm", "'llama' is none; take simcse$"),
-        ("GPT2", GPT2, "mlm", "'gpt2' is none; take tsdae or simcse$"),
-        ("GPT2", {**GPT2, "resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0}, "simcse", "has none; take tsdae$"),
-        ("DistilBert", {"vocab_size": 20}, "tsdae", "'distilbert' has none; take mlm or simcse$"),
+        ("Llama", SMALL, "tsdae", "tsdae needs a decoder that attends to the sentence's vector, but 'llama' has none"),
+        ("Llama", SMALL, "mlm", "'llama' is not one; it supports no objective; use --finetune alone"),
+        ("Llama", {**SMALL, "attention_dropout": 0.1}, "mlm", "'llama' is not one; use simcse$"),
+        ("GPT2", GPT2, "mlm", "'gpt2' is not one; use tsdae or simcse$"),
+        ("GPT2", {**GPT2, "resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0}, "simcse", "has none; use tsdae$"),
+        ("DistilBert", {"vocab_size": 20}, "tsdae", "'distilbert' has none; use mlm or simcse$"),
     ],
 )
 def test_what_a_base_lacks_is_said_with_the_objectives_that_suit_it(configured, kind, given, objective, message, base):
@@ -81,9 +81,7 @@ def test_an_objective_that_is_none_is_named(configured):
 
 def test_a_tokenizer_without_a_mask_is_refused_before_a_folder_is_made(maskless, tmp_path):
     check_objective(find_base(str(maskless)), "tsdae")
-    with pytest.raises(
-        SpecError, match="mlm needs a token that masks words, and its tokenizer has none; take tsdae or"
-    ):
+    with pytest.raises(SpecError, match="mlm needs a mask token, but its tokenizer has none; use tsdae or"):
         pretrain(str(maskless), ["a b", "c"], tmp_path / "out", advance=lambda done, total: None)
     assert [path.name for path in tmp_path.iterdir()] == ["maskless"]
 

@@ -98,6 +98,6 @@ def test_best_weights_that_cannot_be_read_are_a_damaged_checkpoint(fine, stopped
 
 def test_the_last_weights_are_never_taken_for_the_best(fine, tmp_path, monkeypatch):
     monkeypatch.setattr(StageFolder, "keep_best", lambda self, tensors: None)
-    with pytest.raises(OutputError, match=r"best\.safetensors: the best weights cannot be read; the same command"):
+    with pytest.raises(OutputError, match=r"best\.safetensors: the best weights cannot be read; run the same command"):
         fine(tmp_path / "out", max_steps=1)
     assert not (tmp_path / "out").exists()

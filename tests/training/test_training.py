@@ -52,8 +52,8 @@ def test_sentences_are_lines_without_blank_ones(tmp_path):
     ("content", "message"),
     [
         (b"good\nbad \xff\n", "line 2: not UTF-8"),
-        (b" \n\n", "has no sentence"),
-        (b"", "has no sentence"),
+        (b" \n\n", "contains no sentence"),
+        (b"", "contains no sentence"),
         (None, "no such file"),
     ],
 )
@@ -65,7 +65,7 @@ def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):
         read_sentences(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
-    with pytest.raises(SourceError, match="a folder; --text names a file"):
+    with pytest.raises(SourceError, match="is a folder; --text takes a file"):
         read_sentences(tmp_path)
 
 
@@ -113,13 +113,13 @@ def test_a_finished_model_is_recognised(folder):
 
 def test_another_model_is_refused_and_named(folder, tmp_path):
     finish(folder())
-    with pytest.raises(OutputError, match=r"other settings \(rate\).*--overwrite"):
+    with pytest.raises(OutputError, match=r"other settings \(different: rate\).*--overwrite"):
         folder({"dim": 3, "rate": 0.2}).open()
-    with pytest.raises(OutputError, match=r"\(kind words\)"):
+    with pytest.raises(OutputError, match=r"\(different: kind words\)"):
         folder(kind="urae").open()
     other = tmp_path / "other.txt"
     other.write_text("Other.")
-    with pytest.raises(OutputError, match=r"\(text\)"):
+    with pytest.raises(OutputError, match=r"\(different: text\)"):
         folder(sentences=read_sentences(other)).open()
     assert folder().open() is True
 
@@ -127,7 +127,7 @@ def test_another_model_is_refused_and_named(folder, tmp_path):
 def test_an_unfinished_training_of_other_settings_is_refused_too(folder):
     folder().open()
     folder().keep(1, {})
-    with pytest.raises(OutputError, match=r"\(dim\)"):
+    with pytest.raises(OutputError, match=r"\(different: dim\)"):
         folder({"dim": 4, "rate": 0.1}).open()
 
 
@@ -143,7 +143,7 @@ def test_a_folder_of_other_things_is_never_touched(folder):
     folder().path.mkdir()
     (folder().path / "thesis.txt").write_text("dear to somebody")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="not empty and not a model of embassay"):
+        with pytest.raises(OutputError, match="is not empty and was not written by embassay train"):
             folder().open(overwrite)
     assert names(folder()) == ["thesis.txt"]
 

@@ -242,7 +242,7 @@ def test_known_words_are_now_and_then_unknown():
 def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join([*LINES, "Yes", "so " * 201]), encoding="utf-8")
     trained = train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1)
-    assert trained.notes == ("2 of 22 sentences were left out: under 2 or over 200 words",)
+    assert trained.notes == ("2 of 22 sentences were left out: fewer than 2 or more than 200 words",)
     assert "yes" not in record(trained.folder)["vocabulary"]
 
 
@@ -266,7 +266,7 @@ def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text
     train(text, tmp_path / "model", dim=4, epochs=1)
     before = files(tmp_path / "model")
     assert "already" in train(text, tmp_path / "model", dim=4, epochs=1, advance=stop_at(0)).notes[0]
-    with pytest.raises(OutputError, match="other settings \\(dim, rate\\)"):
+    with pytest.raises(OutputError, match="other settings \\(different: dim, rate\\)"):
         train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5)
     assert files(tmp_path / "model") == before
     train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, overwrite=True)
@@ -295,7 +295,9 @@ def test_options_that_cannot_be(text, tmp_path, options, problem):
 def test_words_of_another_dimension_and_words_that_are_all_zero(text, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("\n".join(VECTORS), encoding="utf-8")
-    with pytest.raises(SpecError, match=r"option 'dim': is 200, but the vectors in .* have 3; leave it out"):
+    with pytest.raises(
+        SpecError, match=r"option 'dim': is 200, but the vectors in .* have 3 dimensions; leave out --dim"
+    ):
         train(text, tmp_path / "model", dim=200, words=str(vectors))
     vectors.write_text("the 0 0\ncat 0 0\n", encoding="utf-8")
     with pytest.raises(SourceError, match="all its numbers are 0"):

@@ -138,7 +138,8 @@ def test_it_says_what_it_decided_and_when_there_was_nothing_to_do(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("a b c d e\na b c f g\n")
     found = train_words(text, tmp_path / "model", dim=4, epochs=1)
-    assert found.notes == ("min_count is 1, not 5: words that occur 5 times or more make up less than 90% of the text",)
+    note = "min_count was set to 1, not 5, because words that occur 5 times or more make up less than 90% of the text"
+    assert found.notes == (note,)
     assert found.spec == f"words:{tmp_path / 'model'}"
     assert train_words(text, tmp_path / "model", dim=4, epochs=1).notes == (THERE,)
     record = json.loads((tmp_path / "model" / "words.json").read_bytes())
@@ -149,7 +150,7 @@ def test_very_long_lines_are_said(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("a b " * 6000)
     found = train_words(text, tmp_path / "model", dim=2, epochs=1)
-    assert found.notes == ("lines of 10,000 words or more, the first 10,000 of which are learnt from: 1",)
+    assert found.notes == ("1 lines have 10,000 words or more; only the first 10,000 words are used",)
 
 
 def test_options_that_make_no_sense_are_refused(text, tmp_path):
@@ -170,7 +171,7 @@ def test_a_missing_gensim_is_said(text, tmp_path, monkeypatch):
     with pytest.raises(MissingExtraError, match=r"embassay train words needs the extra 'words'"):
         train_words(text, tmp_path / "model")
     monkeypatch.setattr(sys, "version_info", (3, 14, 0))
-    with pytest.raises(InputError, match=r"not to be had for Python 3\.14"):
+    with pytest.raises(InputError, match=r"not available for Python 3\.14"):
         train_words(text, tmp_path / "model")
 
 
@@ -182,7 +183,7 @@ def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys
     assert out == ""
     assert err.splitlines() == ["model: my model", "assay it with: embassay run -e 'paragraphs:my model'"]
     assert _guarded([*asked, "--model", "dbow"]) == 2
-    assert "holds a model of other settings (model)" in capsys.readouterr().err
+    assert "contains a model with other settings (different: model)" in capsys.readouterr().err
 
 
 @pytest.mark.slow

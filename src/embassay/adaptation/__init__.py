@@ -1,1 +1,1 @@
-"""Domain adaptation from request to verdict; what is trained is in ``training``."""
+"""Domain adaptation from request to verdict; the trainings are in ``embassay.training``."""

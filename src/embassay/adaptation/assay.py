@@ -28,11 +28,11 @@ from embassay.store.runs import RunFolder
 from embassay.types import Corpus
 
 NO_SHIFT = (
-    "How far your documents and questions lie from general ones is not looked at, and has no histograms: that takes a "
-    "general corpus of questions and documents; name one with --general"
+    "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
+    "documents; name one with --general"
 )
 DIMENSIONS = 384
-"""Dimensions of the vectors that stand in for a variant's when the duration of its assay is measured."""
+"""Dimensions of the placeholder vectors with which the duration of an assay is measured."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class VariantAssay:
 
     @cached_property
     def base_plan(self) -> Plan:
-        """The plan for the base alone, which can be made before anything is trained."""
+        """The plan for the base alone, which can be prepared before any training."""
         return self._plan([self.base])
 
     def run(self, variants: Sequence[Spec]) -> tuple[Result, Headlines]:
@@ -80,7 +80,7 @@ class VariantAssay:
         try:
             folder.open(settings)
         except OutputError:
-            # The run is of other variants or general corpora. It belongs to this adaptation and is made again.
+            # The run has other variants or general corpora. It belongs to this adaptation and is redone.
             folder.open(settings, overwrite=True)
         outcome = execute(plan, folder)
         record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
@@ -89,7 +89,7 @@ class VariantAssay:
         return outcome.result, _headlines(plan, folder)
 
     def scoring_seconds(self) -> float:
-        """Measure how long the assay of one variant takes apart from its encoding, on vectors of word counts."""
+        """Measure how long the assay of one variant takes without encoding, with vectors of hashed word counts."""
         plan = self._plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
         start = time.perf_counter()
         execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
@@ -122,7 +122,7 @@ class VariantAssay:
         corpora = (*self.tests, *self.general)
         # One diagnostic for each shape of corpus, each once.
         by_shape = examining_diagnostics()
-        # All pairs: the variant of both stages is also compared with fine-tuning alone.
+        # All pairs are compared, so that pretrained+finetuned is also compared with fine-tuning alone.
         diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
         request = replace(self.run_request, encoders=encoders, corpora=corpora, diagnostics=tuple(diagnostics))
         plan = prepare(request)
@@ -148,7 +148,7 @@ class VariantAssay:
 
 
 def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
-    """Read the item values of each diagnostic's headline from the scores that a run has stored.
+    """Read the item values of each diagnostic's headline from the stored scores of a run.
 
     Raises
     ------
@@ -159,13 +159,13 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
     for task in plan.tasks:
         if not isinstance(task.diagnostic, HasHeadline):
             continue
-        # These encoders learn nothing from a corpus: the scores are stored under the encoders as they are.
+        # These encoders are not fitted to a corpus, so their scores are stored under the encoders themselves.
         scores = {entry.label: folder.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
         readable = [score for score in scores.values() if score is not None]
         if len(readable) < len(scores):
             missing = ", ".join(label for label, score in scores.items() if score is None)
             raise OutputError(
-                f"{folder.path}: the scores of {missing} ({task.name} on {task.corpus.name}) cannot be read again"
+                f"{folder.path}: the stored scores of {missing} ({task.name} on {task.corpus.name}) cannot be read"
             )
         headline = task.diagnostic.headline(readable)
         if headline is not None:

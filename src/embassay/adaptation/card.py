@@ -1,6 +1,6 @@
-"""The model card of a variant: what it comes from, how it was trained and on what, what it gained and what it lost.
+"""The model card of a variant: its base, its training and data, what it gained and what it lost.
 
-It holds figures and names; no sentence of the data.
+The card contains figures and names, but no sentence of the data.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Origin:
     Attributes
     ----------
     base, fingerprint
-        The model that they come from: its name, and the hash of all that its vectors depend on.
+        The base model: its name, and the hash of everything that its vectors depend on.
     split
-        How many questions are for what, and how they were divided, in words.
+        The numbers of training, dev and test questions and how they were divided, as text.
     versions
-        Of the libraries, by name.
+        Versions of the libraries, by name.
     learnt
-        Name, fingerprint and licence of each corpus that was learnt from.
+        Name, fingerprint and licence of each training corpus.
     hub
         The base's name on the hub; None if it is not known to be there.
     """
@@ -55,7 +55,7 @@ def card_of(
     domain: Sequence[str],
     verdict: Sequence[str],
 ) -> str:
-    """Return the card as Markdown, with the head that the hub reads.
+    """Return the card as Markdown, with the metadata header that the hub reads.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def card_of(
         "## Training",
     ]
     parts += (_training(stage, facts.get(stage.variant, {})) for stage in stages)
-    parts += ["## Learnt from", table(("corpus", "fingerprint", "licence"), origin.learnt)]
-    parts += ["## Tested on", _tested(result, domain), "## On the test questions"]
+    parts += ["## Training data", table(("corpus", "fingerprint", "licence"), origin.learnt)]
+    parts += ["## Test data", _tested(result, domain), "## Results on the test questions"]
     for corpus in domain:
         parts += [named(result, corpus), of_two(result, corpus, BASE, name)]
     parts += ["## Verdict", _bullets([*sentences, verdict[-1]])]
@@ -94,7 +94,7 @@ def evaluations(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Sequence[Se
 
 
 def hub_name(target: str, folder: Path) -> str | None:
-    """Return the name that a model has on the hub; None for a folder of the user's own.
+    """Return the name that a model has on the hub; None for a local folder.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def hub_name(target: str, folder: Path) -> str | None:
 
 
 def _head(hub: str | None) -> str:
-    """Return the head that the hub reads."""
+    """Return the metadata header that the hub reads."""
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
     if hub:
         lines.append(f"base_model: {json.dumps(hub)}")
@@ -152,7 +152,7 @@ def _tested(result: Result, domain: Sequence[str]) -> str:
     """Return the table of the corpora that the variants were assayed on."""
     rows = []
     for corpus in result.corpora:
-        role = "test, of the domain" if corpus.name in domain else "general"
+        role = "test questions of the domain" if corpus.name in domain else "general"
         rows.append((corpus.name, role, f"{corpus.items:,}", corpus.fingerprint, corpus.licence))
     return table(("corpus", "role", "items", "fingerprint", "licence"), rows)
 

@@ -1,4 +1,4 @@
-"""The corpora of an adaptation: those of the domain, the general ones beside them, and where their files may lie."""
+"""The corpora of an adaptation: those of the domain, the general ones, and the paths of their files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
-"""General corpora that are added for the shapes of which the user names none."""
+"""General corpora that are added for each shape for which the user names no corpus."""
 
 
 def examining_diagnostics() -> dict[str, str]:
-    """Return, for each shape of corpus, the diagnostic of this package whose headline shows what adaptation changed."""
+    """Return, for each shape of corpus, the built-in diagnostic whose headline shows the effect of adaptation."""
     diagnostics = {}
     for name in sorted(DIAGNOSTICS.own_names()):
         if meaning_of(name).title:
@@ -32,7 +32,7 @@ def examining_diagnostics() -> dict[str, str]:
 
 
 def check_outside(request: AdaptRequest, base: Path) -> None:
-    """Refuse an output folder that holds the base or a corpus, which ``--overwrite`` could remove.
+    """Refuse an output folder that contains the base or a corpus, which ``--overwrite`` could remove.
 
     Raises
     ------
@@ -46,11 +46,11 @@ def check_outside(request: AdaptRequest, base: Path) -> None:
             places += _files_of(source)
     for what, place in places:
         if place.exists() and place.resolve().is_relative_to(out):
-            raise SpecError(f"{what}: lies in {request.out}, which the variants are written to; choose another -o")
+            raise SpecError(f"{what} is inside the output folder {request.out}; choose another folder with -o")
 
 
 def _files_of(source: str) -> list[tuple[str, Path]]:
-    """Return the paths that the source of a corpus may name, each with the words for it in a message."""
+    """Return the paths that the source of a corpus may name, each with its name for messages."""
     spec = parse(source, "corpus")
     places = []
     # An option may name a file as well, such as that of the questions.
@@ -63,7 +63,7 @@ def _files_of(source: str) -> list[tuple[str, Path]]:
 
 
 def load_corpora(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
-    """Return corpora, loaded where their source is given, checked where they were made in Python."""
+    """Load the corpora that are sources, and check those that were made in Python."""
     loaded = []
     for corpus in corpora:
         if isinstance(corpus, Corpus):
@@ -87,7 +87,7 @@ def general_corpora(
     Raises
     ------
     SpecError
-        For a corpus that is one of the domain's or shares questions with it, or of a shape that no diagnostic examines.
+        If a corpus belongs to the domain or shares questions with it, or has a shape that no diagnostic examines.
     """
     corpora = load_corpora(sources)
     domain_fingerprints = {corpus.fingerprint for corpus in domain}
@@ -95,13 +95,17 @@ def general_corpora(
     shapes = examining_diagnostics().keys()
     for corpus in corpora:
         if corpus.shape not in shapes:
-            raise SpecError(f"corpus {corpus.name!r} is of shape {corpus.shape}; known here: {', '.join(shapes)}")
+            raise SpecError(
+                f"corpus {corpus.name!r} has shape {corpus.shape}; --general takes the shapes {', '.join(shapes)}"
+            )
         if corpus.fingerprint in domain_fingerprints:
-            raise SpecError(f"corpus {corpus.name!r} is both adapted to and general; name another with --general")
+            raise SpecError(
+                f"corpus {corpus.name!r} is used for training and as a general corpus; name another one with --general"
+            )
         if shared := _count_shared(corpus, learnt):
             raise SpecError(
-                f"corpus {corpus.name!r} is not general here: {shared:,} of its {len(corpus.samples):,} questions are "
-                "learnt from or stopped by; leave them out of it, or name another with --general"
+                f"corpus {corpus.name!r} cannot be a general corpus: {shared:,} of its {len(corpus.samples):,} "
+                "questions are training or dev questions; remove them, or name another corpus with --general"
             )
     named_shapes = {corpus.shape for corpus in corpora}
     for name in BUILT_IN:
@@ -113,6 +117,6 @@ def general_corpora(
 
 
 def _count_shared(corpus: Corpus[Any], learnt: Collection[str]) -> int:
-    """Return how many questions of a corpus are among the learnt ones, in normalised form."""
+    """Return how many questions of a corpus are training or dev questions, compared in normalised form."""
     questions = [sample.question for sample in corpus.samples if isinstance(sample, Question)]
     return sum(normalised(question) in learnt for question in questions)

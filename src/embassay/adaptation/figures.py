@@ -1,4 +1,4 @@
-"""The figures of retrieval that describe an adaptation: of a variant in its card, of all variants in one table."""
+"""The retrieval figures in the model card of a variant and in the table of all variants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Figure:
     Attributes
     ----------
     heading, short_heading
-        What it is called in a card, and in the table of all variants; the table leaves out those without a short one.
+        Its heading in a card, and in the table of all variants. The table leaves out figures without a short heading.
     is_share
         Whether it is printed in percent.
     """
@@ -39,8 +39,8 @@ FIGURES = (
 )
 """Those of tables 2 and 3 of Roychowdhury et al. (2024), and I_A."""
 INTERVALS = (
-    "In brackets: the 95% interval of Success@5, and the range of 95% of exams of 100 questions of accuracy, COE and "
-    "ROE. The threshold τ and IsoScore, the documents' isotropy, have none: each is one number of all of them."
+    "In brackets: for Success@5 the 95% interval; for accuracy, COE and ROE the range of 95% of exams of 100 "
+    "questions. The threshold τ and IsoScore (the isotropy of the documents) are single numbers without an interval."
 )
 MISSING = "–"
 
@@ -58,7 +58,7 @@ def quoted(result: Result, domain: Sequence[str], encoders: Sequence[str]) -> tu
 
 
 def signature(rows: Iterable[Row]) -> str:
-    """Return 16 hexadecimal digits of the content of rows; equal ones mean equal figures, made alike."""
+    """Return 16 hexadecimal digits of the content of rows. Equal signatures mean equal figures, computed alike."""
     return content_hash([vars(row) for row in rows])
 
 
@@ -74,7 +74,7 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
 
 
 def named(result: Result, corpus: str) -> str:
-    """Return a corpus's name, marked if its figures rest on few units."""
+    """Return a corpus's name, marked if it has few units."""
     rows = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
     units = min((row.units for row in rows), default=0)
     return f"{corpus} (few units: {units})" if 0 < units < FEW_UNITS else corpus

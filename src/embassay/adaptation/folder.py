@@ -1,8 +1,8 @@
 """The folder of one adaptation: a base, its data and its variants.
 
-``DIR/adaptation.json`` records what the adaptation is of, and for each variant how its training was requested and
-whether it is finished. A variant is finished when its model is written whole. A finished variant is used again; it is
-not trained twice.
+``DIR/adaptation.json`` records the base and the data, and for each variant the settings of its training and whether it
+is finished. A variant is finished when its model is completely written. A finished variant is reused, not trained
+again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from embassay.training.folders import as_stored, differences, names_in, read_jso
 RECORD = "adaptation.json"
 FORMAT = 1
 FILES = ("split.json", "verdict.md", RECORD)
-"""The files of an adaptation, the record last, so that no half-removed folder looks whole."""
+"""The files of an adaptation. The record is last, so that a partly removed folder never looks complete."""
 FOLDERS = (PRETRAINED, FINETUNED, BOTH, "run")
 
 
@@ -33,43 +33,44 @@ class AdaptationFolder:
         self.path = path
 
     def check(self, identity: Mapping[str, Any], stages: Sequence[Stage], overwrite: bool = False) -> None:
-        """Refuse a folder that cannot be written to or that holds something else. Nothing is written.
+        """Refuse a folder that cannot be written to or that contains something else. Nothing is written.
 
         Parameters
         ----------
         identity
-            What makes the adaptation this one: base, data, split, seed.
+            What identifies the adaptation: base, data, split, seed.
         overwrite
-            Accept a folder that holds another adaptation.
+            Accept a folder that contains another adaptation.
 
         Raises
         ------
         OutputError
-            If it is not a folder, not an adaptation, or holds an adaptation or a variant of other settings.
+            If it is not a folder, not an adaptation, or contains an adaptation or a variant with other settings.
         """
         record = self.record()
         if not record and names_in(self.path):
             raise OutputError(
-                f"{self.path}: not empty and not an adaptation of embassay; choose another folder with -o"
+                f"{self.path}: is not empty and was not written by embassay adapt; choose another folder with -o"
             )
         self._check_writable()
         if overwrite or not record:
             return
         if changes := differences(record["asked"], as_stored(identity)):
             raise OutputError(
-                f"{self.path}: holds another adaptation ({changes}); choose another folder with -o, or --overwrite"
+                f"{self.path}: contains another adaptation (different: {changes}); choose another folder with -o, or "
+                "pass --overwrite"
             )
         for stage in stages:
             if not self._begun(stage):
                 continue
             if changes := differences(self._entry(stage)["asked"], as_stored(stage.asked)):
                 raise OutputError(
-                    f"{self.path}: holds a variant {stage.variant!r} of other settings ({changes}); choose another "
-                    "folder with -o, or --overwrite"
+                    f"{self.path}: contains a variant {stage.variant!r} with other settings (different: {changes}); "
+                    "choose another folder with -o, or pass --overwrite"
                 )
 
     def open(self, identity: Mapping[str, Any], stages: Sequence[Stage], overwrite: bool = False) -> None:
-        """Make the folder, or continue in it. With ``overwrite`` the adaptation that it holds is removed first.
+        """Make the folder, or continue in it. With ``overwrite`` the adaptation in it is removed first.
 
         Raises
         ------
@@ -91,7 +92,7 @@ class AdaptationFolder:
         return self.path / stage.variant
 
     def finished(self, stage: Stage) -> dict[str, Any] | None:
-        """Return the facts of a variant's training; None if it is still to be trained with these settings."""
+        """Return the facts of a variant's training; None if it has not been trained with these settings."""
         entry = self._entry(stage)
         if entry.get("asked") != as_stored(stage.asked):
             return None
@@ -102,7 +103,7 @@ class AdaptationFolder:
         self._record_variant(stage, {"asked": as_stored(stage.asked)})
 
     def finish(self, stage: Stage, facts: Mapping[str, Any]) -> None:
-        """Record that a variant's model is whole, with the facts of its training."""
+        """Record that a variant's model is complete, with the facts of its training."""
         self._record_variant(stage, {"asked": as_stored(stage.asked), "facts": dict(facts)})
 
     def record(self) -> dict[str, Any]:
@@ -111,12 +112,12 @@ class AdaptationFolder:
         return record if {"asked", "variants"} <= record.keys() else {}
 
     def _entry(self, stage: Stage) -> dict[str, Any]:
-        """Return what the record holds of a variant."""
+        """Return the entry of a variant in the record."""
         entry: dict[str, Any] = self.record().get("variants", {}).get(stage.variant, {})
         return entry
 
     def _begun(self, stage: Stage) -> bool:
-        """Return whether a variant has left anything that another training would replace."""
+        """Return whether a variant has written anything that another training would replace."""
         entry, place = self._entry(stage), self.place(stage)
         checkpoint = place.with_name(f"{place.name}.training") / CHECKPOINT
         return "asked" in entry and ("facts" in entry or place.exists() or checkpoint.exists())
@@ -130,7 +131,7 @@ class AdaptationFolder:
         write(self.path / RECORD, canonical(record))
 
     def _check_writable(self) -> None:
-        """Write to the nearest folder that exists, without leaving anything."""
+        """Write a temporary file to the nearest existing folder; it leaves nothing behind."""
         try:
             # The folder itself is made later; until then nothing is left behind.
             nearest = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
@@ -140,7 +141,7 @@ class AdaptationFolder:
             raise OutputError(f"{self.path}: cannot be written to: {error.strerror}") from None
 
     def _clear(self) -> None:
-        """Remove what adaptations have left; anything else in the folder stays."""
+        """Remove the files of the adaptation; everything else in the folder stays."""
         names = {*self.record()["variants"], "run"}
         try:
             for name in names.intersection(FOLDERS):

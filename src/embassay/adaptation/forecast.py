@@ -1,8 +1,8 @@
-"""About how long an adaptation takes, measured on a little of each thing that it does.
+"""An estimate of how long an adaptation takes, measured on a small part of each task.
 
-Each kind of training does its first steps on the real data, with all that a training has: loading, tokens, the head of
-the objective, the optimizer, a checkpoint, the model's folder. A few texts are encoded. Their time per token holds for
-all texts: those that are searched for negatives, those of the evaluations, and those of the assay.
+Each kind of training runs its first steps on the real data, with everything that a training needs: loading, tokens, the
+head of the objective, the optimizer, a checkpoint, the model's folder. A few texts are encoded. Their time per token is
+used for all texts: those of the search for negatives, of the evaluations and of the assay.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ TIMED = 96
 STEPS = 4
 """Steps of each kind of training that are measured."""
 LETTERS = 4
-"""About how many letters a token has, where the model has no file to count tokens by."""
+"""Approximate number of letters per token, for models without a tokenizer file."""
 
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """Seconds of a training: the fixed part, and each row.
+    """Seconds of a training: the fixed part, and the time per row.
 
-    Rows and not steps, because rows that may not share a batch make more and smaller batches than planned.
+    Time is counted per row, not per step: rows that cannot share a batch make more and smaller batches than planned.
     """
 
     once: float
@@ -45,7 +45,7 @@ class TrainingTime:
 
 @dataclass(frozen=True)
 class EncodingTime:
-    """Seconds in which the base loads, and in which it encodes one token."""
+    """Seconds that the base takes to load, and to encode one token."""
 
     loading: float
     token: float
@@ -53,14 +53,14 @@ class EncodingTime:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is to be done, and the seconds that each part of it takes.
+    """The remaining work, and the estimated seconds of each part.
 
     Attributes
     ----------
     texts
-        What the assay encodes with each variant: (role, text), each once.
+        The distinct (role, text) that the assay encodes with each variant.
     scoring
-        Seconds of the assay of one variant once its texts are encoded.
+        Seconds of the assay of one variant without encoding.
     """
 
     making: Making
@@ -124,9 +124,9 @@ class Forecast:
         return float(np.minimum(counts, base.card.max_tokens or np.inf).sum())
 
     def measure(self, stage: Stage) -> TrainingTime:
-        """Do the first steps of a training, in a folder that is removed afterwards.
+        """Run the first steps of a training, in a folder that is removed afterwards.
 
-        The first step is also the warm-up of the libraries, so that the time of a row comes from the others.
+        The first step includes the warm-up of the libraries, so the time per row is measured on the other steps.
         """
         from embassay.training.finetuning import finetune
         from embassay.training.pretraining import pretrain
@@ -167,7 +167,7 @@ class Forecast:
         return {}
 
     def _triplets(self, negatives: int) -> list[Triplet]:
-        """Return triplets like those of mining, with the documents that follow as wrong ones: mining takes its time."""
+        """Return triplets like the mined ones, with the following documents as wrong ones, because mining is slow."""
         documents = self.making.material.union.documents
         texts = [document.passages[0] for document in documents]
         places = {document.id: place for place, document in enumerate(documents)}
@@ -192,9 +192,9 @@ class Forecast:
 
     @cached_property
     def _encoding_time(self) -> EncodingTime:
-        """How long the base takes to load, and to encode one token of a document."""
+        """The time that the base takes to load, and to encode one token of a document."""
         texts = list(dict.fromkeys(self._passages))
-        # Spread over all documents, whose lengths may change from the first to the last.
+        # Spread over all documents, because lengths may differ between the first and the last documents.
         texts = texts[:: max(1, len(texts) // TIMED)][:TIMED]
         base = self.making.base
         # The first load also imports libraries, which happens once: the second load is measured.

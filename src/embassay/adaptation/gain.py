@@ -1,9 +1,9 @@
 """What adaptation gained and what it cost, computed from a result and its item scores: no model and no text.
 
-A change is a paired difference, variant − another one on the same items, with the interval over independent units and
-the p after Holm that the result holds. Better and worse are significant differences. That nothing is lost is said only
-where a test rules out a loss of the margin (:mod:`embassay.stats.noninferiority`). :mod:`embassay.adaptation.wording`
-writes the sentences.
+A change is the paired difference between a variant and another encoder on the same items. It has the interval over
+independent units and the Holm-corrected p-value of the result. Better and worse are significant differences. "Not
+worse" requires a test that rules out a loss of the margin (:mod:`embassay.stats.noninferiority`).
+:mod:`embassay.adaptation.wording` writes the sentences.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Change:
     comparison
         The paired difference ``a − b``: ``a`` is the variant and ``b`` the other encoder.
     in_domain
-        Whether the corpus is of the domain, so that the change is what was trained for.
+        Whether the corpus belongs to the domain, so that the change is the purpose of the training.
     test
-        Whether the variant is not worse; None for a quantity of which neither more nor less is better.
+        The test that the variant is not worse; None for a quantity without a better direction.
     """
 
     comparison: Comparison
@@ -49,7 +49,7 @@ class Change:
 
     @property
     def significant(self) -> bool:
-        """Whether the data show a difference, and one that is visible in the printed digits."""
+        """Whether the difference is significant and visible in the printed digits."""
         c = self.comparison
         if c.p_holm is None or c.low is None or c.high is None:
             return False
@@ -107,7 +107,7 @@ def minus(comparison: Comparison, other: str) -> Comparison:
     """Return a comparison as the difference from ``other``, whichever of its two encoders that is."""
     if comparison.b == other:
         return comparison
-    # With the sign of the difference, the ends of its interval change places.
+    # Negating the difference swaps the limits of its interval.
     return replace(
         comparison,
         a=comparison.b,

@@ -1,7 +1,7 @@
-"""What a base has learnt that an adaptation made: a test must not ask it again.
+"""The training and dev questions of earlier adaptations of a base: they must not be test questions.
 
-``split.json``, beside the variants, holds under ``learnt`` the hashes of questions that were learnt from or stopped by:
-``before`` by the base, and ``here`` by the variants that were fine-tuned. It holds no text.
+``split.json``, beside the variants, stores under ``learnt`` the hashes of training and dev questions: ``before`` those
+of the base, and ``here`` those of the fine-tuned variants. It contains no text.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def record(base: Path, material: Material) -> dict[str, list[str]]:
 
 
 def learnt(model: Path) -> frozenset[str]:
-    """Return the hashes of the questions that a model has learnt; none if no adaptation made it."""
+    """Return the hashes of a model's training and dev questions; none if it does not come from an adaptation."""
     training = read_record(model)
     if not training:
         return frozenset()
-    # A pre-trained variant has read sentences only; what its base had learnt it still knows.
+    # A pre-trained variant has read sentences only, but its base may have been trained on questions.
     parts = ("before", "here") if training.get("stage") == "finetuning" else ("before",)
     hashes = read_json(model.parent / SPLIT).get("learnt")
     if not isinstance(hashes, dict):
@@ -45,20 +45,21 @@ def learnt(model: Path) -> frozenset[str]:
 
 
 def check_unlearnt(base: Path, material: Material) -> None:
-    """Refuse a base that has learnt test questions.
+    """Refuse a base whose own training or dev questions are among the test questions.
 
     Raises
     ------
     SpecError
-        With the number of test questions that it has learnt.
+        With the number of those test questions.
     """
     known = learnt(base)
     tested = [question for test in material.tests for question in test.samples]
     number = sum(_hash(question) in known for question in tested)
     if number:
         raise SpecError(
-            f"base {base}: it has learnt {number:,} of the {len(tested):,} test questions ({base.parent / SPLIT}); "
-            "take the base that it was made from, or the corpora, --seed, --test and --by that it was made with"
+            f"base {base}: an earlier adaptation used {number:,} of the {len(tested):,} test questions to train it "
+            f"({base.parent / SPLIT}); use its original base, or the corpora, --seed, --test and --by of that "
+            "adaptation"
         )
 
 

@@ -1,4 +1,4 @@
-"""Making the variants: hard negatives by the base, then the trainings that are still to be done, in their order."""
+"""Making the variants: hard negatives found with the base, then the remaining trainings in their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from embassay.training.shared import Advance, Trained
 from embassay.training.stage import spec_of
 
 REPEATED = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
-"""The facts of ``training.json`` that the record of the adaptation and the model card repeat."""
+"""The facts of ``training.json`` that are copied to the record of the adaptation and to the model card."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Making:
             seed=options.seed,
             held_out=self.material.held_out,
         )
-        # The trainings load the base again: its memory is theirs.
+        # Free the memory of the base: the trainings load it again.
         self.base.release()
         self.request.say(f"triplets: {len(mined.triplets):,} with {mined.negatives:,} negatives")
         return mined
@@ -82,19 +82,20 @@ class Making:
         Raises
         ------
         EncoderError
-            If a training fails; what was finished is kept.
+            If a training fails. Finished variants are kept.
         OutputError
-            If the folder cannot be written to, or a finished variant was changed since.
+            If the folder cannot be written to, or a finished variant has been changed.
         """
         for stage in self.stages:
             facts = self.folder.finished(stage)
             if facts is None:
                 self._make(stage, mined)
             elif self._fingerprint(stage) == facts["fingerprint"]:
-                self.request.say(f"{stage.variant}: there already, nothing was trained")
+                self.request.say(f"{stage.variant}: already trained, the finished model is used")
             else:
                 raise OutputError(
-                    f"{self.folder.place(stage)}: was changed after its training; --overwrite trains all variants anew"
+                    f"{self.folder.place(stage)}: was changed after training; pass --overwrite to train all variants "
+                    "again"
                 )
 
     def train(self, stage: Stage, mined: Mined | None, advance: Advance) -> Trained:
@@ -138,9 +139,9 @@ class Making:
         if stage.kind == "finetune" and mined is not None:
             facts = {"triplets": len(mined.triplets), "negatives": mined.negatives}
             notes += mined.notes
-            notes += (f"left out of the negatives: {n:,} × {why}" for why, n in mined.left_out.most_common())
+            notes += (f"left out when mining negatives: {n:,} {why}" for why, n in mined.left_out.most_common())
         record = read_record(self.folder.place(stage))
-        # The fingerprint of the data stands among what was requested.
+        # The fingerprint of the data is part of the requested settings.
         record = {**record.get("asked", {}), **record}
         facts |= {name: record[name] for name in REPEATED if name in record}
         facts |= {"fingerprint": self._fingerprint(stage), "notes": [*notes, *trained.notes]}

@@ -1,4 +1,4 @@
-"""What a model is adapted on: the union of corpora, its split, the sentences to pre-train on, the tests."""
+"""The data of an adaptation: the union of the corpora, its split, the pre-training sentences, the tests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
 LEAST_TRAIN, LEAST_TEST = 50, 30
-"""The least numbers of questions: with fewer there is too little to learn from, or no test can show anything."""
+"""Minimum numbers of questions: fewer are too few to learn from, or for a test to show anything."""
 LONGEST = 300
-"""The most characters of a passage that is taken for one sentence if it holds no sentence end."""
+"""A passage without a sentence end and with at most this many characters is one sentence."""
 SENTENCE_ENDS = ".!?。"
 
 
@@ -29,17 +29,17 @@ class Material:
     Attributes
     ----------
     union
-        The corpora as one; ids as ``label/id`` if there are several.
+        All corpora joined into one. If there are several, ids are ``label/id``.
     split
-        Which of its questions are for training, for stopping and for the test.
+        The training, dev and test questions.
     sentences
-        Distinct sentences of the documents, for pre-training; no test or dev question stands in one.
+        Distinct sentences of the documents, for pre-training. None contains a test or dev question.
     tests
         For each corpus its test questions, with all of its documents.
     withheld
-        How many sentences were left out because a test or dev question stands in them.
+        How many sentences were left out because they contain a test or dev question.
     by
-        What training and test questions do not share.
+        What training and test questions must not share.
     """
 
     union: Corpus[Question]
@@ -61,34 +61,34 @@ class Material:
 
     @property
     def held_out(self) -> frozenset[str]:
-        """Ids of the documents that are held out: split by context, those that answer test and dev questions."""
+        """Ids of the held-out documents: with a split by context, those that answer test and dev questions."""
         if self.by == "question":
             return frozenset()
         questions = self._questions((*self.split.test, *self.split.dev))
         return frozenset(name for question in questions for name in question.right)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what to know before training, one sentence each.
+        """Return warnings before training, one sentence each.
 
-        Sentences that were left out; tests of too few independent units for an interval.
+        They name sentences that were left out, and tests with too few independent units for an interval.
         """
         warnings = []
         if self.withheld:
             warnings.append(
-                f"{self.withheld:,} sentences of the documents are not pre-trained on: a test or dev question stands "
-                "in them word for word"
+                f"{self.withheld:,} sentences of the documents are left out of pre-training: they contain a test or "
+                "dev question word for word"
             )
         for test in self.tests:
             units = len(set(test.units.tolist()))
             if units < MIN_UNITS:
                 warnings.append(
-                    f"{test.name}: its test questions are {units} independent units; under {MIN_UNITS} there is no "
-                    "interval, so that the verdict will say nothing on them: take more documents, or --by question"
+                    f"{test.name}: the test questions have only {units} independent units; with fewer than "
+                    f"{MIN_UNITS} there is no interval and no verdict: use more documents, or --by question"
                 )
         return tuple(warnings)
 
     def ids(self) -> dict[str, dict[str, list[str]]]:
-        """Return the split by corpus: {label: {train, dev, test: ids as that corpus has them}}."""
+        """Return the split by corpus: {label: {train, dev, test: ids of that corpus}}."""
         parts = asdict(self.split)
         if len(self.tests) == 1:
             return {self.union.name: {part: list(names) for part, names in parts.items()}}
@@ -104,12 +104,12 @@ class Material:
 
 
 def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
-    """Join corpora, divide their questions, and check that there are enough and that nothing is on both sides.
+    """Join corpora, divide their questions, and check that there are enough and that the parts are disjoint.
 
     Parameters
     ----------
     by, test, seed
-        As :func:`~embassay.adaptation.splits.split` takes them; the share is of all corpora together.
+        See :func:`~embassay.adaptation.splits.split`. The share refers to all corpora together.
 
     Raises
     ------
@@ -117,12 +117,12 @@ def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float =
         If a corpus has no questions, or too few are left for training or for a test.
     """
     if not corpora:
-        raise SpecError("no corpus is given; name one or more of questions and documents with -c")
+        raise SpecError("no corpus given; name one or more corpora of questions and documents with -c")
     _check_labels([corpus.name for corpus in corpora])
     for corpus in corpora:
         if corpus.shape != "retrieval":
             raise SpecError(
-                f"corpus {corpus.name!r} is of shape {corpus.shape}; adaptation learns from questions and their right "
+                f"corpus {corpus.name!r} has shape {corpus.shape}; adaptation needs questions and their right "
                 "documents (shape retrieval)"
             )
     union = corpora[0] if len(corpora) == 1 else joined(corpora)
@@ -166,24 +166,24 @@ def joined(corpora: Sequence[Corpus[Any]]) -> Corpus[Question]:
 
 
 def _without_prefix(names: Sequence[str], prefix: str) -> list[str]:
-    """Return the names that begin with a prefix, without it."""
+    """Return the names that begin with a prefix, with the prefix removed."""
     return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
 
 def _test_corpus(corpus: Corpus[Question], names: set[str]) -> Corpus[Question]:
     """Return a corpus with its test questions only, and all of its documents."""
     samples = tuple(sample for sample in corpus.samples if sample.id in names)
-    note = f"{len(samples)} of {len(corpus.samples)} questions, held out from adaptation"
+    note = f"{len(samples)} of {len(corpus.samples)} questions, held out from training"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
 
 
 def _check_labels(labels: Sequence[str]) -> None:
     for label, other in permutations(labels, 2):
         if label == other:
-            raise SpecError(f"two corpora have the label {label!r}; name one of them: -c NAME=SOURCE")
+            raise SpecError(f"two corpora have the label {label!r}; give one of them another name: -c NAME=SOURCE")
         if other.startswith(f"{label}/"):
             raise SpecError(
-                f"the corpora {label!r} and {other!r}: their ids, label/id, could be the same; name one of them "
+                f"corpora {label!r} and {other!r}: their ids (label/id) could be equal; give one of them a name "
                 "without a slash: -c NAME=SOURCE"
             )
 
@@ -191,20 +191,20 @@ def _check_labels(labels: Sequence[str]) -> None:
 def _check_enough(union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float) -> None:
     if len(parts.train) < LEAST_TRAIN:
         raise InputError(
-            f"corpus {union.name!r}: {len(parts.train)} questions are left to learn from; at least {LEAST_TRAIN} are "
-            "needed: take more questions, or a smaller --test"
+            f"corpus {union.name!r}: {len(parts.train)} questions are left for training; at least {LEAST_TRAIN} are "
+            "needed: use more questions, or a smaller --test"
         )
     for test in tests:
         answered = sum(bool(sample.right) for sample in test.samples)
         if answered < LEAST_TEST:
             raise InputError(
-                f"corpus {test.name!r}: {answered} answered questions are left to test with (--test {share:g}); at "
-                f"least {LEAST_TEST} are needed: take more questions, or a larger --test"
+                f"corpus {test.name!r}: {answered} answered questions are left for the test (--test {share:g}); at "
+                f"least {LEAST_TEST} are needed: use more questions, or a larger --test"
             )
 
 
 def _sentences(corpus: Corpus[Question]) -> Iterator[str]:
-    """Yield the sentences of the documents; a short passage without a sentence end is one."""
+    """Yield the sentences of the documents; a short passage without a sentence end is one sentence."""
     for text in corpus.learnt():
         if len(text) <= LONGEST and not any(mark in text for mark in SENTENCE_ENDS):
             yield " ".join(text.split())

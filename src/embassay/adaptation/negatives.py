@@ -1,8 +1,8 @@
 """Hard negatives: wrong documents that the base model ranks high.
 
-Triplets ⟨question, right, [wrong …]⟩ are what Roychowdhury et al. (2024, section 2.4) fine-tune on. A wrong document
-must be less similar than the right one by a margin, so that an unmarked right answer is not taught to be wrong: Moreira
-et al. (2024, "NV-Retriever").
+Roychowdhury et al. (2024, section 2.4) fine-tune on triplets ⟨question, right, [wrong …]⟩. A wrong document must be
+less similar to the question than the right one by a margin, so that an unmarked right answer is not taught to be wrong:
+Moreira et al. (2024, "NV-Retriever").
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from embassay.training.triplets import Triplet
 from embassay.types import Corpus, Encoder
 
 NEAR_DUPLICATE = 0.95
-"""A document whose cosine to a right one is above this is taken for the same."""
-AGAIN = "questions asked again with the same right text"
+"""A document whose cosine to a right document is above this is treated as a duplicate of it."""
+AGAIN = "repeated questions with the same right text"
 UNANSWERED = "questions without a right document"
 BARE = "questions without a wrong document"
-SAME = "wrong documents with a right one's text, or a part of it"
-NEAR = "wrong documents nearly a right one"
-CLOSE = "wrong documents within the margin"
-HELD = "wrong documents that answer a held-out question"
+SAME = "documents that repeat the text of a right one"
+NEAR = "near duplicates of a right document"
+CLOSE = "documents within the margin"
+HELD = "documents that answer a held-out question"
 CURES = {
-    SAME: "leave out of the documents what repeats others, or look further down with a larger --window",
-    NEAR: "the base tells these documents hardly apart: take another one, or --pretrain alone, which needs none",
-    CLOSE: "look further down with a larger --window, or take a smaller --margin",
-    HELD: "look further down with a larger --window, or take --by question, which holds no documents out",
+    SAME: "remove repeated documents, or search further with a larger --window",
+    NEAR: "the base can hardly distinguish these documents: use another base, or --pretrain alone (no negatives)",
+    CLOSE: "search further with a larger --window, or use a smaller --margin",
+    HELD: "search further with a larger --window, or use --by question, which holds no documents out",
 }
-"""What to do where a reason leaves no negatives."""
+"""What to do if a reason leaves no negatives."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Mined:
     left_out
         How many questions and candidates were left out, by reason.
     notes
-        One sentence each.
+        Notes for the user, one sentence each.
     """
 
     triplets: tuple[Triplet, ...]
@@ -72,36 +72,36 @@ def mine(
     seed: int = 0,
     held_out: Collection[str] = (),
 ) -> Mined:
-    """Draw wrong documents for each question from its nearest documents.
+    """Sample wrong documents for each question from its nearest documents.
 
-    A candidate is among the nearest documents. It is not a right document of any question with the same text. Its text
-    does not equal, contain or occur in a right one's, and its cosine to a right one is at most 0.95. The question is
-    nearer to the right document by the margin. Of the candidates, at most ``per_question`` are drawn at random. A
-    document of several passages is represented by the passage nearest to the question. A question without a candidate
-    is kept as a pair.
+    A candidate is one of the nearest documents and not a right document of any question with the same text. Its text
+    does not equal, contain or occur in the text of a right document, and its cosine to a right one is at most 0.95. It
+    is less similar to the question than the right document by at least the margin. At most ``per_question`` candidates
+    are chosen at random. A document with several passages is represented by the passage nearest to the question. A
+    question without a candidate is kept as a pair.
 
     Parameters
     ----------
     corpus
         The corpus whose documents are searched.
     questions
-        The questions to learn from; those without a right document are left out.
+        The training questions. Those without a right document are left out.
     per_question
-        The largest number of wrong documents for each right one.
+        Maximum number of wrong documents for each right one.
     window
         The number of nearest documents that are candidates, right ones included.
     margin
-        How much less similar to the question than the right document a wrong one has to be: a difference of cosines,
-        or, where the encoder compares by dot product, a share of the right document's.
+        A wrong document must be less similar to the question than the right one by this amount: a difference of
+        cosines, or, if the encoder compares by dot product, a share of the right document's similarity.
     seed
-        Of the draw. The draw of one question does not depend on the others.
+        Seed for the sampling. The sample of one question does not depend on the other questions.
     held_out
-        Ids of documents that are never drawn, nor are others of their text.
+        Ids of documents that are never used as negatives, nor are other documents with the same text.
 
     Raises
     ------
     InputError
-        If no question has a right document, or none a wrong one.
+        If no question has a right document, or no question has a wrong one.
     """
     answered = [question for question in questions if question.right]
     if not answered:
@@ -110,7 +110,7 @@ def mine(
     space = Space(corpus, answered, encoder, window, held_out)
     triplets: dict[tuple[str, str], Triplet] = {}
     for row, question in enumerate(answered):
-        # A stream for each question, so that its draw does not depend on the others.
+        # A random stream for each question, so that its sample does not depend on the others.
         rng = generator(seed, "hard negatives", question.id)
         for name in dict.fromkeys(question.right):
             document = space.documents[name]
@@ -131,12 +131,12 @@ def mine(
         raise _no_negatives(corpus, without, left_out, window, margin)
     notes = []
     if without:
-        notes.append(f"{without:,} of {len(triplets):,} questions have no hard negative and are learnt from as pairs")
+        notes.append(f"{without:,} of {len(triplets):,} questions have no hard negative; they are used as pairs")
     return Mined(tuple(triplets.values()), +left_out, tuple(notes))
 
 
 def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[list[str], Counter[str]]:
-    """Return the candidate texts of a question for one right document, the nearest first; the others by reason."""
+    """Return a question's candidate texts for one right document, nearest first, and the rejected ones by reason."""
     nearest, rights = space.nearest, space.rights(row)
     places = [
         place
@@ -150,7 +150,7 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
     similarities = nearest.similarity[row, places]
     to_rights = space.cosines(passages, rights.passages).max(axis=1)
     right_similarity = space.right_similarity[row, document]
-    # Dot products have no common scale, so that their margin is a share of the right document's.
+    # Dot products have no common scale, so the margin is a share of the right document's similarity.
     scale = abs(right_similarity) if space.by_dot_product else 1
     largest = right_similarity - margin * scale
     texts = []
@@ -171,16 +171,16 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
 def _no_negatives(
     corpus: Corpus[Any], questions: int, left_out: Counter[str], window: int, margin: float
 ) -> InputError:
-    """Return the error that says why there is no negative, and what to do."""
+    """Return the error that explains why there are no negatives, and what to do."""
     reasons = [reason for reason in CURES if left_out[reason]]
     reasons.sort(key=lambda reason: left_out[reason], reverse=True)
     if reasons:
         why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
         cure = CURES[reasons[0]]
     else:
-        why = "all are right"
-        cure = "give more documents, or look further down with a larger --window"
+        why = "all are right documents"
+        cure = "add documents, or search further with a larger --window"
     return InputError(
-        f"corpus {corpus.name!r}: none of its {questions:,} questions has a document of ranks 1 to {window} that is "
-        f"wrong and {margin:g} less similar than the right one ({why}); {cure}"
+        f"corpus {corpus.name!r}: none of its {questions:,} questions has a hard negative among the {window} nearest "
+        f"documents at a margin of {margin:g} ({why}); {cure}"
     )

@@ -1,4 +1,4 @@
-"""The options of ``embassay adapt``: one record for the command line, for Python and for the variants that are made."""
+"""The options of ``embassay adapt``: one record for the command line, for Python and for the variants."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from embassay.errors import SpecError
 from embassay.training.settings import Loss, Objective
 
 By = Literal["question", "context"]
-"""What training and test questions do not share: their text, or also a unit or a right document."""
+"""What training and test questions must not share: their text, or also a unit or a right document."""
 
 
 @dataclass(frozen=True)
 class AdaptOptions:
-    """Options of domain adaptation, as ``embassay adapt`` has them.
+    """Options of domain adaptation, the same as those of ``embassay adapt``.
 
     Attributes
     ----------
     pretrain
-        Learn from the sentences of the documents; neither this nor --finetune: both, and all four variants.
+        Pre-train on the sentences of the documents. Without --pretrain and --finetune, all four variants are made.
     finetune
-        Learn from questions, their right documents and hard negatives.
+        Fine-tune on questions, their right documents and hard negatives.
     objective
-        Of pre-training: mlm (masked words), tsdae (sentences with words left out), simcse (dropout).
+        Objective of pre-training: mlm (predict masked words), tsdae (restore deleted words), simcse (dropout).
     loss
-        Of fine-tuning: mnr (the right document among all of a batch), triplet (nearer by a margin).
+        Loss of fine-tuning: mnr (rank the right document first in the batch), triplet (nearer by a margin).
     negatives
-        Hard negatives of a question, at most, found with the base model; more are slower.
+        Maximum number of hard negatives for each question, found with the base model. More make training slower.
     window
-        They are drawn of the question's so many nearest documents.
+        Negatives are sampled from this many nearest documents of a question.
     margin
-        How much less similar to the question than the right document they are: a difference of cosines.
+        A negative must be less similar to the question than the right document by this difference of cosines.
     by
-        What training and test do not share: the question, or also its context (unit and right document).
+        Keep training and test questions apart by their text (question), or also by unit and right document (context).
     test
-        Share of the questions that is held out.
+        Share of the questions that is held out for the test.
     epochs
-        How often each stage reads its data; each stage's own number by default.
+        Number of passes over the data in each stage. Default: 1 for pre-training, 2 for fine-tuning.
     batch
-        Rows of a batch, of each stage.
+        Number of rows in a batch, in each stage. Default: 32.
     rate
-        Highest learning rate, of each stage.
+        Highest learning rate, in each stage. Default: 3e-5 for pre-training, 2e-5 for fine-tuning.
     warmup
-        Share of the steps in which the rate rises, of each stage.
+        Share of the steps in which the learning rate rises, in each stage.
     accumulate
-        How many batches make one step, of each stage.
+        Number of batches in one step, in each stage.
     patience
-        After how many evaluations in a row without a better one fine-tuning stops.
+        Stop fine-tuning after this many evaluations in a row without improvement.
     seed
-        Of every random draw.
+        Seed for all random numbers.
     resamples
-        Of every bootstrap. Governs intervals, not the p of comparisons (9,999 sign flips or more).
+        Bootstrap resamples. Affects intervals, not p-values of comparisons (9,999 sign flips or more).
     device
-        Where it runs: auto, cpu, cuda, mps; CUDA_VISIBLE_DEVICES chooses among several GPUs.
+        Device for training and assay: auto, cpu, cuda, mps. CUDA_VISIBLE_DEVICES chooses among several GPUs.
     limit
-        Keep the questions of so many whole units of each corpus, drawn by the seed; all documents stay.
+        Keep the questions of at most N randomly chosen units of each corpus. All documents are kept.
     no_texts
-        Keep no sentence of a corpus in the result and the report of the run.
+        Leave all sentences of the corpora out of the result and the report of the run.
 
     Raises
     ------
@@ -87,11 +87,11 @@ class AdaptOptions:
     no_texts: bool = False
 
     def __post_init__(self) -> None:
-        """Check what neither the trainings nor the assay check."""
+        """Check the options that neither the trainings nor the assay check."""
         if self.negatives < 1:
             raise SpecError(f"negatives must be 1 or more, is {self.negatives}")
         if self.window < 1:
-            raise SpecError(f"window must be 1 or more, the last rank that negatives are drawn of; is {self.window}")
+            raise SpecError(f"window must be 1 or more, is {self.window}")
         if not 0 <= self.margin < 2:
             raise SpecError(f"margin must be 0 or more and below 2, is {self.margin:g}")
         if self.by not in get_args(By):

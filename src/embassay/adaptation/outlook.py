@@ -1,4 +1,4 @@
-"""What ``embassay adapt --dry-run`` says: what would be done, and about how long it takes."""
+"""What ``embassay adapt --dry-run`` prints: the work that would be done, and how long it takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from embassay.adaptation.variants import BASE, Stage
 
 
 def outlook(adaptation: Adaptation) -> Iterator[str]:
-    """Yield what an adaptation would do, one line each. A little of everything is done to measure how long it takes."""
+    """Yield what an adaptation would do, one line each. A small part of each task is run to estimate its duration."""
     request, material, stages = adaptation.request, adaptation.material, adaptation.stages
     tasks = adaptation.assay.base_plan.tasks
     texts = tuple(dict.fromkeys(text for task in tasks for text in task.corpus.texts()))
@@ -22,11 +22,11 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     yield f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}"
     limit = request.options.limit
     if limit is not None:
-        yield f"--limit {limit} is of the questions' units: all documents and their sentences stay"
+        yield f"--limit {limit} limits the units of the questions; all documents and their sentences are kept"
 
     total = forecast.mining()
     if total:
-        yield f"negatives: about {duration(total)}"
+        yield f"search for negatives: about {duration(total)}"
     for stage in stages:
         seconds = forecast.training(stage)
         total += seconds
@@ -39,21 +39,21 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     yield f"assay: {variants} on {corpora}: {len(texts):,} texts each, about {duration(seconds)}"
     yield from adaptation.assay.limitations()
     yield (
-        f"all of it takes about {duration(total)} here (measured: {STEPS} steps of each kind of training, {TIMED} "
-        "texts, one assay of word counts)"
+        f"total: about {duration(total)} on this computer (estimated from {STEPS} steps of each kind of training, "
+        f"{TIMED} encoded texts and one assay of hashed word counts)"
     )
 
 
 def _training(forecast: Forecast, stage: Stage) -> str:
-    """Return what a stage reads, and how often it evaluates the model."""
+    """Return how many rows a stage reads, and how often it evaluates the model."""
     rows = forecast.rows(stage)
     description = f"{rows:,} rows"
     if stage.kind == "finetune" and stage.options.loss == "triplet":
         description += " at most, one for each negative"
     elif stage.kind == "finetune":
-        description += f" with {stage.options.negatives} negatives each at most"
+        description += f" with at most {stage.options.negatives} negatives each"
     if not forecast.making.due(stage):
-        return f"{description}: there already"
+        return f"{description}: already trained"
     description += f": {stage.steps(rows):,} steps"
     evaluations = forecast.evaluations(stage)
     if evaluations:

@@ -1,7 +1,7 @@
-"""Domain adaptation from request to verdict: split, trainings, the assay of all variants, the cards.
+"""Domain adaptation from request to verdict: split, trainings, the assay of all variants, the model cards.
 
-Roychowdhury et al. (2024), section 2.4, with the same test questions for all variants. The assay also measures what
-adaptation cost elsewhere: retrieval of general questions, negations, composition, similarity.
+Roychowdhury et al. (2024), section 2.4, with the same test questions for all variants. The assay also measures the loss
+elsewhere: retrieval of general questions, negations, composition, similarity.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from embassay.types import Corpus, Draws
 
 @dataclass(frozen=True)
 class Adapted:
-    """What an adaptation leaves.
+    """The outcome of an adaptation.
 
     Attributes
     ----------
     folder
-        Where all of it lies.
+        The output folder.
     models
-        The spec of each variant, base included, as ``-e`` takes it.
+        The spec of each variant and of the base, for ``-e``.
     verdict
-        What may be said, one sentence each.
+        The verdict, one sentence each.
     """
 
     folder: Path
@@ -60,7 +60,7 @@ class Adaptation:
     Attributes
     ----------
     identity
-        What makes the adaptation this one, as JSON values: base, data, split, seed.
+        What identifies the adaptation, as JSON values: base, data, split, seed.
     """
 
     request: AdaptRequest
@@ -77,12 +77,12 @@ class Adaptation:
         Raises
         ------
         InputError
-            For the first thing that cannot be used.
+            For the first input that cannot be used.
         """
         options = request.options
-        # First what needs no file, then the base, then the corpora: a mistake is found as early as possible.
+        # Cheap checks come first: options, then the base, then the corpora. So mistakes are found early.
         if "," in str(request.out):
-            raise SpecError(f"{request.out}: a comma ends a spec; choose a folder without one with -o")
+            raise SpecError(f"{request.out}: the folder name must not contain a comma; choose another folder with -o")
         Draws(options.seed, options.resamples)
         stages = planned_stages(options)
         base = replace(find_base(request.base), device=options.device)
@@ -93,7 +93,7 @@ class Adaptation:
         if options.limit is not None:
             corpora = [limited(corpus, options.limit, options.seed) for corpus in whole]
         material = gather(corpora, by=options.by, test=options.test, seed=options.seed)
-        # A corpus of the domain is not general either where --limit has left out some of its questions.
+        # Compare with the whole corpora of the domain, even if --limit has left out some of their questions.
         general = general_corpora(request.general, whole, material)
         identity = {
             "base": base.fingerprint,
@@ -109,7 +109,7 @@ class Adaptation:
         for stage in stages:
             if stage.kind == "pretrain":
                 check_objective(base, options.objective)
-        _ = adaptation.assay.base_plan  # whatever the assay would refuse is refused before training
+        _ = adaptation.assay.base_plan  # errors of the assay are raised before training
         return adaptation
 
     @property
@@ -134,7 +134,7 @@ class Adaptation:
         return tuple(test.name for test in self.material.tests)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to know before training, one sentence each: about the split, the corpora and the base."""
+        """Return notes about the split, the corpora and the base before training, one sentence each."""
         return tuple(dict.fromkeys((*self.material.warnings(), *self.assay.base_plan.notes)))
 
     def split_summary(self) -> str:
@@ -143,12 +143,12 @@ class Adaptation:
         unanswered = 0
         for test in self.material.tests:
             unanswered += sum(not question.right for question in test.samples)
-        tested = f"{len(split.test):,} to test"
+        tested = f"{len(split.test):,} for the test"
         if unanswered:
-            tested += f" ({unanswered:,} of them without an answer)"
+            tested += f" ({unanswered:,} of them without a right document)"
         return (
-            f"{len(split.train):,} to learn from, {len(split.dev):,} to stop by, {tested}; "
-            f"divided by {options.by}, seed {options.seed}"
+            f"{len(split.train):,} for training, {len(split.dev):,} for early stopping, {tested}; "
+            f"split by {options.by}, seed {options.seed}"
         )
 
     def split_record(self) -> dict[str, Any]:
@@ -163,12 +163,12 @@ class Adaptation:
         }
 
     def carry_out(self) -> Adapted:
-        """Train what is not trained yet, assay all variants, write verdict and cards.
+        """Train the variants that are not finished, assay all variants, write verdict and cards.
 
         Raises
         ------
         EncoderError
-            If a training or a variant fails; what was finished is kept.
+            If a training or a variant fails. Finished work is kept.
         OutputError
             If the folder cannot be written to.
         """
@@ -176,7 +176,7 @@ class Adaptation:
         request.say(f"questions: {self.split_summary()}")
         for note in self.notes():
             request.say(note)
-        # The negatives come before anything is written: there may be nothing to learn from.
+        # Negatives are mined before anything is written, because there may be nothing to learn from.
         mined = self.making.mined()
         self.folder.open(self.identity, self.stages, request.overwrite)
         write(request.out / lineage.SPLIT, canonical(self.split_record()))

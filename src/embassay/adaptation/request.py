@@ -1,4 +1,4 @@
-"""What one adaptation takes: a base, corpora, options, a folder, and who hears of the progress."""
+"""The input of one adaptation: a base, corpora, options, an output folder, and callbacks for messages and progress."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class AdaptRequest:
     Attributes
     ----------
     base
-        Spec of the sentence-transformers model that is adapted.
+        Spec of the sentence-transformers model to adapt.
     corpora, general
-        Sources or loaded corpora: those of the domain, and those that show what adaptation loses elsewhere.
+        Sources or loaded corpora: those of the domain, and those that show the loss elsewhere.
     out
         Folder of the variants, their run and the verdict.
     overwrite
         Replace another adaptation in that folder.
     cache, use_cache
-        Folder of the vector cache, None for the user's own; whether vectors are cached at all.
+        Folder of the vector cache, None for the default one; whether vectors are cached at all.
     quiet
-        Keep the assay of the variants from writing messages.
+        Print no messages during the assay of the variants.
     say
         Called with each message, one line.
     training

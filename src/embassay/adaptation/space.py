@@ -1,4 +1,4 @@
-"""Questions and passages in the space of an encoder, and what answers which question."""
+"""Questions and passages as vectors of an encoder, and the right documents of each question."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Rights:
-    """What answers the questions of one text.
+    """The right documents of all questions with one text.
 
     Attributes
     ----------
     documents
-        Places of the right documents.
+        Indices of the right documents.
     passages
-        Places of all of their passages.
+        Indices of all of their passages.
     texts
         The texts of those passages; empty if there is only one.
     forms
-        Those texts in the form of :meth:`Space.form`.
+        Those texts as :meth:`Space.form` normalises them.
     """
 
     documents: frozenset[int]
@@ -40,7 +40,7 @@ class Rights:
     forms: frozenset[str]
 
     def repeated(self, form: str) -> bool:
-        """Return whether a text, in that form, equals a right one, occurs in one or contains one."""
+        """Return whether a normalised text equals, contains or occurs in a right text."""
         return form in self.forms or any(form in right or right in form for right in self.forms)
 
 
@@ -50,13 +50,13 @@ class Space:
     Attributes
     ----------
     documents
-        The place of each document by its id.
+        The index of each document by its id.
     starts
-        (documents + 1,) the place of each document's first passage; the last is the number of passages.
+        (documents + 1,) the index of each document's first passage; the last is the number of passages.
     nearest
         For each question its nearest documents.
     right_similarity
-        The similarity of a question and a right document by (row of the question, place of the document).
+        The similarity of a question and a right document by (row of the question, index of the document).
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Space:
         self._rights: dict[frozenset[int], Rights] = {}
 
     def rights(self, row: int) -> Rights:
-        """Return what answers a question, or another one of its text."""
+        """Return the right documents of a question and of all questions with the same text."""
         documents = frozenset(self._right_documents[normalised(self.questions[row].question)])
         if documents not in self._rights:
             self._rights[documents] = self._rights_of(documents)
@@ -115,13 +115,13 @@ class Space:
         return Rights(documents, passages, texts, forms)
 
     def form(self, passage: int) -> str:
-        """Return a passage's normalised text between two blanks, so that only whole words of it are found in it."""
+        """Return a passage's normalised text between two spaces, so that only whole words match in it."""
         if passage not in self._forms:
             self._forms[passage] = f" {normalised(self.passages[passage])} "
         return self._forms[passage]
 
     def held_out(self, passage: int) -> bool:
-        """Return whether a passage is one of a held-out document, or has the text of one."""
+        """Return whether a passage belongs to a held-out document, or has the same text as such a passage."""
         return self.form(passage) in self._held_out_forms
 
     def text(self, row: int, document: int) -> str:

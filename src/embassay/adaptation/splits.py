@@ -1,7 +1,7 @@
-"""Which questions a model is adapted on, stopped by and tested on: disjoint by question, or by what they share.
+"""The split into training, dev and test questions: disjoint by question text, or also by context.
 
-Roychowdhury et al. (2024), section 2.4, hold out 20 % of the questions. Questions of one text stay together. With
-``by="context"`` so do questions that share a unit, a right document or the text of one.
+Roychowdhury et al. (2024), section 2.4, hold out 20 % of the questions. Questions with the same text stay together.
+With ``by="context"`` so do questions that share a unit, a right document or the text of one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from embassay.training.triplets import normalised
 from embassay.types import Corpus
 
 DEV = 0.1
-"""Share of the questions that are not tested by which training is stopped."""
+"""Share of the remaining questions, after the test questions, that decides when to stop training."""
 LEAST_WORDS = 3
-"""A question of fewer words is looked for as the whole of a text only: *why?* occurs in too many."""
+"""A question with fewer words only matches a whole text: *why?* occurs in too many texts."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Split:
     Attributes
     ----------
     train, dev
-        Those with a right document that are learnt from, and that decide when to stop.
+        Questions with a right document: those to learn from, and those that decide when to stop.
     test
-        Those that are assayed; also some that no document answers.
+        The test questions, including some that no document answers.
     """
 
     train: tuple[str, ...]
@@ -44,16 +44,16 @@ class Split:
 def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By = "question") -> Split:
     """Divide the questions of a corpus, whole groups of connected questions at a time.
 
-    Groups come in random order. Each joins the test questions if that brings their number nearer to the requested
-    share, else the dev questions likewise, else the training questions. Questions without a right document are divided
-    in the same way, so that the test has its share of them. They are used for nothing but the test.
+    Groups are taken in random order. Each group joins the test questions if that brings their number nearer to the
+    requested share, otherwise the dev questions by the same rule, otherwise the training questions. Questions without a
+    right document are divided in the same way, so that the test has its share of them; they are used for the test only.
 
     Parameters
     ----------
     test
-        The share of all questions that is tested, above 0 and below 1.
+        The share of test questions among all questions, above 0 and below 1.
     by
-        ``question``: no text of a question is on both sides. ``context``: nor a unit or a right document.
+        ``question``: no question text is on both sides. ``context``: nor is a unit or a right document.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
         largest = max(map(len, groups), default=0)
         raise InputError(
             f"corpus {corpus.name!r}: its {len(answered)} answered questions cannot be divided into training and test: "
-            f"they hang together in {len(groups)} groups, the largest of {largest}"
+            f"they form {len(groups)} connected groups, the largest with {largest} questions"
         )
     return Split(
         _in_order(corpus, answered & train_ids),
@@ -92,12 +92,12 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
 
 
 def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", sentences: Sequence[str] = ()) -> None:
-    """Make sure that nothing that is tested is learnt from or stopped by.
+    """Check that no test question is used for training or early stopping.
 
     Parameters
     ----------
     sentences
-        What is pre-trained on: no test or dev question stands in it.
+        The pre-training sentences; none may contain a test or dev question.
     by
         ``question``: no test question is among the others, by id or by normalised text. ``context``: nor do a test
         question and another one share a unit, a right document or the text of one.
@@ -105,40 +105,40 @@ def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", 
     Raises
     ------
     InputError
-        With the first two questions that share something, and what; with the first sentence that holds a test or dev
-        question; also for an id that is not in the corpus.
+        Names the first two questions that share something, and what they share; or the first sentence that contains a
+        test or dev question; or an id that is not in the corpus.
     """
     samples = {sample.id: sample for sample in corpus.samples}
     learnt = (*found.train, *found.dev)
     for name in (*learnt, *found.test):
         if name not in samples:
-            raise InputError(f"corpus {corpus.name!r} has no question {name!r}, which the split names")
+            raise InputError(f"corpus {corpus.name!r} has no question with the id {name!r} of the split")
     texts = _document_texts(corpus) if by == "context" else {}
     learnt_ids = set(learnt)
     learnt_keys = {key: name for name in learnt for key in _keys(samples[name], texts, by)}
     for name in found.test:
         if name in learnt_ids:
-            raise InputError(f"corpus {corpus.name!r}: question {name!r} is both learnt from and tested")
+            raise InputError(f"corpus {corpus.name!r}: test question {name!r} is also a training or dev question")
         for key in _keys(samples[name], texts, by):
             if key in learnt_keys:
                 raise InputError(
-                    f"corpus {corpus.name!r}: test question {name!r} and question {learnt_keys[key]!r}, which is "
-                    f"learnt from, share a {key[0]}"
+                    f"corpus {corpus.name!r}: test question {name!r} and training or dev question "
+                    f"{learnt_keys[key]!r} share a {key[0]}"
                 )
     held_out = WordForWord(samples[name].question for name in (*found.test, *found.dev))
     for sentence in sentences:
         if held_out.within(sentence):
             raise InputError(
-                f"corpus {corpus.name!r}: a test or dev question stands in {sentence[:80]!r}, which is pre-trained on"
+                f"corpus {corpus.name!r}: the pre-training sentence {sentence[:80]!r} contains a test or dev question"
             )
 
 
 class WordForWord:
-    """Questions that are looked for in texts, all in normalised form; a short one only as the whole of a text."""
+    """Finds questions in texts, both in normalised form. A short question only matches a whole text."""
 
     def __init__(self, questions: Iterable[str]):
         self._whole = {normalised(question) for question in questions}
-        # By their first words: a text has far fewer of these beginnings than there are questions.
+        # Indexed by their first words: a text has far fewer such beginnings than there are questions.
         self._by_beginning: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
         for question in self._whole:
             words = question.split()
@@ -146,7 +146,7 @@ class WordForWord:
                 self._by_beginning[tuple(words[:LEAST_WORDS])].append(f" {question} ")
 
     def within(self, text: str) -> bool:
-        """Return whether one of the questions stands in a text."""
+        """Return whether a text contains one of the questions."""
         form = normalised(text)
         if form in self._whole:
             return True
@@ -162,7 +162,7 @@ class WordForWord:
 def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
     """Return the ids of the questions that must stay together, in the order of the corpus."""
     texts = _document_texts(corpus) if by == "context" else {}
-    # A graph of questions and of what they share; its connected components are the groups.
+    # The groups are the connected components of a graph of questions and what they share.
     nodes: dict[tuple[str, str], int] = {}
     edges = []
     for place, sample in enumerate(corpus.samples):
@@ -177,7 +177,7 @@ def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
 
 
 def _keys(sample: Question, texts: Mapping[str, str], by: By) -> Iterator[tuple[str, str]]:
-    """Yield what a question may share with none of another side: (what it is, which one)."""
+    """Yield what a question must not share with questions of another part: (kind, value)."""
     yield "text", normalised(sample.question)
     if by == "context":
         for unit in sample.units:

@@ -1,4 +1,4 @@
-"""The variants of one adaptation: which there are, and the training that makes each.
+"""The variants of one adaptation, and the training that makes each of them.
 
 Roychowdhury et al. (2024), section 2.4: the base model, pre-trained, fine-tuned, and pre-trained then fine-tuned.
 """
@@ -14,7 +14,7 @@ from embassay.training.settings import FINETUNE, PRETRAIN, Settings
 
 Kind = Literal["pretrain", "finetune"]
 BASE = "base"
-"""The label of the model that the variants come from."""
+"""The label of the base model."""
 PRETRAINED, FINETUNED, BOTH = "pretrained", "finetuned", "pretrained+finetuned"
 
 
@@ -38,7 +38,7 @@ class Stage:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """All that decides what the training makes, as JSON values. The device does not."""
+        """Everything that determines the trained model, as JSON values; not the device."""
         record: dict[str, Any] = {"kind": self.kind, "start": self.start}
         if self.kind == "pretrain":
             record["objective"] = self.options.objective
@@ -67,7 +67,7 @@ class Stage:
 
 
 def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
-    """Return the trainings that the options ask for, in order; both kinds where neither is asked for.
+    """Return the requested trainings in order; both kinds if neither is requested.
 
     With both kinds there is a third training, which fine-tunes the pre-trained model.
 
@@ -92,7 +92,7 @@ def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
 
 
 def _settings(default: Settings, options: AdaptOptions) -> Settings:
-    """Return the settings of a kind of training: its own defaults where the options say nothing."""
+    """Return the settings of a kind of training: the options, and its own defaults for those that are None."""
     return replace(
         default,
         epochs=default.epochs if options.epochs is None else options.epochs,

@@ -1,4 +1,4 @@
-"""The verdict on an adaptation as sentences; ``docs/adapt.md`` lists them with their conditions."""
+"""The sentences of the verdict on an adaptation; ``docs/adapt.md`` lists the outcomes with their conditions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from embassay.result import FEW_UNITS, MIN_UNITS, Result
 from embassay.stats.noninferiority import NotWorse
 
 CAVEAT = (
-    "Each line compares single training runs (seed {seed}), paired on the same items; the interval is over independent "
-    "units. How far another seed would lead elsewhere is not in it."
+    "Each line compares single training runs (seed {seed}), paired on the same items. The interval resamples "
+    "independent units; it does not include the variation between training seeds."
 )
 PHRASES: dict[Outcome, str] = {
     "worse": "worse",
@@ -22,9 +22,9 @@ PHRASES: dict[Outcome, str] = {
     "nothing changed": "nothing changed",
     "unknown": "nothing can be said",
 }
-"""How the summary words each outcome, in the order of the summary."""
+"""The words for each outcome in the summary, in the order of the summary."""
 SHIFT_TEXTS = {"documents": "documents", "queries": "questions"}
-"""What ``shift`` calls the texts, and what people call them."""
+"""The subsets of ``shift``, and the words for them in sentences."""
 
 
 def verdict(
@@ -33,7 +33,7 @@ def verdict(
     domain: Sequence[str],
     evaluations: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> tuple[str, ...]:
-    """Return what may be said, one sentence each: first the gain, then the cost, for each variant against the base.
+    """Return the verdict as sentences: for each variant against the base, first the gain, then the cost.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ def sentence(change: Change, several: bool = False) -> str:
     if test is None or change.outcome == "unknown":
         return f"{head}: nothing can be said ({comparison.quantity}: {_why_unknown(change)})"
     if change.outcome == "nothing changed":
-        line = f"{head}: nothing changed ({comparison.quantity}, the same model and the same answers)"
+        line = f"{head}: nothing changed ({comparison.quantity}, same model and same value on every item)"
         if test.smallest_margin is None:
             return line
-        return f"{line}; by their number alone they rule out a loss of {_size(test.smallest_margin, points)}"
+        return f"{line}; this many items rule out a loss of {_size(test.smallest_margin, points)}"
 
     support = f"{comparison.quantity}, {_item_counts(change)}, {_p_value_of(change)}"
     amount = f"{_amount(change, points)} ({support})"
@@ -93,7 +93,7 @@ def sentence(change: Change, several: bool = False) -> str:
         return line + _note(test)
     line = f"{head}: {change.outcome}, {amount}"
     if change.outcome == "better" and comparison.high is not None and comparison.high < test.margin:
-        line += f"; the gain is smaller than the margin of {margin}"
+        line += f"; the gain is below the margin of {margin}"
     return line
 
 
@@ -107,7 +107,7 @@ def p_value(p: float | None) -> str:
 
 
 def signed(value: float, points: bool) -> str:
-    """Format a difference with its sign: points of a hundred with one decimal, other numbers with three; 0 without."""
+    """Format a difference with its sign (0 has none): percentage points with one decimal, other numbers with three."""
     text = f"{100 * value:+.1f}" if points else f"{value:+.3f}"
     if not text.strip("+-0."):
         return text[1:]
@@ -115,7 +115,7 @@ def signed(value: float, points: bool) -> str:
 
 
 def _shift_sentences(result: Result, variant: str) -> list[str]:
-    """Say whether the domain lies farther from general language than before; neither is better by itself."""
+    """Say whether the domain is farther from general language than before; neither direction is better by itself."""
     lines = []
     for comparison in result.comparisons:
         if (comparison.diagnostic, comparison.quantity, comparison.family) != ("shift", "distance", "reference"):
@@ -129,26 +129,26 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
         direction = "farther from" if difference > 0 else "nearer to"
         texts = SHIFT_TEXTS.get(comparison.subset, comparison.subset)
         lines.append(
-            f"{variant}: your {texts} lie {direction} general ones ({comparison.corpus}): "
+            f"{variant}: your {texts} are {direction} general ones ({comparison.corpus}): "
             f"{_amount(change, points=False)} mean pair distances ({_p_value_of(change)})"
         )
     return lines
 
 
 def _training_sentences(variant: str, evaluations: Sequence[Sequence[float]]) -> list[str]:
-    """Say if no step of a training was better on the dev questions than the model that it started from."""
+    """Say so if no step of a training was better on the dev questions than its starting model."""
     scores = [score for _, score in evaluations]
     before, later = scores[0], scores[1:]
     if not later or max(later) > before:
         return []
     return [
-        f"{variant}: no step of the training was better on the dev questions than the model that it began with "
-        f"(Success@5 {before:.3f} before, {max(later):.3f} at best); the best step is kept all the same"
+        f"{variant}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, "
+        f"{max(later):.3f} at best); the weights of the best step are kept anyway"
     ]
 
 
 def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change]) -> str:
-    """Say in one sentence what adaptation did to the questions of the domain, and elsewhere."""
+    """Summarise in one sentence the outcomes on the questions of the domain and on general corpora."""
     parts = []
     outcomes = {change.outcome for change in in_domain}
     if len(outcomes) == 1:
@@ -187,11 +187,11 @@ def _why_unknown(change: Change) -> str:
         return "undefined"
     if change.comparison.units < MIN_UNITS:
         return f"fewer than {MIN_UNITS} independent units"
-    return "one unit holds too many of the items for a test"
+    return "one unit has too large a share of the items for a test"
 
 
 def _item_counts(change: Change) -> str:
-    """Return ``897 test questions in 312 units``; without the units where they are the items themselves."""
+    """Return ``897 test questions in 312 units``; without the units if each item is a unit."""
     comparison = change.comparison
     items = "test questions" if change.in_domain else meaning_of(comparison.diagnostic).items
     if comparison.units == comparison.items:
@@ -200,7 +200,7 @@ def _item_counts(change: Change) -> str:
 
 
 def _p_value_of(change: Change) -> str:
-    """Return the p-value, after the mark that every figure of few units has."""
+    """Return the p-value, marked if the comparison has few units."""
     few = "few units, " if change.comparison.units < FEW_UNITS else ""
     return f"{few}p {p_value(change.comparison.p_holm)}"
 

@@ -1,6 +1,6 @@
-"""Encoders that choose one kind of candidate on purpose: a check of the negated_antonyms diagnostic.
+"""Encoders that always choose one kind of candidate: a check of the negated_antonyms diagnostic.
 
-As specs they know the sentences of the built-in corpus ``opposites``:
+As specs, they know the sentences of the built-in corpus ``opposites``:
 
     embassay run -e python:embassay.examples.planted:always_paraphrase -c opposites
 
@@ -30,10 +30,10 @@ DIM = 64
 
 @dataclass(frozen=True)
 class Planted:
-    """Gives an input and its candidate of one kind the same vector, and all else another.
+    """Gives an input and its candidate of one kind the same vector, and all other sentences other vectors.
 
-    Sentences that are joined through a chain of such pairs share the vector too, so the outcome is exact on a
-    corpus in which no chain joins an input with a candidate of another kind.
+    Sentences that are connected by a chain of such pairs share the vector too. So the outcome is exact on a corpus
+    in which no chain connects an input with a candidate of another kind.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Planted:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         return Card(self.name, cached=False)
 
     def fit(self, texts: Sequence[str]) -> Planted:
@@ -73,13 +73,13 @@ class Planted:
         """
         unknown = next((text for text in texts if text not in self._class), None)
         if unknown is not None:
-            raise EncoderError(f"{self.name} knows the sentences of {self.corpus.name} only, not {unknown!r}")
+            raise EncoderError(f"{self.name} only knows the sentences of {self.corpus.name}, not {unknown!r}")
         rows = [_direction(self._class[text]) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), DIM)
 
     @cached_property
     def _class(self) -> Mapping[str, str]:
-        """Every sentence with the first of those that have to be near it."""
+        """Each sentence with the first sentence that must share its vector."""
         first: dict[str, str] = {}
         for sample in self.corpus.samples:
             fields = sample.fields()
@@ -89,7 +89,7 @@ class Planted:
 
 
 def always_paraphrase(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Encode sentences of ``opposites`` so that the right candidate is always the nearest."""
+    """Encode sentences of ``opposites`` so that the right candidate is always the nearest one."""
     return _builtin("paraphrase").encode(texts)
 
 

@@ -1,4 +1,4 @@
-"""Embassay inside other evaluations: our diagnostics as tasks of mteb, our encoders as models of others."""
+"""Embassay inside other evaluations: our diagnostics as mteb tasks, our encoders as models of mteb, BEIR, SentEval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An encoder as BEIR's dense models are: ``encode_queries`` and ``encode_corpus`` (Thakur et al. 2021)."""
+"""An encoder with the interface of BEIR's dense models: ``encode_queries``, ``encode_corpus`` (Thakur et al. 2021)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from embassay.types import Encoder
 
 @dataclass(frozen=True)
 class BeirModel:
-    """What ``DenseRetrievalExactSearch`` takes as its model.
+    """A model for BEIR's ``DenseRetrievalExactSearch``.
 
     Attributes
     ----------
     encoder
-        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+        An encoder from :func:`embassay.encoder`, fitted if it learns from texts, or anything that this function takes.
     sep
-        What stands between a document's title and its text, a blank as in BEIR's own models.
+        The separator between a document's title and its text: a space, as in BEIR's own models.
 
     Raises
     ------
@@ -40,7 +40,7 @@ class BeirModel:
         object.__setattr__(self, "encoder", load_encoder(self.encoder))
 
     def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: Any) -> NDArray[np.float32]:
-        """Return the (n, d) vectors of questions; batches are the encoder's own."""
+        """Return the (n, d) vectors of questions; the encoder chooses its own batches."""
         return dense(self.encoder, queries, "query")
 
     def encode_corpus(
@@ -49,18 +49,18 @@ class BeirModel:
         batch_size: int = 8,
         **more: Any,
     ) -> NDArray[np.float32]:
-        """Return the (n, d) vectors of documents, titles before texts; batches are the encoder's own.
+        """Return the (n, d) vectors of documents, titles before texts; the encoder chooses its own batches.
 
         Parameters
         ----------
         corpus
-            Documents with ``text`` and perhaps ``title`` (None is none), plain texts, or a list of each field by its
-            name.
+            Documents with ``text`` and optionally ``title`` (may be None), plain texts, or a dictionary with a list for
+            each field.
 
         Raises
         ------
         SpecError
-            If a document has no text, or one that is no str.
+            If a document has no text, or a text that is not a str.
         """
         if isinstance(corpus, Mapping):
             fields = corpus.keys()

@@ -1,4 +1,4 @@
-"""A diagnostic watched while somebody trains: an evaluator for sentence-transformers' trainer.
+"""A diagnostic that runs during training: an evaluator for sentence-transformers' trainer.
 
 evaluator = ea.evaluator("edits", "minimal_pairs")
 SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
@@ -24,10 +24,10 @@ from embassay.samples.base import Role
 from embassay.types import Corpus, Draws, Encoder
 
 PAIRED = "shift"
-"""The diagnostic of two corpora side by side."""
+"""The diagnostic that compares two corpora."""
 Source = str | Corpus[Any]
 RESAMPLES = 100
-"""Resamples of every bootstrap. Few are enough: the intervals are not shown."""
+"""Bootstrap resamples. Few are enough, because the intervals are not shown."""
 
 
 def evaluator(
@@ -39,45 +39,46 @@ def evaluator(
     batch: int = 32,
     seed: int = 0,
 ) -> Any:
-    """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the model as it is.
+    """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the current model.
 
-    It returns the figures of the diagnostic's first table as ``NAME_diagnostic_quantity``, with the subset and the
-    condition after it where there are some: ``mine_retrieval_Success@5``, ``mine_minimal_pairs_similarity_antonym``. A
-    figure that is undefined is NaN, which the trainer never takes for the best. ``primary_metric`` and
-    ``greater_is_better`` are set; ``metric_for_best_model="eval_" + evaluator.primary_metric`` chooses a checkpoint.
-    ``primary_metric`` is None where neither more nor less of the headline is better.
+    It returns the figures of the diagnostic's first table as ``NAME_diagnostic_quantity``, followed by the subset and
+    the condition if there are any: ``mine_retrieval_Success@5``, ``mine_minimal_pairs_similarity_antonym``. An
+    undefined figure is NaN, which the trainer never treats as the best. ``primary_metric`` and ``greater_is_better``
+    are set; use ``metric_for_best_model="eval_" + evaluator.primary_metric`` to choose a checkpoint by it.
+    ``primary_metric`` is None if the headline has no better direction.
 
     Parameters
     ----------
     corpus
-        A source, or a corpus from :func:`embassay.load`; for ``shift`` a pair of them, ``(domain, general)``.
+        A source, or a corpus from :func:`embassay.load`. For ``shift``, a pair of them: ``(domain, general)``.
     diagnostic
-        Its name, with options.
+        The name of the diagnostic, with options.
     quantity
-        The figure to choose by: what stands after ``NAME_diagnostic_``; the diagnostic's headline by default.
+        The figure that chooses the checkpoint: the part of its name after ``NAME_diagnostic_``. Default: the
+        diagnostic's headline.
     name
-        What the names of the figures begin with; the corpus's label by default, of a pair the domain's.
+        The first part of the figures' names. Default: the corpus's label; for a pair, the label of the domain.
     batch
-        Texts that go through the model together.
+        Number of texts in a batch.
     seed
-        Of every random draw.
+        Seed for all random numbers.
 
     Raises
     ------
     InputError
-        If corpus and diagnostic do not fit, or the figure is not there or no one to choose by.
+        If corpus and diagnostic do not match, or if the figure does not exist or has no better direction.
     """
     if batch < 1:
         raise SpecError(f"batch must be 1 or more, is {batch}")
     corpora, spec = _corpora_and_diagnostic(corpus, diagnostic)
     watched = _Watched(corpora, spec, Draws(seed, RESAMPLES))
-    # A stand-in for the model: what is wrong is said now, and not after an hour of training.
+    # Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
     figures = watched.figures(load_encoder(STAND_IN))
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
     neither = meaning_of(spec.head).neither
     if quantity.startswith(neither):
-        raise SpecError(f"quantity {quantity!r}: neither more nor less of it is better, so it chooses no checkpoint")
+        raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     if not quantity and not figures.headline.startswith(neither):
         quantity = figures.headline
     kind: Any = _evaluator_class()
@@ -85,12 +86,12 @@ def evaluator(
 
 
 def live_model(model: Any, batch: int = 32) -> LiveEncoder:
-    """Return a ``SentenceTransformer`` in training as an encoder, with its own prompt for each role.
+    """Return an encoder for a ``SentenceTransformer`` in training, with the model's own prompt for each role.
 
     Parameters
     ----------
     batch
-        Texts that go through the model together.
+        Number of texts in a batch.
     """
     methods = {"query": "encode_query", "document": "encode_document", "text": "encode"}
     prompts = by_role(getattr(model, "prompts", None) or {}, getattr(model, "default_prompt_name", None))
@@ -108,15 +109,15 @@ def live_model(model: Any, batch: int = 32) -> LiveEncoder:
 def _corpora_and_diagnostic(
     corpus: Source | tuple[Source, Source], diagnostic: str
 ) -> tuple[tuple[Corpus[Any], ...], Spec]:
-    """Load the corpora; return them and the diagnostic, which gets the labels of a pair as options."""
+    """Load the corpora; return them and the diagnostic, with the labels of a pair as options."""
     sources = corpus if isinstance(corpus, tuple) else (corpus,)
     spec = parse(diagnostic, "diagnostic")
     if spec.head == PAIRED and len(sources) != 2:
         raise SpecError(
-            f"diagnostic {PAIRED!r} needs two corpora, the domain's and a general one: give a pair (domain, general)"
+            f"diagnostic {PAIRED!r} needs two corpora, one of the domain and a general one: pass (domain, general)"
         )
     if spec.head != PAIRED and len(sources) != 1:
-        raise SpecError(f"diagnostic {spec.head!r} looks at one corpus; a pair (domain, general) is for {PAIRED!r}")
+        raise SpecError(f"diagnostic {spec.head!r} takes one corpus; only {PAIRED!r} takes a pair (domain, general)")
     loaded = tuple(source if isinstance(source, Corpus) else load_corpus(source) for source in sources)
     if spec.head == PAIRED:
         domain, general = loaded
@@ -149,7 +150,7 @@ class _Watched:
             if row is not None:
                 values[_name(row)] = float("nan") if row.value is None else row.value
         if not values:
-            raise SpecError(f"diagnostic {diagnostic!r} has no figure of its first table on this corpus")
+            raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
         if headline is None or _name(headline) not in values:
             return Figures(values, next(iter(values)))
@@ -163,7 +164,7 @@ def _name(row: Row) -> str:
 
 @cache
 def _evaluator_class() -> type:
-    """Return the class of the evaluator; sentence-transformers is imported for it.
+    """Return the class of the evaluator; this imports sentence-transformers.
 
     Raises
     ------
@@ -189,7 +190,7 @@ def _evaluator_class() -> type:
         def __call__(
             self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
-            """Return the figures of the model as it is."""
+            """Return the figures of the current model."""
             figures = self.watched.figures(live_model(model, self.batch))
             metrics = {f"{self.prefix}_{name}": value for name, value in figures.values.items()}
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)

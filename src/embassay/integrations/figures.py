@@ -1,4 +1,4 @@
-"""One diagnostic on one corpus, or on a pair, as named numbers, which other libraries keep."""
+"""The figures of one diagnostic on one corpus, or on a pair, as named numbers for other libraries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from embassay.run.specs import Spec
 from embassay.types import Corpus, Draws, Encoder, content_hash
 
 STAND_IN = "random,dim=8"
-"""The encoder by which the names of figures are found before there is a model."""
+"""The encoder that provides the names of the figures before there is a model."""
 
 
 def assay_one(encoder: Encoder, corpora: Sequence[Corpus[Any]], diagnostic: str | Spec, draws: Draws) -> Result:
@@ -28,7 +28,7 @@ def assay_one(encoder: Encoder, corpora: Sequence[Corpus[Any]], diagnostic: str 
     Raises
     ------
     InputError
-        If corpora and diagnostic do not fit.
+        If corpora and diagnostic do not match.
     EncoderError
         If the encoder fails.
     """
@@ -60,7 +60,7 @@ def headline_row(result: Result) -> Row | None:
 
 
 def joined_name(row: Row, measure: str = "") -> str:
-    """Return quantity, subset, condition and measure as one word; what goes without saying is left out."""
+    """Return quantity, subset, condition and measure joined into one name, without empty parts and subset ``all``."""
     subset = "" if row.subset == "all" else row.subset
     parts = (row.quantity, subset, row.condition, measure)
     return "_".join(part.replace(":", "_") for part in parts if part)
@@ -76,7 +76,7 @@ class Figures(Generic[Value]):
     Attributes
     ----------
     values
-        By name.
+        The figures by name.
     headline
         The name of the headline.
     """
@@ -87,12 +87,12 @@ class Figures(Generic[Value]):
 
 @dataclass(frozen=True)
 class Measurement:
-    """One diagnostic on one corpus, with its random draws.
+    """One diagnostic on one corpus, with its seed and resamples.
 
     Attributes
     ----------
     diagnostic
-        Its name, with options.
+        The name of the diagnostic, with options.
     options
         The same options, parsed.
     """
@@ -104,12 +104,12 @@ class Measurement:
 
     @classmethod
     def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Measurement:
-        """Load the corpus and check that the diagnostic reads it.
+        """Load the corpus and check that the diagnostic can use it.
 
         Raises
         ------
         InputError
-            If they do not fit.
+            If they do not match.
         """
         try:
             request = RunRequest([STAND_IN], [corpus], [diagnostic], baselines=False, quiet=True)
@@ -117,18 +117,18 @@ class Measurement:
         except InputError:
             if _compares_corpora(diagnostic):
                 raise SpecError(
-                    f"diagnostic {diagnostic!r} sets two corpora side by side, and there is one here: use embassay run"
+                    f"diagnostic {diagnostic!r} compares two corpora, but only one can be given here: use embassay run"
                 ) from None
             raise
         return cls(plan.corpora[0], diagnostic, draws, plan.tasks[0].options)
 
     def pin(self, *more: str) -> str:
-        """Return eight hexadecimal digits of all that the figures of a model depend on but the model.
+        """Return an eight-digit hexadecimal hash of everything, except the model, that the figures depend on.
 
         Parameters
         ----------
         more
-            What else stands beside the figures.
+            Further values to include in the hash.
         """
         name = self.diagnostic.partition(",")[0]
         parts = [
@@ -144,7 +144,7 @@ class Measurement:
         return content_hash(parts)[:8]
 
     def of_stand_in(self) -> Figures[float | None]:
-        """Return the figures of random vectors, for their names."""
+        """Return the figures of random vectors, which provide the names."""
         return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
 
     def of_encoder(self, encoder: Encoder) -> Figures[float | None]:
@@ -161,7 +161,7 @@ class Measurement:
         result = assay_one(encoder, [self.corpus], self.diagnostic, draws)
         rows = [row for row in result.rows if row.encoder]
         if not rows:
-            raise SpecError("the diagnostic has no figure of an encoder on this corpus")
+            raise SpecError("the diagnostic has no figures for an encoder on this corpus")
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
@@ -171,6 +171,6 @@ class Measurement:
 
 
 def _compares_corpora(diagnostic: str) -> bool:
-    """Return whether a diagnostic is one of two corpora side by side."""
+    """Return whether a diagnostic compares two corpora."""
     name = diagnostic.partition(",")[0]
     return name in DIAGNOSTICS.names() and isinstance(DIAGNOSTICS.module(name).create(), SetsSideBySide)

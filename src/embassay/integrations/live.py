@@ -1,4 +1,4 @@
-"""A model that another library has loaded, as an encoder of one run."""
+"""A model that another library has loaded, as an encoder for one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from embassay.vectors import Similarity
 
 @dataclass(frozen=True)
 class LiveEncoder:
-    """An encoder whose weights may change between two runs, so that its vectors are never cached.
+    """An encoder whose weights may change between two runs. Its vectors are never cached.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class LiveEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         return Card("live", cached=False, similarity=self.similarity)
 
     def fit(self, texts: Sequence[str]) -> Encoder:

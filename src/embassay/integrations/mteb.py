@@ -1,10 +1,11 @@
-"""Our diagnostics as tasks of mteb, with their data pinned; our encoders as its models.
+"""Our diagnostics as mteb tasks with pinned data, and our encoders as mteb models.
 
     task = mteb_task("mine.jsonl", "negated_antonyms")
     mteb.evaluate(mteb.get_model("intfloat/e5-small-v2"), task)
 
-mteb finds kept results by the task's name and the model's name and revision, and never asks for the data's revision. So
-a task's name ends in a hash of all that its scores depend on but the model, whose revision is its fingerprint.
+mteb finds stored results by the task's name and the model's name and revision, and ignores the revision of the data. So
+a task's name ends in a hash of everything, except the model, that its scores depend on. The model's revision is its
+fingerprint.
 """
 
 from __future__ import annotations
@@ -45,33 +46,33 @@ def mteb_task(
     seed: int = 0,
     resamples: int = 100,
 ) -> Any:
-    """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without a network.
+    """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without network access.
 
-    Its scores are the diagnostic's figures, named by quantity, subset, condition and, where it is not the headline's,
-    measure, joined by ``_``; undefined ones are left out.
+    Its scores are the diagnostic's figures. Their names join quantity, subset, condition and, if it differs from the
+    headline's, measure by ``_``. Undefined figures are left out.
 
     Parameters
     ----------
     corpus
         A source, or a corpus from :func:`embassay.load`.
     diagnostic
-        Its name, with options.
+        The name of the diagnostic, with options.
     quantity
-        Which figure is the main score; the diagnostic's headline by default. mteb takes higher for better.
+        The figure that is the main score. Default: the diagnostic's headline. mteb treats higher scores as better.
     name
-        The task's name; made of diagnostic and corpus by default. Eight digits follow it, which change with the corpus,
-        the diagnostic's options, the main score, seed, resamples and Embassay's version.
+        The task's name. Default: made from diagnostic and corpus. Eight digits are appended; they change with the
+        corpus, the diagnostic's options, the main score, the seed, the resamples and Embassay's version.
     language
-        Of the texts, as mteb writes it.
+        Language of the texts, in mteb's notation.
     seed, resamples
-        Of every random draw, and of each bootstrap: intervals are no scores of mteb's.
+        Seed for all random numbers, and bootstrap resamples. mteb's scores have no intervals.
 
     Raises
     ------
     MissingExtraError
         If mteb is not installed.
     InputError
-        If corpus and diagnostic do not fit.
+        If corpus and diagnostic do not match.
     UnknownNameError
         If there is no such figure.
     """
@@ -92,7 +93,7 @@ def mteb_model(encoder: Encoder | str) -> Any:
     Parameters
     ----------
     encoder
-        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+        An encoder from :func:`embassay.encoder`, fitted if it learns from texts, or anything that this function takes.
         Its name and fingerprint become the model's name and revision.
 
     Raises
@@ -124,7 +125,7 @@ class MtebModel:
         )
 
     def encode(self, inputs: Any, *, prompt_type: Any = None, **more: Any) -> NDArray[np.float32]:
-        """Return the (n, d) vectors of mteb's batches, by the role that the prompt's type stands for."""
+        """Return the (n, d) vectors of mteb's batches, with the role of the prompt's type."""
         texts = [text for batch in inputs for text in batch["text"]]
         role: Role = "text" if prompt_type is None else prompt_type.value
         return dense(self.encoder, texts, role)
@@ -137,7 +138,7 @@ class MtebModel:
         return compare(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """Return the (n,) cosines or dot products of vectors in the same place."""
+        """Return the (n,) cosines or dot products of corresponding vectors."""
         from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
 
         compare = pairwise_dot_score if self._by_dot_product else pairwise_cos_sim
@@ -145,12 +146,12 @@ class MtebModel:
 
 
 def _live(model: Any, task: Any, batch: int) -> LiveEncoder:
-    """Return a model that mteb has loaded as an encoder.
+    """Return an encoder for a model that mteb has loaded.
 
     Parameters
     ----------
     task
-        The metadata of the task that is run, by which the model finds its prompts.
+        The metadata of the task, from which the model chooses its prompts.
     """
     by_dot_product = similarity_of(model.mteb_model_meta) == "dot"
     return LiveEncoder(
@@ -159,14 +160,14 @@ def _live(model: Any, task: Any, batch: int) -> LiveEncoder:
 
 
 def _data_facts(corpus: Corpus[Any]) -> Mapping[str, Any]:
-    """Return what mteb records of a task's data, as far as a corpus tells it."""
+    """Return the facts about a task's data that mteb records and that a corpus knows."""
     from mteb.types import Licenses
 
     licences = {name.replace(" ", "-"): name for name in get_args(Licenses)}
     licence = corpus.licence.lower().replace(" ", "-").replace("unknown", "not-specified")
     facts = {"category": "t2t", "license": licences.get(licence), "is_public": corpus.builtin}
     if corpus.builtin:
-        # Written for this package, in no dialect, and in no article.
+        # Written for this package: no dialect, and no article to cite.
         facts |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
     return facts
 
@@ -178,7 +179,7 @@ def _require() -> None:
 
 @cache
 def _task_class() -> type:
-    """Return the class of the tasks; mteb is imported for it."""
+    """Return the class of the tasks; this imports mteb."""
     _require()
     from mteb.abstasks.abstask import AbsTask
     from mteb.abstasks.task_metadata import TaskMetadata
@@ -205,7 +206,7 @@ def _task_class() -> type:
             super().__init__(seed=draws.seed)
 
         def load_data(self, *given: Any, **more: Any) -> None:
-            """Take the corpus's texts: they are here already."""
+            """Use the texts of the corpus, which is already loaded."""
             from datasets import Dataset, DatasetDict
 
             texts = self.measurement.corpus.texts()
@@ -214,7 +215,7 @@ def _task_class() -> type:
             self.data_loaded = True
 
         def unload_data(self) -> None:
-            """Let go of the texts; mteb's own way would let go of the task's metadata too, which stand in no class."""
+            """Release the texts. mteb's own method would also release the task's metadata, which no class stores."""
             self.dataset = None
             self.data_loaded = False
 
@@ -231,6 +232,6 @@ def _task_class() -> type:
             return {"num_samples": audit.items, "unique_texts": audit.distinct}
 
         def _push_dataset_to_hub(self, repo_name: str, **more: Any) -> None:
-            raise NotImplementedError("a corpus of the user's is not put on the hub")
+            raise NotImplementedError("a user's corpus is not uploaded to the hub")
 
     return DiagnosticTask

@@ -14,7 +14,7 @@ from embassay.run.resolve import load_encoder
 from embassay.types import Encoder
 
 EMPTY = "."
-"""Stands for a sentence without tokens, as in SentEval's own examples."""
+"""Replaces a sentence without tokens, as in SentEval's own examples."""
 Sentence = Sequence[str | bytes] | str | bytes
 Batcher = Callable[[Any, Sequence[Sentence]], NDArray[np.float32]]
 
@@ -22,13 +22,13 @@ Batcher = Callable[[Any, Sequence[Sentence]], NDArray[np.float32]]
 def batcher(encoder: Encoder | str) -> Batcher:
     """Return the function that SentEval calls with its settings and a batch of sentences, each a list of tokens.
 
-    Tokens are joined by blanks, as SentEval's own examples do for encoders that cut texts themselves. Bytes, which some
-    of its data sets hold, are read as UTF-8.
+    Tokens are joined by spaces, as in SentEval's own examples for encoders with their own tokenizer. Bytes, which some
+    of its data sets contain, are decoded as UTF-8.
 
     Parameters
     ----------
     encoder
-        Made by :func:`embassay.encoder`, and fitted where it learns from texts; what that function takes is made one.
+        An encoder from :func:`embassay.encoder`, fitted if it learns from texts, or anything that this function takes.
 
     Raises
     ------

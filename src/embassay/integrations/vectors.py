@@ -1,4 +1,4 @@
-"""Vectors of an encoder for libraries that know dense arrays only."""
+"""Vectors of an encoder for libraries that only accept dense arrays."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from embassay.samples.base import Role
 from embassay.types import Encoder
 
 PROBE = "."
-"""The text that is encoded to learn the number of dimensions where there are no texts."""
+"""The text that is encoded to find the number of dimensions if there are no texts."""
 
 
 def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-    """Return the (n, d) float32 vectors of texts, also of an encoder that gives sparse ones.
+    """Return the (n, d) float32 vectors of texts as a dense array, also if the encoder returns sparse vectors.
 
-    Where there are no texts, one is encoded to learn d.
+    If there are no texts, a single text is encoded to find d.
 
     Raises
     ------
     SpecError
-        For one text in the place of a list, and for what is no text.
+        For a single text instead of a list, or an element that is not a text.
     EncoderError
-        If the encoder fails; also on that one text.
+        If the encoder fails, also on that single text.
     """
     if isinstance(texts, (str, bytes)):
-        raise SpecError("a list of texts is needed, not a single one: write [text]")
+        raise SpecError("needs a list of texts, not a single text: write [text]")
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise SpecError(f"text {place} must be a str, is {type(text).__name__}")
@@ -47,4 +47,4 @@ def _of_no_texts(encoder: Encoder, role: Role) -> NDArray[np.float32]:
     try:
         return dense(encoder, [PROBE], role)[:0]
     except EncoderError as error:
-        raise EncoderError(f"there are no texts, and how long vectors of {encoder.name!r} are is not known") from error
+        raise EncoderError(f"no texts, and the number of dimensions of {encoder.name!r} is unknown") from error

@@ -1,4 +1,4 @@
-"""The model that domain adaptation starts from: found, refused where it cannot be trained, loaded, written again."""
+"""The base model of a domain adaptation: find it, refuse it if it cannot be trained, load it, write it."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ from embassay.types import Runtime
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
 NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 WHY = {
-    "api": "the weights of a service are not here",
+    "api": "the weights of a service are not available",
     "hf": "name the model, or its folder, without the scheme hf:",
-    "onnx": "an exported graph cannot learn; name the model that it was exported from",
-    "openvino": "an exported graph cannot learn; name the model that it was exported from",
-    "words": "embassay train words trains word vectors",
-    "paragraphs": "embassay train paragraphs trains paragraph vectors",
-    "urae": "embassay train urae trains autoencoders",
+    "onnx": "an exported model cannot be trained; name the model that it was exported from",
+    "openvino": "an exported model cannot be trained; name the model that it was exported from",
+    "words": "use embassay train words for word vectors",
+    "paragraphs": "use embassay train paragraphs for paragraph vectors",
+    "urae": "use embassay train urae for autoencoders",
 }
 """What to do instead, for encoders of other kinds."""
 TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
-"""Options that hold in training too and are written into the trained model."""
+"""Options that apply in training too and are written into the trained model."""
 REFUSED = {
-    "revision": "have that revision on this machine and name its folder",
-    "dim": "all dimensions are trained; give it to what assays the model",
-    "dtype": "weights are trained in float32; give it to what assays the model",
-    "device": "where training runs is an option of its own, --device",
-    "normalize": "vectors are trained as the model makes them; give it to what assays the model",
-    "vectors": "vectors are trained whole; give it to what assays the model",
+    "revision": "download that revision and name its folder",
+    "dim": "all dimensions are trained; pass it to embassay run instead",
+    "dtype": "weights are trained in float32; pass it to embassay run instead",
+    "device": "use the option --device",
+    "normalize": "vectors are trained as the model returns them; pass it to embassay run instead",
+    "vectors": "vectors are trained at full precision; pass it to embassay run instead",
 }
-"""What to do instead, for options that do not hold in training."""
+"""What to do instead, for options that cannot be used in training."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 PERCENTILE = 99
-"""The percentile of the texts' lengths at which they are truncated in training."""
+"""Texts are truncated in training at this percentile of their lengths."""
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -66,8 +66,8 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     Parameters
     ----------
     base
-        A sentence-transformers model by name, or a folder: ``./folder``; ``st:`` may stand before it, and options after
-        it: those of :data:`TAKEN`.
+        A sentence-transformers model: a name, or a folder ``./folder``. It may begin with ``st:`` and may be followed
+        by the options of :data:`TAKEN`.
 
     Raises
     ------
@@ -75,10 +75,10 @@ def find_base(base: str) -> SentenceTransformersEncoder:
         If a library is not installed.
     SpecError
         If it names an encoder that cannot be trained: another kind of encoder, one that brings its own code, one that
-        takes questions and documents through different modules, one without a transformer. For an option that does
-        not hold in training.
+        encodes questions and documents with different modules, one without a transformer. For an option that cannot be
+        used in training.
     ModelNotFoundError
-        If it is neither on this machine nor to be had, or lacks its weights.
+        If the model is neither on this machine nor on the hub, or lacks its weights.
     """
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
@@ -86,11 +86,11 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     hashes = FileHashes(None)
     found = find(target, "", hashes)
     if foreign := own_modules(found.folder):
-        raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which is not run in training")
+        raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
     encoder = st.create(target, Runtime(sha256=hashes), **options)
     kind = modules(found.folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
-        raise SpecError(f"base {base!r} cannot be trained here: it begins with {kind}, not with a transformer")
+        raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
     return encoder
 
 
@@ -100,7 +100,7 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> Any:
     Raises
     ------
     EncoderError
-        If it cannot be loaded, or the device is not there.
+        If it cannot be loaded, or the device is not available.
     """
     import torch
     from sentence_transformers import SentenceTransformer
@@ -108,7 +108,7 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> Any:
     kind = settings.device
     missing = {"cuda": not torch.cuda.is_available(), "mps": not torch.backends.mps.is_available()}
     if missing.get(kind):
-        raise EncoderError(f"the device {kind!r} was asked for, but torch sees none; leave --device out")
+        raise EncoderError(f"device {kind!r} is not available in torch; leave out --device")
     try:
         model = SentenceTransformer(
             str(encoder.found.folder),
@@ -125,14 +125,14 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's message that holds anything, else its type."""
+    """Return the first non-empty line of an error's message, or its type."""
     lines = (line.strip() for line in str(error).split("\n"))
     return next(filter(None, lines), type(error).__name__)
 
 
 def live(encoder: SentenceTransformersEncoder, model: Any) -> SentenceTransformersEncoder:
-    """Return an encoder with the base's prompts that encodes with the weights that a model has now."""
-    # A copy without the cached runners: an encoder is frozen, and loads its own weights at the first use.
+    """Return an encoder with the base's prompts and the current weights of a model."""
+    # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use.
     other = replace(encoder)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
     vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
@@ -150,19 +150,19 @@ def lengths(model: Any, texts: Sequence[str], prompt: str = "") -> list[int]:
 
 
 def truncation(model: Any, tokens: Sequence[int]) -> int:
-    """Return after how many tokens texts are truncated in training: the 99th percentile, at most the model's limit."""
+    """Return the number of tokens at which texts are truncated: the 99th percentile, at most the model's limit."""
     percentile = int(np.ceil(np.percentile(tokens, PERCENTILE)))
     return min(percentile, model.max_seq_length or percentile)
 
 
 def write_model(encoder: SentenceTransformersEncoder, model: Any, folder: Path) -> None:
-    """Write a model with its base's own tokenizer, prompts and limit, and what the base's options say instead.
+    """Write a model with the tokenizer, prompts and limit of its base, as changed by the base's options.
 
-    The library's card is not written: it quotes sentences.
+    The library's model card is not written because it quotes sentences.
     """
     limit = model.max_seq_length
     model.save_pretrained(str(folder), create_model_card=False)
-    # The library writes a tokenizer that may cut texts in another way than the base's files.
+    # The library writes a tokenizer that may tokenize differently from the base's files.
     source, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
     for name in TOKENIZER_FILES:
         (written / name).unlink(missing_ok=True)
@@ -170,19 +170,19 @@ def write_model(encoder: SentenceTransformersEncoder, model: Any, folder: Path) 
             if place.is_file():
                 shutil.copyfile(place, written / name)
                 break
-    # The library keeps the limit in the tokenizer alone, where that of the base may say another.
+    # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
     _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
     _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_usage(encoder)})
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries that decide what a training comes to."""
+    """Return the versions of the libraries that affect the trained weights."""
     return {name: version(name) for name in LIBRARIES}
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the libraries from writing to the terminal meanwhile; errors are still raised."""
+    """Silence the libraries' messages and progress bars; errors are still raised."""
     from transformers.utils import logging as transformers_logging
 
     loggers = [logging.getLogger(name) for name in NOISY]
@@ -201,14 +201,14 @@ def quiet() -> Iterator[None]:
 
 
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, Any]:
-    """Return what a configuration has to say so that a model is used as its base is: prompts and similarity."""
+    """Return the configuration entries with which a model is used like its base: prompts and similarity."""
     config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
     if "document_prompt" in given:
         for name in DOCUMENT:
             prompts.pop(name, None)
-    # Also where the base calls its document prompt otherwise: the library itself looks for "document" alone.
+    # Also if the base's document prompt has another name: the library itself only looks for "document".
     prompts["query"] = roles.get("query", "")
     prompts["document"] = roles.get("document", "")
     default, text_prompt = config.get("default_prompt_name"), roles.get("text", "")
@@ -228,13 +228,13 @@ def _write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def _read(base: str) -> tuple[str, dict[str, Any]]:
-    """Return the model's name and options; refuse another kind of encoder, and an option that does not hold here."""
+    """Return the model's name and options; refuse other kinds of encoders and options that cannot be used."""
     spec = parse(base, "base")
     if spec.label is not None:
-        raise SpecError(f"base {base!r}: it is called base and takes no other label; leave out {spec.label}=")
+        raise SpecError(f"base {base!r}: the base has a fixed label; leave out {spec.label}=")
     for name in spec.options:
         if name in REFUSED:
-            raise SpecError(f"base {spec.head!r}, option {name!r} is not taken in training: {REFUSED[name]}")
+            raise SpecError(f"base {spec.head!r}: option {name!r} cannot be used in training; {REFUSED[name]}")
     if unknown := set(spec.options).difference(TAKEN):
         raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
     return _target(spec.head), bind(st.create, spec.options, f"base {spec.head!r}")
@@ -250,5 +250,5 @@ def _target(base: str) -> str:
         kind = base
     if kind == "st":
         return base.removeprefix("st:")
-    reason = WHY.get(kind, "it has no weights that an objective could train")
-    raise SpecError(f"base {base!r} is no sentence-transformers model: {reason}")
+    reason = WHY.get(kind, "it has no trainable weights")
+    raise SpecError(f"base {base!r} is not a sentence-transformers model: {reason}")

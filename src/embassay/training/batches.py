@@ -1,9 +1,9 @@
-"""Which rows go through a model together: drawn for all epochs beforehand, so that a resumed training finds them again.
+"""The batches of a training, drawn for all epochs in advance so that a resumed training uses the same ones.
 
-Rows of similar length share a batch, so that little is padded. Where a batch's rows serve as each other's negatives, no
-text occurs twice in it, and no right text of one row's question is among the candidates of another: such a row goes
-into another batch. A batch into which no later row fits stays smaller. An epoch has at least as many batches as the
-most common right document has rows.
+Rows of similar length share a batch, which keeps padding short. If the rows of a batch are each other's negatives, no
+text occurs twice in the batch, and no right text of one row's question is among the candidates of another row: such a
+row goes into another batch. A batch into which no later row fits stays smaller. An epoch has at least as many batches
+as the most common right document has rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Batch = tuple[Place, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """What one row brings into a batch. Equal texts are the same text.
+    """The texts of one row of a batch. Equal strings are the same text.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
     Parameters
     ----------
     size
-        The largest number of rows of a batch.
+        Maximum number of rows in a batch.
     epochs
-        How often the rows are read. Of a last part of an epoch the first batches are taken.
+        Number of passes over the rows. A final partial epoch uses the first batches of that epoch.
     seed
-        Of the draw. The draw of an epoch does not depend on how many there are.
+        Seed for the batches. The batches of an epoch do not depend on the number of epochs.
     """
     drawn: list[Batch] = []
     for epoch in range(math.ceil(epochs)):
@@ -68,8 +68,8 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
 def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[list[int]]:
     """Return the batches of one epoch.
 
-    Rows with equally many wrong texts go together, those with the most first. Rows that fill no batch join those with
-    fewer.
+    Rows with the same number of wrong texts are batched together, those with the most first. Rows that do not fill a
+    batch join those with fewer wrong texts.
     """
     rng = generator(seed, "batches", str(epoch))
     shuffled = rng.permutation(len(rows)).tolist()
@@ -85,7 +85,7 @@ def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[list[i
                 if full:
                     batches.append(full)
     for batch in filling.open.values():
-        # A question alone with its right text has nothing to be told apart from.
+        # A single question with only its right text has nothing to be contrasted with.
         alone = len(batch) == 1 and len(rows[batch[0]].candidates) == 1
         if not alone:
             batches.append(batch)
@@ -95,11 +95,11 @@ def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[list[i
 class _Filling:
     """Batches that are being filled.
 
-    Each open batch has a bit, older batches a lower one. Each text has the bits of the batches that hold it, so that
-    one operation on integers finds the batches that a row clashes with, however many are open.
+    Each open batch has a bit; older batches have lower bits. Each text has the bits of the batches that contain it, so
+    one operation on integers finds the batches that a row conflicts with, however many are open.
 
-    Bits of full batches stay in the texts without a meaning. When most bits are without one, the open batches are
-    numbered anew.
+    The texts keep the bits of full batches, which no longer mean anything. When most bits are unused, the open batches
+    are renumbered.
     """
 
     def __init__(self, rows: Sequence[Row], size: int):
@@ -111,7 +111,7 @@ class _Filling:
         self._rights: defaultdict[str, int] = defaultdict(int)
 
     def put(self, place: int) -> list[int] | None:
-        """Put a row into the oldest batch that it does not clash with, else into a new one; return it if it is full."""
+        """Put a row into the oldest batch without a conflict, or into a new one; return the batch if it is full."""
         fitting = self._open_bits & ~self._clashing(self.rows[place])
         lowest = fitting & -fitting
         bit = lowest or self._next_bit
@@ -125,7 +125,7 @@ class _Filling:
         return full
 
     def take_back(self) -> list[int]:
-        """Take the rows out of all open batches, to be sorted again with others; none if they are many."""
+        """Take the rows out of all open batches, to sort them again with others; none if there are too many."""
         places = [place for batch in self.open.values() for place in batch]
         if len(places) > POOL * self.size:
             return []
@@ -133,7 +133,7 @@ class _Filling:
         return places
 
     def _clashing(self, row: Row) -> int:
-        """Return the bits of the batches that a row clashes with."""
+        """Return the bits of the batches that a row conflicts with."""
         bits = self._texts.get(row.asked, 0)
         for text in row.candidates:
             bits |= self._texts.get(text, 0) | self._rights.get(text, 0)

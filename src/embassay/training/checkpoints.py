@@ -1,8 +1,8 @@
-"""Where a stage of domain adaptation keeps its checkpoints and its model.
+"""The checkpoints and the model folder of one stage of domain adaptation.
 
-While ``DIR/finetuned`` is being made, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``, which
-names the file of its weights and is written last. The model's folder is written whole under another name and then
-renamed. Weights and the optimizer's state are safetensors; nothing is a pickle.
+While ``DIR/finetuned`` is being trained, ``DIR/finetuned.training`` holds the last checkpoint: ``checkpoint.json``,
+which names the file of its weights and is written last. The model's folder is written completely under another name and
+then renamed. Weights and the optimizer's state are stored as safetensors; nothing is pickled.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ RECORD = "training.json"
 CHECKPOINT = "checkpoint.json"
 BEST = "best.safetensors"
 Tensors = Mapping[str, Any]
-DAMAGED = "the checkpoint could not be read: the training began anew"
-"""The note of a training that would have gone on."""
+DAMAGED = "the checkpoint could not be read: training started from the beginning"
+"""The note of a training whose checkpoint is damaged."""
 
 
 class StageFolder:
-    """The folder that one stage writes: ``open``, ``resume``, ``keep`` now and then, ``finish``.
+    """The folder of one stage: call ``open``, ``resume``, ``keep`` at intervals, then ``finish``.
 
     Parameters
     ----------
     asked
-        All that decides what the model becomes, as JSON values by name: settings, base, data.
+        Everything that determines the trained model, as JSON values by name: settings, base, data.
     made_with
         Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
     """
@@ -47,26 +47,29 @@ class StageFolder:
         self._made_with = {"embassay": __version__, **made_with}
 
     def open(self, overwrite: bool = False) -> bool:
-        """Make the working folder, or continue in it; return whether the model is there already, finished.
+        """Make the working folder, or continue in it; return whether the finished model already exists.
 
         Raises
         ------
         OutputError
-            If a folder cannot be written to, holds other files, or holds a training of other settings, base or data
-            (and not ``overwrite``).
+            If a folder cannot be written to, contains other files, or (without ``overwrite``) contains a training with
+            other settings, base or data.
         """
         model, checkpoint = read_record(self.path), read_json(self.work / CHECKPOINT)
         if not model and names_in(self.path):
-            raise OutputError(f"{self.path}: not empty and no model of embassay adapt; choose another folder with -o")
+            raise OutputError(
+                f"{self.path}: is not empty and was not written by embassay adapt; choose another folder with -o"
+            )
         if model and not self._changes(model) and not overwrite:
             shutil.rmtree(self.work, ignore_errors=True)
             self._remove_left_overs()
             return True
-        # A finished model is about to be replaced, so that it matters and not the checkpoint.
+        # A finished model would be replaced, so its record is compared rather than the checkpoint's.
         where, record = (self.path, model) if model else (self.work, checkpoint)
         if record and not overwrite and (changes := self._changes(record)):
             raise OutputError(
-                f"{where}: holds a training of other {changes}; choose another folder with -o, or --overwrite"
+                f"{where}: contains a training with other settings (different: {changes}); choose another folder with "
+                "-o, or pass --overwrite"
             )
         if checkpoint and self._changes(checkpoint):
             shutil.rmtree(self.work, ignore_errors=True)
@@ -74,14 +77,14 @@ class StageFolder:
         try:
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{self.work}: cannot be made: {error.strerror}") from None
+            raise OutputError(f"{self.work}: cannot be created: {error.strerror}") from None
         return False
 
     def resume(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the state and the tensors of the last checkpoint.
 
-        If the training has to begin, there are no tensors, and the state is empty but for a note if a checkpoint is
-        damaged. The best weights belong to the checkpoint and are removed with it.
+        If the training starts from the beginning, there are no tensors, and the state is empty except for a note if a
+        checkpoint is damaged. The best weights belong to the checkpoint and are removed with it.
         """
         head = read_json(self.work / CHECKPOINT)
         usable = bool(head) and not self._changes(head) and head.get("made_with") == self._made_with
@@ -103,28 +106,30 @@ class StageFolder:
         """
         weights = _load(self.work / BEST)
         if not weights:
-            raise OutputError(f"{self.work / BEST}: the best weights cannot be read; the same command trains anew")
+            raise OutputError(
+                f"{self.work / BEST}: the best weights cannot be read; run the same command to train again"
+            )
         return weights
 
     def keep(self, state: Mapping[str, Any], tensors: Tensors) -> None:
-        """Replace the checkpoint, whole or not at all.
+        """Replace the checkpoint atomically.
 
         Raises
         ------
         OutputError
-            If the place cannot be written to.
+            If the folder cannot be written to.
         """
         name = f"checkpoint-{state['step']}.safetensors"
         _save(self.work / name, tensors)
         head = {"asked": self._asked, "made_with": self._made_with, "file": name, "state": state}
-        # Only now the new tensors count; the old ones are removed after that.
+        # This activates the new tensors; the old ones are removed afterwards.
         write(self.work / CHECKPOINT, canonical(head))
         for other in self.work.glob("checkpoint-*.safetensors"):
             if other.name != name:
                 other.unlink(missing_ok=True)
 
     def keep_best(self, tensors: Tensors) -> None:
-        """Replace the best weights so far, whole or not at all."""
+        """Replace the best weights so far atomically."""
         _save(self.work / BEST, tensors)
 
     def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, Any]) -> None:
@@ -133,12 +138,12 @@ class StageFolder:
         Parameters
         ----------
         write_model
-            Writes the model into the folder that it is given.
+            Writes the model into the folder that is passed to it.
 
         Raises
         ------
         OutputError
-            If the place cannot be written to.
+            If the folder cannot be written to.
         """
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         old = new.with_name(f"{new.name}.old")
@@ -147,7 +152,7 @@ class StageFolder:
             new.mkdir(parents=True)
             write_model(new)
             write(new / RECORD, canonical(record))
-            # A folder cannot be renamed over another that holds files.
+            # A folder cannot be renamed over another one that contains files.
             if self.path.exists():
                 self.path.rename(old)
             new.rename(self.path)
@@ -159,7 +164,7 @@ class StageFolder:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _remove_left_overs(self) -> None:
-        """Remove what a training that was killed while it wrote has left here and beside the folder."""
+        """Remove the partial files that a killed training left in the working folder and beside the model folder."""
         name = re.compile(rf"\.{re.escape(self.path.name)}\.\d+\.[0-9a-f]{{8}}\.part(\.old)?")
         for path in self.path.parent.glob(".*"):
             if name.fullmatch(path.name):
@@ -168,7 +173,7 @@ class StageFolder:
             path.unlink(missing_ok=True)
 
     def _changes(self, record: Mapping[str, Any]) -> str:
-        """Return what differs between a model or checkpoint and this training; empty for the same."""
+        """Return the names of the settings that differ between a record and this training; empty if none does."""
         before = record.get("asked")
         return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
 
@@ -179,7 +184,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the settings among its other values."""
+    """Return a record with the settings merged into its other values."""
     flat = {**asked, **(asked.get("settings") or {})}
     flat.pop("settings", None)
     return flat

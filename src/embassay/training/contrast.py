@@ -1,4 +1,4 @@
-"""The loss that tells the right candidate from all others of a batch (Henderson et al. 2017, section 4)."""
+"""The loss that ranks the right candidate above all others in the batch (Henderson et al. 2017, section 4)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from embassay.training import precision
 from embassay.training.settings import Settings
 
 COSINE_SCALE, PRODUCT_SCALE = 20.0, 1.0
-"""The factors of similarities before the softmax, 1 / temperature: of those within ±1, and of those of any size."""
+"""Scale of the similarities before the softmax (1 / temperature): for values within ±1, and for unbounded values."""
 
 
 def ranking_loss(model: Any, settings: Settings, similarity: str) -> Any:
-    """Return the loss as a torch module. Its batches have ``batch`` × ``accumulate`` rows and make one step each.
+    """Return the loss as a torch module. Its batches have ``batch`` × ``accumulate`` rows, and each makes one step.
 
-    Accumulated batches are compared as one large batch, part by part (Gao et al. 2021): the same gradients as those of
-    the large batch, with the memory of a small one.
+    Accumulated batches are compared as one large batch, part by part (Gao et al. 2021). The gradients equal those of
+    the large batch; the memory is that of a small one.
     """
     from sentence_transformers.sentence_transformer.losses import (
         CachedMultipleNegativesRankingLoss,
@@ -33,7 +33,7 @@ def ranking_loss(model: Any, settings: Settings, similarity: str) -> Any:
         return MultipleNegativesRankingLoss(model, scale=scale, similarity_fct=similarity_fct)
 
     class Accumulated(CachedMultipleNegativesRankingLoss):  # type: ignore[misc]
-        """The loss of a large batch. Its second pass forward runs inside the backward pass, not in the trainer's."""
+        """The loss of a large batch. Its second forward pass runs inside the backward pass, not in the trainer."""
 
         def embed_minibatch(self, *args: Any, **kwargs: Any) -> Any:
             """Return the vectors of a part, in the precision of the first pass."""

@@ -1,8 +1,8 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr`` ranks the right document before the wrong ones and the other documents of the batch (Henderson et
-al. 2017, section 4); ``triplet`` makes the right one nearer than each wrong one by a margin, by cosine (Schroff et al.
-2015).
+Two losses: ``mnr`` ranks the right document above the wrong ones and the other documents of the batch (Henderson et
+al. 2017, section 4); ``triplet`` makes the right document nearer than each wrong one by a margin of cosine similarity
+(Schroff et al. 2015).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from embassay.types import Corpus, content_hash
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
 MARGIN = 0.2
-"""Of the ``triplet`` loss: a difference of cosines (Schroff et al. 2015)."""
+"""The margin of the ``triplet`` loss, a difference of cosines (Schroff et al. 2015)."""
 
 
 def finetune(
@@ -49,28 +49,28 @@ def finetune(
     overwrite: bool = False,
     advance: Advance,
 ) -> Trained:
-    """Fine-tune a sentence-transformers model on triplets; a training that was stopped goes on from its checkpoint.
+    """Fine-tune a sentence-transformers model on triplets. An interrupted training resumes from its checkpoint.
 
-    The same base, data, settings and versions give the same weights on a CPU, stopped or not. The weights that are
-    written are those of the best evaluation.
+    The same base, data, settings and versions give the same weights on a CPU, interrupted or not. The weights of the
+    best evaluation are written.
 
     Parameters
     ----------
     base
-        A model's name or ``./folder``, such as one that was pre-trained.
+        A model's name or ``./folder``, for example a pre-trained one.
     triplets
-        What is learnt from. Questions get the model's query prompt, documents its document prompt.
+        The training data. Questions get the model's query prompt, documents its document prompt.
     dev, corpus
-        Held-out questions, and the corpus whose documents answer them: Success@5 decides which weights are kept and
-        when to stop. Without questions the last weights are kept.
+        Held-out questions, and the corpus whose documents answer them. Their Success@5 decides which weights are kept
+        and when to stop. Without questions, the last weights are kept.
     folder
-        Where the model is written: a folder that ``-e ./folder`` loads, with the base's pooling, prompts and limit.
+        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     loss
         ``mnr`` or ``triplet``.
     overwrite
-        Replace a training of other settings, base or data.
+        Replace a training with other settings, base or data.
     advance
-        Called with the number of triplets that have been read.
+        Called with the number of triplets read so far.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def finetune(
         raise UnknownNameError("loss", loss, LOSSES)
     encoder = find_base(base)
     rows = _rows_of(triplets, loss)
-    # A question without a right document cannot be answered, and says nothing about the weights.
+    # A question without a right document cannot be answered, so it cannot rate the weights.
     answered = [question for question in dev if question.right]
     dev_data = [[question.question, *question.right] for question in answered]
     data = content_hash([_data(rows), dev_data, corpus.fingerprint])
@@ -93,7 +93,7 @@ def finetune(
     recipe = Recipe("finetuning", settings, options, data, len(rows))
     notes = []
     if not answered:
-        notes.append("no held-out questions: the last weights are kept, and nothing stops the training early")
+        notes.append("no held-out questions: the last weights are kept, and training does not stop early")
     without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
     if loss == "triplet" and without_wrong:
         notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
@@ -109,8 +109,8 @@ def finetune(
 def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any]) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
-    A right document that ties with others counts as its chance among them. Of several right ones the best placed
-    counts.
+    A right document that ties with others counts as its probability of being among the nearest. If there are several
+    right documents, the best one counts.
     """
     documents = {document.id: place for place, document in enumerate(corpus.documents)}
     passages = [text for document in corpus.documents for text in document.passages]
@@ -124,7 +124,7 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
         starts=starts,
         pairs=pairs,
     )
-    # Of the places that tied documents share, those up to K count.
+    # Tied documents share a range of ranks; the ranks up to K count.
     places = np.clip(K - found.greater, 0, found.tied)
     chance = places / np.maximum(found.tied, 1)
     chance[found.greater < 0] = 0.0
@@ -141,19 +141,19 @@ def evaluation(
 
 
 def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
-    """Return the rows that the loss learns from: for ``triplet`` one for each wrong document."""
+    """Return the rows for the loss: for ``triplet``, one for each wrong document."""
     if not triplets:
-        raise InputError("fine-tuning needs triplets of question, right and wrong documents, and there are none")
+        raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
     if loss == "mnr":
         return list(triplets)
     rows = [Triplet(t.question, t.right, (wrong,)) for t in triplets for wrong in t.wrong]
     if not rows:
-        raise InputError("the triplet loss needs wrong documents, and no question has one; take the loss mnr")
+        raise InputError("the triplet loss needs wrong documents, but no question has one; use the loss mnr")
     return rows
 
 
 def _data(triplets: Sequence[Triplet]) -> list[Any]:
-    """Return what is learnt from as a JSON value, in which what many questions share stands once."""
+    """Return the training data as a JSON value; right texts that many questions share are stored once."""
     rights = list(dict.fromkeys(triplet.rights for triplet in triplets))
     numbers = {texts: number for number, texts in enumerate(rights)}
     rows = [[t.question, t.right, *t.wrong, numbers[t.rights]] for t in triplets]
@@ -162,7 +162,7 @@ def _data(triplets: Sequence[Triplet]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a training as a model takes them.
+    """The rows of a training, prepared for a model.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Rows:
 
     @classmethod
     def of(cls, encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet]) -> Rows:
-        """Count the tokens of all texts, each once."""
+        """Count the tokens of all distinct texts."""
         query_prompt = encoder.card.prompts.get("query", "")
         document_prompt = encoder.card.prompts.get("document", "")
         questions = list(dict.fromkeys(triplet.question for triplet in triplets))
@@ -198,7 +198,7 @@ class Rows:
         return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
 
     def collate(self, batch: Batch) -> dict[str, Any]:
-        """Return a batch: questions, right documents, and as many wrong ones as each row has."""
+        """Return a batch: questions, right documents, and as many wrong documents as every row has."""
         rows = [self.triplets[row] for _, row in batch]
         columns = {
             "question": Column([row.question for row in rows], self.query_prompt),
@@ -210,18 +210,18 @@ class Rows:
 
 
 def _ranking_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] | None, notes: Sequence[str]) -> Job:
-    """Tell the right document from the wrong ones and from those of the batch's other questions."""
+    """Rank the right document above the wrong ones and above the documents of the other questions in the batch."""
     size = settings.batch * settings.accumulate
     batches = draw(candidate_rows(rows.triplets, rows.lengths), size, settings.epochs, settings.seed)
     if not batches:
-        raise InputError("fine-tuning needs two questions, or one with a wrong document, at least")
+        raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
     notes = [*notes]
     needed = math.ceil(settings.epochs * math.ceil(len(rows.triplets) / size))
     if len(batches) > 2 * needed:
         mean = sum(map(len, batches)) / len(batches)
         notes.append(
-            f"batches hold {mean:.1f} of {size} questions on average: no two with a right document in common go "
-            "together, and too many have one"
+            f"batches have {mean:.1f} instead of {size} questions on average: questions that share a right document "
+            "cannot be in one batch, and many do"
         )
     return Job(
         rows.model,
@@ -253,9 +253,9 @@ def _triplet_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] |
 
 
 def candidate_rows(triplets: Sequence[Triplet], lengths: Sequence[int]) -> list[Row]:
-    """Return what each triplet brings into a batch, its texts in normalised form."""
+    """Return the batch row of each triplet, with its texts in normalised form."""
     form = cache(normalised)
-    # Questions of one text share their right documents.
+    # Questions with the same text share their right documents.
     rights: defaultdict[str, set[str]] = defaultdict(set)
     for triplet in triplets:
         rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))

@@ -1,6 +1,6 @@
-"""Checks before any work: by which objectives a base can be pre-trained, and whether a device exists.
+"""Checks before any work: whether a base supports an objective, and whether a device is available.
 
-They read the base's configuration and its tokenizer's files; no weights are loaded.
+They read the base's configuration and its tokenizer files; no weights are loaded.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from embassay.training.base_model import first_line, quiet
 from embassay.training.settings import OBJECTIVES
 
 HEADS = ("classifier", "summary", "qa", "seq_classif")
-"""Beginnings of the names of dropouts before heads for other tasks."""
+"""Name prefixes of dropouts that belong to heads for other tasks."""
 ATTENDING = ("cross", "encoder_attn")
-"""Parts of the names of the weights by which a decoder attends to a vector."""
+"""Substrings in the names of the weights with which a decoder attends to a vector."""
 
 
 def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> None:
-    """Refuse an objective that a base cannot be trained by.
+    """Refuse an objective that a base does not support.
 
     Raises
     ------
     UnknownNameError
         If there is no such objective.
     SpecError
-        If the base lacks what it needs, with the objectives that it lacks nothing for.
+        If the base lacks something that the objective needs. The message names the objectives that it supports.
     """
     if objective not in OBJECTIVES:
         raise UnknownNameError("objective", objective, OBJECTIVES)
@@ -40,7 +40,7 @@ def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> Non
         if not lack:
             return
         possible = [name for name in OBJECTIVES if name != objective and not LACKS[name](encoder, config)]
-    advice = f"take {' or '.join(possible)}" if possible else "no objective is for it; fine-tune it alone: --finetune"
+    advice = f"use {' or '.join(possible)}" if possible else "it supports no objective; use --finetune alone"
     raise SpecError(f"base {encoder.target!r}: {objective} needs {lack}; {advice}")
 
 
@@ -50,7 +50,7 @@ def check_device(device: str) -> None:
     Raises
     ------
     SpecError
-        If it is not there.
+        If the device is not available.
     """
     if device in ("auto", "cpu"):
         return
@@ -64,23 +64,23 @@ def _mlm(encoder: SentenceTransformersEncoder, config: Any) -> str:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
-        return f"a masked language model, and {config.model_type!r} is none"
+        return f"a masked language model, but {config.model_type!r} is not one"
     masks = _read(encoder, "AutoTokenizer").mask_token is not None
-    return "" if masks else "a token that masks words, and its tokenizer has none"
+    return "" if masks else "a mask token, but its tokenizer has none"
 
 
 def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
-    """Return what is missing if the decoder that the loss would make of the base cannot attend to the vector."""
+    """Return what is missing if the decoder that the loss makes from the base cannot attend to a vector."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-    lack = f"a decoder that attends to the sentence's vector, and {config.model_type!r} has none"
+    lack = f"a decoder that attends to the sentence's vector, but {config.model_type!r} has none"
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         return lack
     decoding = copy.deepcopy(config)
     decoding.is_decoder = decoding.add_cross_attention = True
-    # On the meta device a model has shapes and names, and takes no memory for weights.
+    # On the meta device a model has shapes and names, but its weights take no memory.
     with torch.device("meta"):
         decoder = AutoModelForCausalLM.from_config(decoding)
     attends = any(part in name for name, _ in decoder.named_parameters() for part in ATTENDING)
@@ -88,11 +88,11 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
 
 
 def _simcse(encoder: SentenceTransformersEncoder, config: Any) -> str:
-    return "" if any(_dropouts(config.to_dict())) else "dropout, and its configuration has none"
+    return "" if any(_dropouts(config.to_dict())) else "dropout, but its configuration has none"
 
 
 def _dropouts(config: Mapping[str, Any]) -> Iterator[float]:
-    """Yield the dropouts of a model's own layers, whose names differ from one architecture to another."""
+    """Yield the dropouts of a model's own layers; their names differ between architectures."""
     for name, value in config.items():
         of_layers = "drop" in name and "layerdrop" not in name and not name.startswith(HEADS)
         if of_layers and isinstance(value, int | float):
@@ -104,11 +104,11 @@ LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, Any], str]] = {
     "tsdae": _tsdae,
     "simcse": _simcse,
 }
-"""For each objective a function that returns what a base lacks; empty if it lacks nothing."""
+"""For each objective, a function that returns what a base lacks; empty if it lacks nothing."""
 
 
 def _read(encoder: SentenceTransformersEncoder, kind: str) -> Any:
-    """Read a base's configuration or tokenizer by transformers."""
+    """Read a base's configuration or tokenizer with transformers."""
     import transformers
 
     try:

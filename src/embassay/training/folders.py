@@ -1,4 +1,4 @@
-"""What the folders of trainings and of adaptations have in common: JSON records, and a look at what is there."""
+"""What the folders of trainings and adaptations have in common: JSON records and the names of their files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from embassay.store.canonical import canonical
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; empty if the file is missing, damaged or holds something else."""
+    """Return the JSON object in a file; empty if the file is missing, damaged or contains something else."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -33,7 +33,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def names_in(folder: Path) -> set[str]:
-    """Return the names of what a folder holds, files that are being written left out; empty if there is no folder.
+    """Return the names in a folder, except files that are being written; empty if there is no folder.
 
     Raises
     ------

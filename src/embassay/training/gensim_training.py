@@ -1,7 +1,7 @@
 """What the trainers of word and paragraph vectors share: the text, the folder, and gensim's epochs.
 
-Each epoch has its own random stream and its share of the falling learning rate, on one thread. So the same text,
-options and versions give the same bytes, whether a training was stopped or not.
+Each epoch runs on one thread, with its own random stream and its part of the falling learning rate. So the same text,
+options and versions give the same bytes, whether a training was interrupted or not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from embassay.training.text import Vocabulary, count_words, cut_sentences, read_
 from embassay.training.text_folder import TrainingFolder
 
 RATE, LAST_RATE = 0.025, 0.0001
-"""The learning rate at the beginning and at the end; in between it falls linearly."""
+"""The learning rate at the start and at the end; it falls linearly in between."""
 REPORT_EVERY = 500
 """Sentences between two calls of the progress callback."""
 
@@ -72,7 +72,7 @@ class GensimTraining:
         source = read_sentences(text)
         sentences = cut_sentences(source, options.tokens, command)
         vocabulary = count_words(source, sentences, options.min_count)
-        # The record states the min_count that was decided where the user gave none.
+        # The record contains the chosen min_count if the user gave none.
         settings = {**asdict(options), "min_count": vocabulary.min_count, "lower": True}
         made_with = {name: version(name) for name in ("gensim", "numpy", "scipy")}
         folder = TrainingFolder(out, kind, settings, source, made_with)
@@ -80,17 +80,17 @@ class GensimTraining:
 
     @property
     def trained(self) -> Trained:
-        """What the training leaves."""
+        """The result of the training."""
         return Trained(self.folder.path, f"{self.kind}:{self.folder.path}", self.vocabulary.notes)
 
     @property
     def trained_before(self) -> Trained:
-        """What is left if the folder held this very model."""
+        """The result if the folder already contained this model."""
         return replace(self.trained, notes=(THERE,))
 
     @property
     def facts(self) -> dict[str, int]:
-        """How many tokens the text has, and how many of them are in the vocabulary."""
+        """The number of tokens in the text, and how many of them are in the vocabulary."""
         return {"tokens": self.vocabulary.tokens, "kept": sum(self.vocabulary.counts.values())}
 
     def seed_of(self, purpose: str) -> int:
@@ -100,12 +100,12 @@ class GensimTraining:
     def run(
         self, model: Any, items: Sequence[Any], arrays: Mapping[str, NDArray[np.float32]], advance: Advance
     ) -> None:
-        """Train the epochs that are not done yet, with a checkpoint after each.
+        """Train the remaining epochs, with a checkpoint after each.
 
         Parameters
         ----------
         items
-            What gensim reads: lists of words, or tagged documents.
+            The input of gensim: lists of words, or tagged documents.
         arrays
             The arrays of the model that training changes.
         """
@@ -118,7 +118,7 @@ class GensimTraining:
             self.folder.keep(epoch + 1, arrays)
 
     def _train_epoch(self, model: Any, items: Sequence[Any], epoch: int, advance: Advance) -> None:
-        """Train one epoch. What it does depends on the model's arrays, the epoch and the seed only."""
+        """Train one epoch. The outcome depends only on the model's arrays, the epoch and the seed."""
         # gensim draws from the old interface of numpy.
         model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
         step = (RATE - LAST_RATE) / self.epochs
@@ -136,7 +136,7 @@ class GensimTraining:
 
 
 def hash_word(word: str) -> int:
-    """Return a hash that is the same in every process, unlike Python's own."""
+    """Return a hash that is the same in every process, unlike Python's built-in hash."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
 
 
@@ -144,12 +144,12 @@ def _require_gensim(command: str) -> None:
     if importlib.util.find_spec("gensim") is not None:
         return
     if sys.version_info >= (3, 14):
-        raise InputError(f"{command} needs gensim, which is not to be had for Python 3.14; use Python 3.13")
+        raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
     raise MissingExtraError(command, "words")
 
 
 class _Reporting:
-    """A sequence that reports now and then how far it has been read. gensim reads it several times."""
+    """A sequence that reports at intervals how far it has been read. gensim reads it several times."""
 
     def __init__(self, items: Sequence[Any], report: Callable[[int], None]):
         self._items, self._report = items, report
@@ -163,7 +163,7 @@ class _Reporting:
 
 @contextmanager
 def _without_advice() -> Iterator[None]:
-    """Keep gensim from advising against one call of ``train`` for each epoch, which is intended here."""
+    """Silence gensim's warning about one call of ``train`` per epoch, which is intended here."""
     logger = logging.getLogger("gensim")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""A training as data: what is trained on what, how far it is, and the optimizer as a checkpoint left it."""
+"""A training as data: its model and batches, its progress, and the optimizer's state in checkpoints."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from embassay.training.batches import Batch
 from embassay.training.settings import Settings
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
-"""What AdamW remembers of a weight."""
+"""The state that AdamW keeps for a weight."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is trained, on what.
+    """The model, loss and batches of a training.
 
     Attributes
     ----------
     model, loss
-        A sentence-transformers model, and a torch module that contains it and turns a batch into a number.
+        A sentence-transformers model, and a torch module that contains it and returns the loss of a batch.
     collate
         Turns a batch into the trainer's input: tensors named ``column_input_ids`` …
     batches
@@ -30,11 +30,11 @@ class Job:
     max_tokens
         Texts are truncated after this many tokens.
     accumulate
-        The number of batches of a step.
+        The number of batches in a step.
     evaluate
-        Returns how good the model is now, larger is better; None for no evaluations.
+        Returns the current score of the model (larger is better); None for no evaluations.
     notes
-        What a reader must know of the training, one sentence each.
+        Notes on the training, one sentence each.
     """
 
     model: Any
@@ -60,37 +60,37 @@ class Job:
         return max(1, round(min(per_epoch, self.steps) / self.settings.checkpoints))
 
     def rate(self, step: int) -> float:
-        """Return the share of the highest rate at a step, from 0: linear up, then linear down."""
+        """Return the factor of the highest rate at a step (counted from 0): linear up, then linear down."""
         warmup = self.settings.warmup * self.steps
         if step < warmup:
             return (step + 1) / (warmup + 1)
         return (self.steps - step) / max(self.steps - warmup, 1)
 
     def rows_of_step(self, step: int) -> int:
-        """Return the number of rows of a step, from 0."""
+        """Return the number of rows in a step, counted from 0."""
         first = step * self.accumulate
         return sum(map(len, self.batches[first : first + self.accumulate]))
 
     @cached_property
     def total_rows(self) -> int:
-        """The number of rows of all steps."""
+        """The number of rows in all steps."""
         return sum(map(len, self.batches[: self.steps * self.accumulate]))
 
 
 @dataclass
 class Progress:
-    """How far a training is, as it stands in a checkpoint.
+    """The progress of a training, as stored in a checkpoint.
 
     Attributes
     ----------
     losses, evaluations
-        [step, mean loss since the last] and [step, score].
+        [step, mean loss since the last entry] and [step, score].
     best
-        [step, score] of the best evaluation after training began; empty before.
+        [step, score] of the best evaluation after training began; empty before that.
     poorer
-        Evaluations since the best.
+        The number of evaluations since the best one.
     notes
-        What a reader must know of the training, one sentence each.
+        Notes on the training, one sentence each.
     """
 
     step: int = 0
@@ -105,7 +105,7 @@ class Progress:
 
 
 def weights_of(job: Job) -> dict[str, Any]:
-    """Return all weights that are trained by name, the model's under ``model.``; shared ones once."""
+    """Return all trained weights by name, those of the model under ``model.``; shared weights once."""
     import torch
 
     return dict(torch.nn.ModuleDict({"model": job.model, "loss": job.loss}).named_parameters())
@@ -128,7 +128,7 @@ def new_optimizer(job: Job, weights: Mapping[str, Any]) -> Any:
 
 
 def optimizer_tensors(optimizer: Any, weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what AdamW remembers of each weight, named ``moment.weight``."""
+    """Return AdamW's state of each weight, named ``moment.weight``."""
     tensors = {}
     for name, weight in weights.items():
         for moment, tensor in optimizer.state.get(weight, {}).items():
@@ -138,7 +138,7 @@ def optimizer_tensors(optimizer: Any, weights: Mapping[str, Any]) -> dict[str, A
 
 
 def restore_optimizer(optimizer: Any, weights: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
-    """Take over what :func:`optimizer_tensors` returned."""
+    """Restore the state that :func:`optimizer_tensors` returned."""
     for name, weight in weights.items():
         state = {}
         for moment in MOMENTS:

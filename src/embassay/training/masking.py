@@ -1,7 +1,7 @@
 """The loss of masked language modelling on a sentence-transformers model (Devlin et al. 2019, section 3.1).
 
-The head that predicts the words reads the masked places only, a seventh of all: its product with the whole vocabulary
-costs about as much as all layers of a small model.
+The head that predicts the words reads the masked positions only, a seventh of all positions, because its product with
+the whole vocabulary costs about as much as all layers of a small model.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 
 UNMASKED = -100
-"""The label of a token that is not to be predicted, as in transformers and torch."""
+"""The label of tokens that are not predicted, as in transformers and torch."""
 
 
 def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, tuple[str, ...]]:
     """Return the loss of a model as a torch module, and notes.
 
-    The head is the one among the base's weights, else a new one. Its last layer is the embeddings if the architecture
-    ties them.
+    The head is the one among the base's weights, or a new one. If the architecture ties them, its last layer shares the
+    weights of the embeddings.
     """
     import torch
     from transformers import AutoModelForMaskedLM
@@ -29,12 +29,12 @@ def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, 
         place, dtype=torch.float32, output_loading_info=True, local_files_only=True
     )
     body = whole.base_model_prefix
-    # The model in training takes the place of the copy that was loaded with the head.
+    # The model in training replaces the copy that was loaded with the head.
     setattr(whole, body, model.transformers_model)
     whole.tie_weights()
     whole.to(model.device)
     has_head = all(str(name).startswith(f"{body}.") for name in report["missing_keys"])
-    note = "mlm: the base has no head that tells masked words; a new one is trained with it and left out again"
+    note = "mlm: the base has no head for masked words; a new one is trained with it and then discarded"
     heads = [child for name, child in whole.named_children() if name != body]
 
     class MaskedLoss(torch.nn.Module):  # type: ignore[misc]
@@ -45,12 +45,12 @@ def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, 
             self.encoder, self.whole = model, whole
 
         def forward(self, features: Any, labels: Any) -> Any:
-            """Return the mean over the masked places of a batch; 0 where none is masked."""
+            """Return the mean over the masked positions of a batch; 0 if nothing is masked."""
             inputs = dict(next(iter(features)))
             targets = inputs.pop("labels")
             masked = targets != UNMASKED
             if len(heads) == 1:
-                # A head that is one module takes any rows. Architectures with several modules need the whole model.
+                # A head with one module accepts any rows. Heads with several modules need the whole model.
                 hidden = self.encoder.transformers_model(**inputs).last_hidden_state
                 scores = heads[0](hidden[masked])
             else:

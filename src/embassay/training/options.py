@@ -1,4 +1,4 @@
-"""The options of ``embassay train``: one record for each kind of encoder, used by command, trainer and model."""
+"""The options of ``embassay train``: one record for each kind of encoder, shared by command, trainer and model."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class WordsOptions:
     Attributes
     ----------
     model
-        skipgram: a word tells the words around it; cbow: they tell the word.
+        skipgram: predict the surrounding words from a word; cbow: predict a word from the surrounding words.
     dim
         Number of dimensions.
     window
-        How many words to each side a word is learnt with.
+        Number of context words on each side of a word.
     min_count
-        How often a word has to occur; 5, or less for a small text.
+        Learn words that occur at least this often. Default: 5, or fewer for a small text.
     epochs
-        How often the text is read.
+        Number of passes over the text.
     negative
-        Random words that each word is told apart from.
+        Number of random words that each word is contrasted with (negative sampling).
     tokens
-        How lower-cased sentences are cut: words, or treebank (nltk).
+        Tokenizer for the lower-cased sentences: words, or treebank (nltk).
     seed
-        Of every random draw.
+        Seed for all random numbers.
     """
 
     model: Literal["skipgram", "cbow"] = "skipgram"
@@ -50,19 +50,19 @@ class ParagraphsOptions:
     Attributes
     ----------
     model
-        dm: a word is told from its sentence and the words around it; dbow: from its sentence alone.
+        dm: predict a word from its sentence and the surrounding words; dbow: from its sentence alone.
     dim
         Number of dimensions.
     window
-        How many words to each side are the context, for dm.
+        Number of context words on each side, for dm.
     min_count
-        How often a word has to occur; 5, or less for a small text.
+        Learn words that occur at least this often. Default: 5, or fewer for a small text.
     epochs
-        How often the text is read.
+        Number of passes over the text.
     tokens
-        How lower-cased sentences are cut: words, or treebank (nltk).
+        Tokenizer for the lower-cased sentences: words, or treebank (nltk).
     seed
-        Of every random draw.
+        Seed for all random numbers.
     """
 
     model: Literal["dm", "dbow"] = "dm"
@@ -81,21 +81,21 @@ class UraeOptions:
     Attributes
     ----------
     dim
-        Number of dimensions; 200, or that of the vectors in --words.
+        Number of dimensions. Default: 200, or the dimensions of the vectors in --words.
     epochs
-        How often the text is read.
+        Number of passes over the text.
     trees
-        Where a sentence's tree comes from: right (right-branching), balanced, link-parser (the program), brackets.
+        Source of the sentences' trees: right (right-branching), balanced, link-parser (the program), or brackets.
     words
-        File of word vectors, or a folder that 'embassay train words' wrote; they stay as they are. Learnt otherwise.
+        File of word vectors, or a folder of 'embassay train words'. They stay fixed. Default: vectors are learnt.
     normalize
         Scale each inner node to unit length.
     decay
-        Weight of the squared weights in the loss.
+        Weight decay: factor of the squared weights in the loss.
     rate
         Learning rate of AdaGrad.
     seed
-        Of every random draw.
+        Seed for all random numbers.
     """
 
     dim: int | None = None

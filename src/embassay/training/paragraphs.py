@@ -1,8 +1,8 @@
 """Paragraph vectors: Le & Mikolov (2014), "Distributed representations of sentences and documents".
 
-PV-DM (with the context concatenated) or PV-DBOW, with hierarchical softmax, through gensim: each line of the text is a
-paragraph. The folder holds ``hidden.npy`` (the softmax), for PV-DM ``words.npy``, and ``paragraphs.json`` (vocabulary,
-counts, options). PV-DM takes ``dim`` × (1 + 2 × ``window``) numbers for each word: 20 kB by default.
+PV-DM (with concatenated context) or PV-DBOW, with hierarchical softmax, trained with gensim. Each line of the text is a
+paragraph. The folder contains ``hidden.npy`` (the softmax), ``words.npy`` (PV-DM only) and ``paragraphs.json``
+(vocabulary, counts, options). PV-DM stores ``dim`` × (1 + 2 × ``window``) numbers for each word: 20 kB by default.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from embassay.training.text_folder import array
 
 
 def train(text: Path, out: Path, options: ParagraphsOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
-    """Learn paragraph vectors from a text. A training that was stopped goes on after its last whole epoch.
+    """Learn paragraph vectors from a text. An interrupted training resumes after its last complete epoch.
 
-    The same text, options and versions give the same bytes, stopped or not: it runs on one thread.
+    The same text, options and versions give the same bytes, interrupted or not, because it runs on one thread.
 
     Parameters
     ----------
     text
-        A file with one sentence a line.
+        A file with one sentence per line.
     out
         The folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace another model in the folder.
     advance
         Called with the progress.
 

@@ -1,6 +1,6 @@
-"""The precision of a training: bfloat16 on a GPU that has it, else float32. Evaluations are always in float32.
+"""The precision of a training: bfloat16 on a GPU that supports it, otherwise float32. Evaluations use float32.
 
-The weights stay in float32, and so do similarities: bfloat16 has three digits.
+Weights and similarities are always float32, because bfloat16 has only about three digits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def bfloat16(kind: str) -> bool:
-    """Return whether a training on this kind of device computes in bfloat16; not tried on a GPU."""
+    """Return whether a training on this kind of device computes in bfloat16. Not tested on a GPU."""
     import torch
 
     return kind == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
@@ -24,7 +24,7 @@ def of_training(kind: str) -> AbstractContextManager[Any]:
 
 
 def full(kind: str) -> AbstractContextManager[Any]:
-    """Return a context in which float32 is computed in as such, inside of :func:`of_training` too."""
+    """Return a context in which float32 values are computed in float32, even inside :func:`of_training`."""
     import torch
 
     return torch.autocast(kind, enabled=False) if bfloat16(kind) else nullcontext()

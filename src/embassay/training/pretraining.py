@@ -1,8 +1,8 @@
 """Pre-training on raw sentences of a domain, the first stage of Roychowdhury et al. (2024, section 2.4).
 
-Three objectives: ``mlm``, words put back where they were masked (Devlin et al. 2019, section 3.1); ``tsdae``, a
-sentence put back from the vector of what was left of it (Wang et al. 2021); ``simcse``, a sentence known again under
-other dropout (Gao et al. 2021, section 3).
+Three objectives: ``mlm`` predicts masked words (Devlin et al. 2019, section 3.1); ``tsdae`` reconstructs a sentence
+from the vector of its remaining words (Wang et al. 2021); ``simcse`` recognises a sentence under another dropout (Gao
+et al. 2021, section 3).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from embassay.training.streams import seed_of
 from embassay.types import content_hash
 
 MASKED = 0.15
-"""The share of the tokens that is masked (Devlin et al. 2019, section 3.1)."""
+"""The share of tokens that are masked (Devlin et al. 2019, section 3.1)."""
 DELETED = 0.6
-"""The share of the words that is deleted (Wang et al. 2021, section 3.1)."""
+"""The share of words that are deleted (Wang et al. 2021, section 3.1)."""
 
 
 def pretrain(
@@ -42,24 +42,24 @@ def pretrain(
     overwrite: bool = False,
     advance: Advance,
 ) -> Trained:
-    """Pre-train a sentence-transformers model on sentences; a training that was stopped goes on from its checkpoint.
+    """Pre-train a sentence-transformers model on sentences. An interrupted training resumes from its checkpoint.
 
-    The same base, sentences, settings and versions give the same weights on a CPU, stopped or not.
+    The same base, sentences, settings and versions give the same weights on a CPU, interrupted or not.
 
     Parameters
     ----------
     base
         A model's name or ``./folder``.
     sentences
-        Raw sentences; blank ones are left out and equal ones learnt from once.
+        Raw sentences. Blank ones are left out and repeated ones are used once.
     folder
-        Where the model is written: a folder that ``-e ./folder`` loads, with the base's pooling, prompts and limit.
+        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     objective
-        ``mlm``, ``tsdae`` or ``simcse``. A model's document prompt stands before a sentence of the last two.
+        ``mlm``, ``tsdae`` or ``simcse``. The last two put the model's document prompt before each sentence.
     overwrite
-        Replace a training of other settings, base or sentences.
+        Replace a training with other settings, base or sentences.
     advance
-        Called with the number of sentences that have been read.
+        Called with the number of sentences read so far.
 
     Raises
     ------
@@ -75,9 +75,9 @@ def pretrain(
     encoder = find_base(base)
     texts = tuple(dict.fromkeys(sentence for sentence in sentences if sentence.strip()))
     if not texts:
-        raise InputError("pre-training needs sentences, and there are none")
+        raise InputError("pre-training needs sentences, but there are none")
     if objective == "simcse" and len(texts) < 2:
-        raise InputError("simcse tells sentences apart and needs two different ones at least")
+        raise InputError("simcse needs at least two different sentences")
     check_objective(encoder, objective)
     recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
     make = {"mlm": _masking_job, "tsdae": _denoising_job, "simcse": _contrast_job}[objective]
@@ -112,7 +112,7 @@ def _masking_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequen
 
 
 def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
-    """Delete words and reconstruct the sentence from the vector of what is left."""
+    """Delete words and reconstruct the sentence from the vector of the remaining words."""
     from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
 
     loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
@@ -131,7 +131,7 @@ def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequ
 
 
 def _contrast_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
-    """Recognise a sentence among others, with another dropout."""
+    """Recognise a sentence among others under another dropout."""
     loss = ranking_loss(model, settings, encoder.card.similarity)
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)
@@ -146,7 +146,7 @@ def _contrast_job(encoder: SentenceTransformersEncoder, model: Any, texts: Seque
 
 
 def _batches(tokens: Sequence[int], max_tokens: int, size: int, settings: Settings) -> list[Batch]:
-    """Return batches of rows that may all go together."""
+    """Return batches of rows that can all be combined."""
     rows = [Row(min(length, max_tokens)) for length in tokens]
     return draw(rows, size, settings.epochs, settings.seed)
 

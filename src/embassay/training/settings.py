@@ -1,4 +1,4 @@
-"""How a stage of domain adaptation trains: the objectives and losses, and the settings that all of them have."""
+"""The objectives and losses of domain adaptation, and their common settings."""
 
 from __future__ import annotations
 
@@ -17,38 +17,37 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 @dataclass(frozen=True)
 class Settings:
-    """How long, at what rate and where a stage trains.
+    """The settings of a stage: duration, learning rate, seed and device.
 
     Attributes
     ----------
     epochs
-        How often the data are read, above 0; 0.5 reads half of them.
+        Number of passes over the data, above 0; 0.5 reads half of the data.
     batch
-        Rows that go through the model together.
+        Number of rows in a batch.
     accumulate
-        The number of batches of a step. With the ``mnr`` loss and ``simcse`` they are compared as one large batch (Gao
-        et al. 2021, "Scaling deep contrastive learning batch size", exact), at the price of a second pass forward;
-        elsewhere their gradients are averaged.
+        Number of batches in a step. With the ``mnr`` loss and ``simcse`` they are compared as one large batch, which
+        needs a second forward pass (Gao et al. 2021, "Scaling deep contrastive learning batch size"; exact). Otherwise
+        their gradients are averaged.
     rate
-        The highest learning rate of AdamW; it falls linearly to 0.
+        Highest learning rate of AdamW; it falls linearly to 0.
     warmup
-        The share of the steps in which the rate rises to it, from 0 to below 1.
+        Share of the steps in which the learning rate rises, from 0 to below 1.
     seed
-        Of every random draw, 0 or more.
+        Seed for all random numbers, 0 or more.
     device
-        One of :data:`DEVICES`. A GPU computes in bfloat16 where it can, a CPU in float32; evaluations are in
-        float32.
+        One of :data:`DEVICES`. A GPU computes in bfloat16 if it supports it, a CPU in float32. Evaluations use float32.
     patience
         Fine-tuning stops after this many evaluations in a row without improvement.
     max_steps
-        The most steps, whatever ``epochs`` says.
+        Maximum number of steps, whatever the value of ``epochs``.
     checkpoints
-        The number of checkpoints of an epoch, and of evaluations in fine-tuning.
+        Number of checkpoints per epoch; in fine-tuning also the number of evaluations.
 
     Raises
     ------
     SpecError
-        For an option out of its range, by name.
+        If an option is out of range. The message names it.
     """
 
     epochs: float
@@ -63,7 +62,7 @@ class Settings:
     checkpoints: int = 2
 
     def __post_init__(self) -> None:
-        """Check the range of each."""
+        """Check the range of each option."""
         least = {"batch": 1, "accumulate": 1, "patience": 1, "checkpoints": 1, "seed": 0, "max_steps": 1}
         for name, low in least.items():
             value = getattr(self, name)
@@ -75,11 +74,11 @@ class Settings:
             if not 0 < getattr(self, name) < math.inf:
                 raise SpecError(f"option {name!r}: must be above 0, is {getattr(self, name)}")
         if not 0 <= self.warmup < 1:
-            raise SpecError(f"option 'warmup': a share of the steps, from 0 to below 1; it is {self.warmup}")
+            raise SpecError(f"option 'warmup': must be from 0 to below 1 (a share of the steps), is {self.warmup}")
         if self.device not in DEVICES:
             raise SpecError(
                 f"option 'device': training runs on one of {', '.join(DEVICES)}, not on {self.device!r}; "
-                "CUDA_VISIBLE_DEVICES chooses among several GPUs"
+                "set CUDA_VISIBLE_DEVICES to choose among several GPUs"
             )
 
 

@@ -1,4 +1,4 @@
-"""What every training takes and leaves."""
+"""The progress callback and the result of every training."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Advance = Callable[[int, int], None]
-"""Called with the progress of a training: how many rows of how many, those of all epochs together, have been read."""
-THERE = "this very model was there already: nothing was trained"
-"""The note of a training that had nothing to do."""
+"""Called with the progress of a training: the number of rows read so far and the total, over all epochs."""
+THERE = "this model was already trained; nothing was done"
+"""The note if the folder already contains the finished model."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training leaves.
+    """The result of a training.
 
     Attributes
     ----------
     folder
-        Where the model lies.
+        The model's folder.
     spec
-        The encoder's spec: ``words:folder``.
+        The encoder's spec, for example ``words:folder``.
     notes
-        What was assumed or done otherwise than requested, one sentence each.
+        Assumptions and deviations from the request, one sentence each.
     """
 
     folder: Path
@@ -33,5 +33,5 @@ class Trained:
 
     @property
     def line(self) -> str:
-        """The command line that assays it."""
+        """The command line that assays the model."""
         return f"embassay run -e {shlex.quote(self.spec)}"

@@ -1,4 +1,4 @@
-"""What pre-training and fine-tuning share: from a base and a job to a folder with a model."""
+"""What pre-training and fine-tuning share: train a base with a job and write the model's folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from embassay.training.streams import drawn
 
 @dataclass(frozen=True)
 class Recipe:
-    """What decides what a stage makes of its base.
+    """Everything that determines the model that a stage makes from its base.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Recipe:
     options
         The objective or the loss, and its options, as JSON values.
     data
-        A fingerprint of what is learnt from.
+        A fingerprint of the training data.
     rows
-        The number of rows that are learnt from.
+        The number of rows of training data.
     """
 
     stage: str
@@ -40,9 +40,9 @@ class Recipe:
     rows: int
 
     def asked(self, base: SentenceTransformersEncoder) -> dict[str, Any]:
-        """Return what a checkpoint or a model has to agree with."""
+        """Return the record that a checkpoint or a model must match."""
         settings = {**vars(self.settings), **self.options}
-        # The similarity moves no vector, so that it is not in the base's fingerprint, but the loss depends on it.
+        # The similarity does not change vectors, so it is not in the base's fingerprint, but the loss depends on it.
         settings["similarity"] = base.card.similarity
         # The same training on another device makes the same model.
         del settings["device"]
@@ -58,20 +58,20 @@ def train_stage(
     overwrite: bool,
     advance: Advance,
 ) -> Trained:
-    """Train a base and write the model; a model that is there already is used as it is.
+    """Train a base and write the model. An existing finished model is used as it is.
 
     Parameters
     ----------
     encoder
         The base.
     prepare
-        Makes the job from the loaded model.
+        Returns the job for the loaded model.
     """
     trained = Trained(folder, spec_of(folder))
     stage_folder = StageFolder(folder, recipe.asked(encoder), versions())
     if stage_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
-    # A loss may add new weights, such as a head: they come from the seed too.
+    # A loss may add new weights, such as a head: they depend on the seed too.
     with quiet(), drawn(recipe.settings.seed, "new weights"):
         model = load(encoder, recipe.settings)
         job = prepare(model)
@@ -99,7 +99,7 @@ def train_stage(
 
 
 def spec_of(folder: Path) -> str:
-    """Return the encoder's spec of a folder, which cannot be taken for a model's name."""
+    """Return the encoder's spec of a folder, in a form that is not mistaken for a model's name."""
     text = folder.as_posix()
     return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
 
@@ -111,7 +111,7 @@ class Column:
     Attributes
     ----------
     prompt
-        What stands before each text; empty for nothing.
+        The prompt before each text; may be empty.
     """
 
     texts: Sequence[str]
@@ -129,16 +129,17 @@ def features(model: Any, columns: Mapping[str, Column], max_tokens: int) -> dict
 
 
 def _evaluation_notes(progress: Progress, job: Job) -> list[str]:
-    """Say what the evaluations have shown, one sentence each."""
+    """Return the outcome of the evaluations, one sentence each."""
     if not job.evaluate or not progress.best:
         return []
     step, best = progress.best
     before = progress.evaluations[0][1]
-    notes = [f"Success@5 of the held-out questions: {before:.3f} before, {best:.3f} at step {step:g}, which is kept"]
+    notes = [f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"]
     if best <= before:
-        notes.append("no step was better on the held-out questions than the model that training began with")
+        notes.append("no step was better on the held-out questions than the starting model")
     if progress.step < job.steps:
         notes.append(
-            f"stopped early, after {progress.step} of {job.steps} steps: {progress.poorer} evaluations no better"
+            f"stopped early after {progress.step} of {job.steps} steps: {progress.poorer} evaluations without "
+            "improvement"
         )
     return notes

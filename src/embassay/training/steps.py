@@ -1,9 +1,9 @@
-"""The steps of a training on sentence-transformers' trainer, which can be stopped after any and goes on exactly there.
+"""The steps of a training, run by sentence-transformers' trainer. Training can be interrupted and resumed at any step.
 
-The trainer gets the batches that are still to come, the optimizer as it was, and the rate of each step. What it would
-write, report or print is switched off. What is random in a step (dropout) is drawn from a stream of that step, and
-torch, numpy and random have their own state again afterwards. So on a CPU a training that was stopped ends with the
-same weights as one that was not.
+The trainer gets the remaining batches, the saved state of the optimizer, and the learning rate of each step. Its files,
+reports and messages are switched off. Random numbers of a step (dropout) come from a stream of that step; the random
+state of torch, numpy and random is restored afterwards. So on a CPU an interrupted training ends with the same weights
+as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ CLIP = 1.0
 
 
 def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
-    """Train, from the last checkpoint if there is one; afterwards the model has its best weights.
+    """Train from the last checkpoint, if there is one. Afterwards the model has its best weights.
 
     Raises
     ------
     EncoderError
         If the loss became NaN or infinite.
     OutputError
-        If a checkpoint cannot be written, or the best weights cannot be read again.
+        If a checkpoint cannot be written, or the best weights cannot be read.
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed; the checkpoint is kept.
     """
@@ -64,7 +64,7 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
             with _until_interrupted() as interrupted:
                 _run_trainer(_TrainingRun(job, folder, progress, weights, optimizer, advance, interrupted))
             if interrupted.is_set():
-                raise KeyboardInterrupt(f"stopped after step {progress.step} of {job.steps}; its checkpoint is kept")
+                raise KeyboardInterrupt(f"stopped after step {progress.step} of {job.steps}; the checkpoint is kept")
         if progress.best:
             copy_into(weights, folder.best())
     return progress
@@ -72,7 +72,7 @@ def train(job: Job, folder: StageFolder, advance: Advance) -> Progress:
 
 @dataclass
 class _TrainingRun:
-    """The steps of a training that are done now: their losses, evaluations and checkpoints."""
+    """One run over the remaining steps of a training: their losses, evaluations and checkpoints."""
 
     job: Job
     folder: StageFolder
@@ -85,7 +85,7 @@ class _TrainingRun:
     since: float = field(default_factory=time.monotonic)
 
     def note_loss(self, loss: float) -> None:
-        """Remember the loss of a batch.
+        """Record the loss of a batch.
 
         Raises
         ------
@@ -94,12 +94,12 @@ class _TrainingRun:
         """
         if not np.isfinite(loss):
             raise EncoderError(
-                f"the loss is no number any more at step {self.progress.step + 1}; a smaller rate may help"
+                f"the loss became NaN or infinite at step {self.progress.step + 1}; a smaller rate may help"
             )
         self.losses.append(loss)
 
     def end_step(self) -> bool:
-        """Count a step, evaluate and write a checkpoint when it is time; return whether to stop."""
+        """Count a step, evaluate and write a checkpoint if they are due; return whether to stop."""
         job, progress = self.job, self.progress
         progress.rows += job.rows_of_step(progress.step)
         progress.step += 1
@@ -122,7 +122,7 @@ class _TrainingRun:
         if not progress.best or score > progress.best[1]:
             progress.best = [progress.step, score]
             progress.poorer = 0
-            # What a loss adds to the model, such as a head, is not part of the model that is written.
+            # Weights that a loss adds, such as a head, are not part of the model that is written.
             model_weights = {name: weight for name, weight in self.weights.items() if name.startswith("model.")}
             self.folder.keep_best(model_weights)
         else:
@@ -141,7 +141,7 @@ class _TrainingRun:
 
 
 def _run_trainer(run: _TrainingRun) -> None:
-    """Let the trainer do the remaining steps."""
+    """Run the remaining steps with the trainer."""
     import torch
     from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
     from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
@@ -155,17 +155,17 @@ def _run_trainer(run: _TrainingRun) -> None:
     remaining = list(job.batches[start * job.accumulate :])
 
     class Trainer(SentenceTransformerTrainer):  # type: ignore[misc]
-        """The library's trainer with our batches and our record of losses, and without a model card."""
+        """The library's trainer with our batches and our record of losses, but without a model card."""
 
         def get_train_dataloader(self) -> Any:
             """Return the remaining batches."""
-            # The loader draws a number at its start, which must not come from the stream of dropout.
+            # The loader draws a random number when it starts, which must not come from the stream of dropout.
             return DataLoader(remaining, batch_size=None, collate_fn=job.collate, generator=torch.Generator())
 
         def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
             """Return the loss, and record it."""
-            # The trainer itself would change the precision of the model's forward for good: in evaluations too, and
-            # not in what a loss adds to the model.
+            # The trainer itself would change the precision of the model's forward permanently: in evaluations too, and
+            # not in the weights that a loss adds.
             with precision.of_training(device):
                 loss = super().compute_loss(*args, **kwargs)
             value = loss[0] if isinstance(loss, tuple) else loss
@@ -173,17 +173,17 @@ def _run_trainer(run: _TrainingRun) -> None:
             return loss
 
         def add_model_card_callback(self, *args: Any) -> None:
-            """Leave out the library's card, which quotes what was trained on."""
+            """Leave out the library's model card, which quotes training texts."""
 
     class Callback(TrainerCallback):  # type: ignore[misc]
-        """What is done before and after each step."""
+        """The actions before and after each step."""
 
         def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
             """Draw the step's dropout from its own stream."""
             seed_torch(job.settings.seed, "step", str(run.progress.step))
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            """Count the step, and say whether to go on."""
+            """Count the step, and decide whether to continue."""
             control.should_training_stop = run.end_step()
 
     arguments = SentenceTransformerTrainingArguments(
@@ -200,7 +200,7 @@ def _run_trainer(run: _TrainingRun) -> None:
         report_to="none",
         disable_tqdm=True,
     )
-    # Several GPUs would each get a part of a batch, and of its negatives.
+    # With several GPUs, each would get only a part of a batch and of its negatives.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     schedule = LambdaLR(run.optimizer, lambda step: job.rate(start + step))
     trainer = Trainer(
@@ -217,9 +217,9 @@ def _run_trainer(run: _TrainingRun) -> None:
 
 @contextmanager
 def _until_interrupted() -> Iterator[threading.Event]:
-    """Set an event at the first Ctrl-C, so that the step is finished first; a second Ctrl-C stops at once.
+    """Set an event at the first Ctrl-C, so that the current step finishes; a second Ctrl-C stops immediately.
 
-    Where Ctrl-C is ignored, as under ``nohup`` or in the background of a script, it stays ignored.
+    If Ctrl-C is ignored, for example under ``nohup`` or in a background job, it stays ignored.
     """
     interrupted = threading.Event()
     before = signal.getsignal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Torch's random streams, named by their purpose, and put back as they were."""
+"""Random streams of torch, named by their purpose; the previous state is restored afterwards."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from embassay.randomness import generator
 
 
 def seed_of(seed: int, *purpose: str) -> int:
-    """Return the number that starts torch's stream of this purpose, below 2**63."""
+    """Return the seed of torch's stream for a purpose, below 2**63."""
     return int(generator(seed, "adapt", *purpose).integers(2**63))
 
 
 def seed_torch(seed: int, *purpose: str) -> None:
-    """Start torch's own streams, on all devices; only inside :func:`own_state`."""
+    """Seed torch on all devices. Only use it inside :func:`own_state`."""
     import torch
 
     number = seed_of(seed, *purpose)
@@ -30,7 +30,7 @@ def seed_torch(seed: int, *purpose: str) -> None:
 
 @contextmanager
 def drawn(seed: int, *purpose: str) -> Iterator[None]:
-    """Draw what torch draws meanwhile, new weights for example, from the stream of this purpose."""
+    """Take torch's random numbers in this context, for example for new weights, from the stream of a purpose."""
     with own_state():
         seed_torch(seed, *purpose)
         yield
@@ -38,7 +38,7 @@ def drawn(seed: int, *purpose: str) -> Iterator[None]:
 
 @contextmanager
 def own_state() -> Iterator[None]:
-    """Put the state of the libraries' random streams back afterwards."""
+    """Restore the random state of torch, numpy and random afterwards."""
     import torch
 
     before, numbers = random.getstate(), np.random.get_state()  # noqa: NPY002

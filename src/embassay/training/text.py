@@ -1,4 +1,4 @@
-"""The text that an encoder is trained on: its sentences, and the words that are frequent enough."""
+"""The training text of an encoder: its sentences, and its sufficiently frequent words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from embassay.store.paths import open_file, source_path
 
 MIN_COUNT = 5
 COVERED = 0.9
-"""The least share of a text's words that is learnt from, where the user does not say how rare a word may be."""
+"""Minimum share of a text's words that the default ``min_count`` keeps."""
 LONGEST = 10_000
-"""The most words of a sentence that gensim reads."""
+"""Maximum number of words of a sentence that gensim reads."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """A text to learn from, one sentence a line, without blank lines.
+    """A training text with one sentence per line, without blank lines.
 
     Attributes
     ----------
@@ -40,18 +40,18 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that are learnt.
+    """The vocabulary of a training.
 
     Attributes
     ----------
     counts
-        How often each occurs, the most frequent first, equally frequent ones in the order of their letters.
+        The count of each word, the most frequent first; words with equal counts in alphabetical order.
     min_count
-        How often a word has to occur.
+        The minimum count of a word.
     tokens
-        The number of words of the text, rare ones included.
+        The number of words in the text, including rare ones.
     notes
-        What was decided, one sentence each.
+        Decisions on the vocabulary, one sentence each.
     """
 
     counts: dict[str, int]
@@ -61,7 +61,7 @@ class Vocabulary:
 
 
 def read_sentences(path: Path) -> Sentences:
-    """Read a UTF-8 file of one sentence a line.
+    """Read a UTF-8 file with one sentence per line.
 
     Raises
     ------
@@ -70,23 +70,23 @@ def read_sentences(path: Path) -> Sentences:
     """
     path = source_path(path)
     if path.is_dir():
-        raise SourceError("a folder; --text names a file with one sentence a line", path)
+        raise SourceError("is a folder; --text takes a file with one sentence per line", path)
     sentences, lines = [], []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             sentences.append(line.strip())
             lines.append(number)
     if not sentences:
-        raise SourceError("has no sentence; write one on each line", path)
+        raise SourceError("contains no sentence; write one sentence per line", path)
     with open_file(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Sentences(path, tuple(sentences), tuple(lines), sha256)
 
 
 def cut_sentences(text: Sentences, tokens: Cutting, command: str) -> list[list[str]]:
-    """Return the lower-cased words of each sentence, the first 10,000 of a longer one."""
+    """Return the lower-cased words of each sentence, truncated to 10,000 words."""
     cut = cutter(tokens, command)
-    # Equal words are one object, so that a text of a million sentences stays small.
+    # Equal words are one object, so a text of a million sentences takes little memory.
     words: dict[str, str] = {}
     return [[words.setdefault(word, word) for word in cut(line.lower())[:LONGEST]] for line in text.sentences]
 
@@ -99,14 +99,14 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
     sentences
         The words of each sentence.
     min_count
-        How often a word has to occur; None for 5, or less if fewer than 90 % of the text's words would be left.
+        The minimum count of a word; None for 5, or less if fewer than 90 % of the text's words would be kept.
 
     Raises
     ------
     SpecError
-        For a number under 1.
+        If ``min_count`` is below 1.
     SourceError
-        If fewer than two different words are left.
+        If fewer than two different words are kept.
     """
     if min_count is not None and min_count < 1:
         raise SpecError(f"option 'min_count': must be 1 or more, is {min_count}")
@@ -115,20 +115,24 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
     frequent = [(word, count) for word, count in counts.items() if count >= least]
     frequent.sort(key=lambda item: (-item[1], item[0]))
     if len(frequent) < 2:
-        raise SourceError(f"{len(frequent)} words occur {least} times or more; two at least are needed", text.path)
+        raise SourceError(
+            f"{len(frequent)} words occur {least} times or more; at least two are needed: use a longer text or a "
+            "smaller --min-count",
+            text.path,
+        )
     notes = []
     if min_count is None and least < MIN_COUNT:
         notes.append(
-            f"min_count is {least}, not {MIN_COUNT}: words that occur {MIN_COUNT} times or more make up less than "
-            f"{COVERED:.0%} of the text"
+            f"min_count was set to {least}, not {MIN_COUNT}, because words that occur {MIN_COUNT} times or more make "
+            f"up less than {COVERED:.0%} of the text"
         )
     if cut_off := sum(len(words) == LONGEST for words in sentences):
-        notes.append(f"lines of {LONGEST:,} words or more, the first {LONGEST:,} of which are learnt from: {cut_off:,}")
+        notes.append(f"{cut_off:,} lines have {LONGEST:,} words or more; only the first {LONGEST:,} words are used")
     return Vocabulary(dict(frequent), least, counts.total(), tuple(notes))
 
 
 def largest_min_count(counts: Iterable[int]) -> int:
-    """Return the largest number up to 5 such that words that occur so often make up 90 % of the text; at least 1."""
+    """Return the largest count from 1 to 5 such that words with at least this count make up 90 % of the text."""
     counts = list(counts)
     for least in range(MIN_COUNT, 1, -1):
         if sum(count for count in counts if count >= least) >= COVERED * sum(counts):

@@ -1,7 +1,7 @@
-"""The folder of a training on a text: its checkpoint while it lasts, then its model.
+"""The folder of a training on a text: its checkpoint during the training, then its model.
 
-The folder holds ``checkpoint.npz`` during the training. The finished model is ``KIND.json`` with the files that it
-names; ``KIND.json`` is written last, so that what it names is whole. Nothing is a pickle.
+The folder contains ``checkpoint.npz`` during the training. The finished model is ``KIND.json`` with the files that it
+names; ``KIND.json`` is written last, so the files that it names are complete. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from embassay.training.text import Sentences
 KINDS = ("words", "paragraphs", "urae")
 CHECKPOINT = "checkpoint.npz"
 DAMAGED = (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error)
-"""What reading a damaged checkpoint may raise."""
+"""Errors that reading a damaged checkpoint may raise."""
 Arrays = Mapping[str, NDArray[Any]]
 Writer = Callable[[BinaryIO], object]
 
 
 class TrainingFolder:
-    """The folder that one training writes.
+    """The folder of one training.
 
-    Call ``open`` (True: the same model is there already), ``resume``, ``keep`` after each epoch, ``finish`` at the end.
+    Call ``open`` (True: the same model already exists), ``resume``, ``keep`` after each epoch, ``finish`` at the end.
 
     Parameters
     ----------
     kind
         One of :data:`KINDS`: the encoder's scheme.
     settings
-        All options as JSON values. With the text they determine the model.
+        All options as JSON values. Together with the text they determine the model.
     made_with
         Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
     """
@@ -59,16 +59,18 @@ class TrainingFolder:
         self._made_with = {"embassay": __version__, **made_with}
 
     def open(self, overwrite: bool = False) -> bool:
-        """Make the folder, or continue in it; return whether it holds this very model, finished.
+        """Make the folder, or continue in it; return whether it already contains this finished model.
 
         Raises
         ------
         OutputError
-            If it cannot be written to, holds other files, or holds another model (and not ``overwrite``).
+            If it cannot be written to, contains other files, or (without ``overwrite``) contains another model.
         """
         model, checkpoint = self._model(), self._checkpoint_head()
         if names_in(self.path) - {CHECKPOINT} and not model and not checkpoint:
-            raise OutputError(f"{self.path}: not empty and not a model of embassay; choose another folder with -o")
+            raise OutputError(
+                f"{self.path}: is not empty and was not written by embassay train; choose another folder with -o"
+            )
         if self._is_of_this(model) and not overwrite:
             # A training that was killed between its last two writes leaves a checkpoint beside the finished model.
             (self.path / CHECKPOINT).unlink(missing_ok=True)
@@ -76,14 +78,14 @@ class TrainingFolder:
         for record in (model, checkpoint):
             if record and not self._is_of_this(record) and not overwrite:
                 raise OutputError(
-                    f"{self.path}: holds a model of other settings ({self._changes(record)}); "
-                    "choose another folder with -o, or --overwrite"
+                    f"{self.path}: contains a model with other settings (different: {self._changes(record)}); "
+                    "choose another folder with -o, or pass --overwrite"
                 )
         if model:
-            # The record goes first, so that no half-removed model looks whole.
+            # The record is removed first, so that a partly removed model never looks complete.
             for name in (f"{model['kind']}.json", *map(str, model.get("files", ()))):
                 (self.path / Path(name).name).unlink(missing_ok=True)
-        # A training that was killed while it wrote leaves half a file.
+        # A training that was killed while writing leaves a partial file.
         for partial in self.path.glob(".*.part"):
             partial.unlink(missing_ok=True)
         # An empty checkpoint marks the folder as one of this training before the first epoch is done.
@@ -92,7 +94,7 @@ class TrainingFolder:
         return False
 
     def resume(self) -> tuple[int, dict[str, NDArray[Any]]]:
-        """Return how many epochs are done and the arrays after the last; (0, {}) if the training has to begin."""
+        """Return the number of finished epochs and the arrays after the last one; (0, {}) without a checkpoint."""
         head = self._checkpoint_head()
         if not self._continues(head):
             return 0, {}
@@ -103,12 +105,12 @@ class TrainingFolder:
             return 0, {}
 
     def keep(self, epochs: int, arrays: Arrays) -> None:
-        """Write the checkpoint after an epoch, whole or not at all.
+        """Write the checkpoint after an epoch atomically.
 
         Raises
         ------
         OutputError
-            If the place cannot be written to.
+            If the folder cannot be written to.
         """
         head = json.dumps({**self._identity, "made_with": self._made_with, "epochs": epochs})
         content: dict[str, Any] = {"head": np.array(head), **arrays}
@@ -120,7 +122,7 @@ class TrainingFolder:
         Raises
         ------
         OutputError
-            If the place cannot be written to.
+            If the folder cannot be written to.
         """
         for name, writer in files.items():
             write_whole(self.path / name, writer)
@@ -129,7 +131,7 @@ class TrainingFolder:
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
     def _model(self) -> dict[str, Any]:
-        """Return the record of the finished model in the folder, of whatever kind; empty for none."""
+        """Return the record of the finished model in the folder, of any kind; empty if there is none."""
         for kind in KINDS:
             record = read_json(self.path / f"{kind}.json")
             if record.get("kind") == kind:
@@ -146,11 +148,11 @@ class TrainingFolder:
         return head if isinstance(head, dict) else {}
 
     def _is_of_this(self, record: Mapping[str, Any]) -> bool:
-        """Return whether a record is of this very training."""
+        """Return whether a record belongs to this training."""
         return all(record.get(name) == value for name, value in self._identity.items())
 
     def _continues(self, head: Mapping[str, Any]) -> bool:
-        """Return whether this training can go on from a checkpoint."""
+        """Return whether this training can resume from a checkpoint."""
         return self._is_of_this(head) and head.get("made_with") == self._made_with
 
     def _changes(self, record: Mapping[str, Any]) -> str:
@@ -164,14 +166,14 @@ class TrainingFolder:
 
 
 def write_whole(path: Path, writer: Writer) -> None:
-    """Write a file whole or not at all, by a function that fills it.
+    """Write a file atomically with a function that writes its content.
 
-    :func:`embassay.store.canonical.write` does the same for bytes; a model may be larger than the memory that is left.
+    :func:`embassay.store.canonical.write` does the same for bytes, but a model may be larger than the free memory.
 
     Raises
     ------
     OutputError
-        If the place cannot be written to.
+        If the file cannot be written.
     """
     temporary = partial_file(path)
     try:

@@ -1,4 +1,4 @@
-"""What fine-tuning learns from: questions with texts that answer them and texts that do not."""
+"""The training data of fine-tuning: questions with texts that answer them and texts that do not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Triplet:
-    """A question, the text that answers it, and texts that do not; without wrong ones it is a pair.
+    """A question, a text that answers it, and texts that do not. Without wrong texts it is a pair.
 
     Attributes
     ----------
     rights
-        All passages of the documents that answer the question; ``right`` alone where empty.
+        All passages of the documents that answer the question; empty if ``right`` is the only one.
     """
 
     question: str
@@ -24,6 +24,6 @@ class Triplet:
 
 
 def normalised(text: str) -> str:
-    """Return a text's words in one form: Unicode NFKC, lower case, without punctuation; as it is where none is left."""
+    """Return a text in Unicode NFKC and lower case, without punctuation unless it contains nothing else."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", folded)) or folded.strip()

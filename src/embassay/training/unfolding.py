@@ -1,7 +1,7 @@
-"""How the unfolding recursive autoencoder learns: AdaGrad, mini-batch after mini-batch, on one thread.
+"""The training of the unfolding recursive autoencoder: AdaGrad on mini-batches, on one thread.
 
 AdaGrad is Duchi, Hazan, Singer (2011), "Adaptive subgradient methods for online learning and stochastic optimization":
-each number has its own rate, rate/√(sum of its squared gradients). Words that a batch does not have stay as they are.
+each weight has its own rate, rate/√(sum of its squared gradients). Words that do not occur in a batch do not change.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
 
 Array = NDArray[np.float32]
 BATCH = 16
-"""Sentences of a mini-batch."""
+"""Number of sentences in a mini-batch."""
 ROOM = 100_000
-"""Vectors that are unfolded together, about: each takes some kilobytes of memory."""
+"""Approximate number of vectors that are unfolded together; each takes a few kilobytes of memory."""
 SPREAD = 0.1
-"""The standard deviation of the words' coordinates: so tanh can reach them, where it is not flat (Turian, Ratinov,
+"""Standard deviation of the words' coordinates. Tanh can reach such values, where it is not flat (Turian, Ratinov,
 Bengio 2010, "Word representations: a simple and general method for semi-supervised learning")."""
 REACH = 0.9
-"""No coordinate is larger."""
+"""Maximum absolute value of a coordinate."""
 NOISE = 0.001
 TINY = 1e-8
 
 
 @dataclass
 class Learner:
-    """What is learnt, changed in place.
+    """The weights in training, changed in place.
 
     Attributes
     ----------
     words
-        (V + 1, d): the vectors of the words, that of unknown words first.
+        (V + 1, d): the vectors of the words; the first row is the vector of unknown words.
     matrices
         ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
     sums
-        The sums of squared gradients by the same names, and of the ``words`` that are learnt: all, or the first only.
+        The sums of squared gradients by the same names, and of the learnt ``words``: all rows, or only the first.
     room
-        Vectors that are unfolded together, about.
+        Approximate number of vectors that are unfolded together.
     """
 
     words: Array
@@ -57,7 +57,7 @@ class Learner:
     room: int = ROOM
 
     def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
-        """Learn from a mini-batch; return its mean unfolding loss of a sentence, before the step.
+        """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
 
         Parameters
         ----------
@@ -81,42 +81,42 @@ class Learner:
         (self.decay * penalty(matrices)).backward()
         for name, tensor in tensors.items():
             self.matrices[name] -= self._change(self.sums[name], slice(None), tensor.grad.numpy())
-        # Given word vectors stay as they are: only the first rows, those with sums, are learnt.
+        # Given word vectors stay fixed: only the first rows, which have sums, are learnt.
         learnt = used < len(self.sums["words"])
         changed = used[learnt]
         self.words[changed] -= self._change(self.sums["words"], changed, words.grad.numpy()[learnt])
         return total
 
     def respread(self) -> None:
-        """Give every coordinate of the words mean 0 and standard deviation :data:`SPREAD` again.
+        """Reset every coordinate of the words to mean 0 and standard deviation :data:`SPREAD`.
 
-        The loss alone would be least where all words have one vector.
+        Otherwise the loss would be smallest if all words had the same vector.
         """
         self.words -= self.words.mean(axis=0)
         self.words *= SPREAD / np.maximum(self.words.std(axis=0), TINY)
         np.clip(self.words, -REACH, REACH, out=self.words)
 
     def state(self) -> dict[str, Array]:
-        """Return what a checkpoint needs: what is learnt, and the sums of squared gradients (``…_sum``)."""
+        """Return the content of a checkpoint: the learnt weights and the sums of squared gradients (``…_sum``)."""
         state = {"words": self.words[: len(self.sums["words"])], **self.matrices}
         for name, values in self.sums.items():
             state[f"{name}_sum"] = values
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Take over what :meth:`state` returned."""
+        """Restore the state that :meth:`state` returned."""
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
     def _change(self, sums: Array, rows: Any, gradient: Array) -> Array:
-        """Add to the sums of squared gradients; return what to subtract from the weights."""
+        """Update the sums of squared gradients; return the amount to subtract from the weights."""
         sums[rows] += gradient * gradient
         change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
         return change
 
 
 def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
-    """Return the initial matrices: an inner node is about the mean of its children, and they are about what it is.
+    """Return the initial matrices: an inner node is about the mean of its children, and unfolds to about itself.
 
     W_e = ½ [I I] + ε and W_d = [I; I] + ε, with ε uniform within ±:data:`NOISE`; biases 0. Source: Socher, Bauer,
     Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
@@ -134,7 +134,7 @@ def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep torch to one thread meanwhile: sums come out the same on any number of cores, and small ones no slower."""
+    """Limit torch to one thread, so that sums do not depend on the number of cores; small sums are no slower."""
     import torch
 
     before = torch.get_num_threads()
@@ -146,7 +146,7 @@ def one_thread() -> Iterator[None]:
 
 
 def parts(shapes: Sequence[Shape], room: int = ROOM) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of sentences that are unfolded together; n words take n² vectors at most."""
+    """Yield (start, stop) of sentences that are unfolded together; n words need at most n² vectors."""
     start, size = 0, 0
     for place, shape in enumerate(shapes):
         vectors = shape.leaves**2

@@ -1,4 +1,4 @@
-"""What the unfolding recursive autoencoder learns from: trees, words as rows of a matrix, given word vectors."""
+"""The training data of the unfolding recursive autoencoder: trees, words as rows of a matrix, given word vectors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
 
 SHORTEST, LONGEST = 2, 200
-"""Sentences of fewer or more words are left out: one word has nothing to unfold, n words take up to n² vectors."""
+"""Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
 UNKNOWN = 0.25
-"""Larger values read known words as unknown more often; see :meth:`Material.masked`."""
+"""Larger values treat known words as unknown more often; see :meth:`Material.masked`."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Grown:
     fell_back
         The number of sentences that the parser could not parse.
     kept
-        The arrays from which a checkpoint restores the parser's trees; empty if no parser was used.
+        The arrays from which a checkpoint restores the parser's trees; empty without a parser.
     """
 
     trees: tuple[Tree, ...]
@@ -46,14 +46,14 @@ class Grown:
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of lower-cased words, scaled to what tanh can reach.
+    """Vectors of lower-cased words, scaled to the range of tanh.
 
     Attributes
     ----------
     row
         The row of each word, from 1.
     matrix
-        (V + 1, d) the vectors; row 0 is that of unknown words.
+        (V + 1, d) the vectors; row 0 is the vector of unknown words.
     """
 
     row: dict[str, int]
@@ -81,9 +81,9 @@ class GivenWords:
         Raises
         ------
         SourceError
-            If it is none.
+            If it is not a file of word vectors.
         SpecError
-            If its vectors have another number of dimensions than requested.
+            If its vectors do not have the requested number of dimensions.
         """
         path = source_path(target)
         if path.is_dir():
@@ -91,14 +91,15 @@ class GivenWords:
         file_dim = recognise(path).dim
         if dim is not None and dim != file_dim:
             raise SpecError(
-                f"embassay train urae, option 'dim': is {dim}, but the vectors in {path} have {file_dim}; leave it out"
+                f"embassay train urae, option 'dim': is {dim}, but the vectors in {path} have {file_dim} dimensions; "
+                "leave out --dim"
             )
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, file_dim, sha256)
 
     def load(self) -> WordVectors:
-        """Read the file; a word that it has with capitals only is taken from there.
+        """Read the file. If it has a word only with capitals, that vector is used for the lower-cased word.
 
         Raises
         ------
@@ -117,25 +118,25 @@ class GivenWords:
         if not largest:
             raise SourceError("all its numbers are 0", self.path)
         matrix[1:] *= np.float32(min(SPREAD / _standard_deviation(matrix[1:]), REACH / largest))
-        # The vector of unknown words begins as the mean of the others.
+        # The vector of unknown words starts as the mean of the others.
         matrix[0] = matrix[1:].mean(axis=0)
         return WordVectors({word: row for row, word in enumerate(file_rows, start=1)}, matrix)
 
 
 @dataclass(frozen=True)
 class Material:
-    """The sentences that are learnt from.
+    """The training sentences.
 
     Attributes
     ----------
     row
         The row of each known word, from 1.
     rows
-        For each sentence the row of each of its words; 0 for an unknown one.
+        For each sentence the row of each of its words; 0 for an unknown word.
     counts
         (V + 1,) how often each row occurs.
     notes
-        What was left out or done otherwise than asked, one sentence each.
+        What was left out or done differently from the request, one sentence each.
     """
 
     row: dict[str, int]
@@ -145,7 +146,7 @@ class Material:
     notes: tuple[str, ...]
 
     def masked(self, sentence: int, random: np.random.Generator) -> Indices:
-        """Return a sentence's rows, each word of n occurrences as unknown with probability 0.25/(0.25 + n).
+        """Return a sentence's rows; a word with n occurrences becomes unknown with probability 0.25/(0.25 + n).
 
         Source: Kiperwasser, Goldberg (2016), "Simple and accurate dependency parsing using bidirectional LSTM feature
         representations".
@@ -156,12 +157,12 @@ class Material:
 
 
 def check_text(text: Sentences, source: Source) -> None:
-    """Refuse a text that nothing can be learnt from, before anything is written.
+    """Refuse a text without training data, before anything is written.
 
     Raises
     ------
     SourceError
-        If a line should be a bracketed parse and is none, or no sentence is of a length that is learnt from.
+        If a line should be a bracketed parse but is not, or if no sentence has a usable length.
     """
     try:
         sentences = words(text.sentences, source)
@@ -173,7 +174,7 @@ def check_text(text: Sentences, source: Source) -> None:
 
 
 def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> Grown:
-    """Return the tree of each sentence, from a checkpoint if it holds them.
+    """Return the tree of each sentence, from a checkpoint if it contains them.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> G
 
 
 def gather(grown: Grown, given: dict[str, int] | None) -> Material:
-    """Return what is learnt from the trees.
+    """Return the training data of the trees.
 
     Parameters
     ----------
@@ -222,19 +223,20 @@ def gather(grown: Grown, given: dict[str, int] | None) -> Material:
     number, notes = len(grown.trees), []
     if len(trees) < number:
         notes.append(
-            f"{number - len(trees):,} of {number:,} sentences were left out: under {SHORTEST} or over {LONGEST} words"
+            f"{number - len(trees):,} of {number:,} sentences were left out: fewer than {SHORTEST} or more than "
+            f"{LONGEST} words"
         )
     if grown.fell_back:
         notes.append(
             f"{grown.fell_back:,} of {number:,} sentences could not be parsed: their trees are right-branching"
         )
     if counts[0]:
-        notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are read as unknown")
+        notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
     return Material(row, rows, tuple(tree.shape for tree in trees), counts, tuple(notes))
 
 
 def _standard_deviation(matrix: Array) -> float:
-    """Return the standard deviation of all numbers, without a copy in float64; TINY at least."""
+    """Return the standard deviation of all values, at least TINY, without a copy in float64."""
     mean_square = float(np.einsum("ij,ij->", matrix, matrix, dtype=np.float64)) / matrix.size
     mean = float(matrix.mean(dtype=np.float64))
     return float(max(mean_square - mean**2, TINY) ** 0.5)

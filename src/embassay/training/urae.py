@@ -1,17 +1,17 @@
 """The unfolding recursive autoencoder: Socher et al. (2011), sections 2.2 and 2.3.
 
-Two neighbours in a tree are folded into one vector, down to one for the sentence. From every inner node all the words
-below it are unfolded again, and the squared distance to them is minimised. The folder holds ``words.npy`` (the first
-row is that of unknown words), ``fold.npy``, ``fold_bias.npy``, ``unfold.npy``, ``unfold_bias.npy`` and ``urae.json``
-(vocabulary, options).
+Two neighbours in a tree are folded into one vector, until one vector is left for the sentence. Every inner node is
+unfolded into all the words below it, and the squared distance to these words is minimised. The folder contains
+``words.npy`` (the first row is the vector of unknown words), ``fold.npy``, ``fold_bias.npy``, ``unfold.npy``,
+``unfold_bias.npy`` and ``urae.json`` (vocabulary, options).
 
-The words are what tanh has to give back, so their coordinates have to lie well within ±1. Given vectors are multiplied
-by one number, so that their standard deviation is 0.1 (Turian, Ratinov, Bengio 2010), less where a coordinate would
-exceed 0.9. Words that are learnt begin with that standard deviation and are given it again after each epoch, because
-the loss alone would be least where all words were one vector.
+Tanh has to reconstruct the words, so their coordinates must be well within ±1. Given vectors are multiplied by one
+number, so that their standard deviation is 0.1 (Turian, Ratinov, Bengio 2010), or less if a coordinate would exceed
+0.9. Learnt words start with that standard deviation and are reset to it after each epoch; otherwise the loss would be
+smallest if all words had the same vector.
 
-Where it differs from the paper: AdaGrad, not L-BFGS; matrices that begin as a mean of the two children; and a vector
-for unknown words, which is learnt because known words are now and then read as unknown.
+Differences from the paper: AdaGrad instead of L-BFGS; matrices that start as a mean of the two children; and a vector
+for unknown words, which is learnt by treating known words as unknown now and then.
 """
 
 from __future__ import annotations
@@ -37,24 +37,25 @@ from embassay.training.unfolding_text import GivenWords, Material, WordVectors, 
 
 COMMAND = "embassay train urae"
 DIM = 200
-"""Dimensions of learnt words, where the user does not say how many."""
+"""Default number of dimensions of learnt words."""
 REPORT_EVERY = 512
 """Sentences between two calls of the progress callback; a multiple of the batch."""
 
 
 def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
-    """Learn to fold and unfold sentences. A training that was stopped goes on after its last whole epoch.
+    """Learn to fold and unfold sentences. An interrupted training resumes after its last complete epoch.
 
-    The same text, options and versions give the same bytes on a machine, stopped or not: it runs on one thread.
+    On one computer, the same text, options and versions give the same bytes, interrupted or not, because it runs on one
+    thread.
 
     Parameters
     ----------
     text
-        A file with one sentence a line; with ``trees="brackets"`` one bracketed parse a line.
+        A file with one sentence per line; with ``trees="brackets"``, one bracketed parse per line.
     out
         The folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace another model in the folder.
     advance
         Called with the progress.
 
@@ -82,7 +83,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
 
     done, kept = folder.resume()
     parsed = grow(sentences, source, kept)
-    # A parser may take longer than the training: its trees are kept before the first epoch.
+    # A parser may take longer than the training, so its trees are stored before the first epoch.
     if parsed.kept and not done:
         folder.keep(0, parsed.kept)
     material = gather(parsed, vectors.row if vectors else None)
@@ -94,7 +95,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     for epoch in range(done, options.epochs):
         with one_thread():
             losses.append(_train_epoch(learner, material, options, epoch, advance))
-        # Given word vectors stay as they are; learnt ones would shrink to one point.
+        # Given word vectors stay fixed; learnt ones would shrink to one point.
         if vectors is None:
             learner.respread()
         folder.keep(epoch + 1, {**learner.state(), **parsed.kept, "losses": np.array(losses)})
@@ -106,7 +107,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
 
 
 def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: WordVectors | None) -> Learner:
-    """Return what the first epoch starts from; the first word is the unknown one."""
+    """Return the learner at the start of the first epoch; the first word is the unknown one."""
     random = generator(options.seed, COMMAND, "start")
     matrices = new_matrices(dim, random)
     if vectors is None:
@@ -121,7 +122,7 @@ def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: WordVec
 
 
 def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epoch: int, advance: Advance) -> float:
-    """Read all sentences once, in a random order; return the mean loss of a sentence.
+    """Read all sentences once in random order; return the mean loss per sentence.
 
     Raises
     ------
@@ -142,12 +143,14 @@ def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epo
             advance(before + start, all_epochs)
     advance(before + number, all_epochs)
     if not math.isfinite(loss):
-        raise SpecError(f"{COMMAND}, option 'rate': it diverged in epoch {epoch + 1}; {options.rate} is too large")
+        raise SpecError(
+            f"{COMMAND}, option 'rate': training diverged in epoch {epoch + 1}; use a rate below {options.rate}"
+        )
     return loss / number
 
 
 def _check(options: UraeOptions) -> None:
-    """Refuse options out of their range, and a missing torch."""
+    """Raise an error if an option is out of range, or if torch is missing."""
     check_whole(COMMAND, dim=options.dim, epochs=options.epochs)
     check_amounts(COMMAND, rate=options.rate)
     if not (math.isfinite(options.decay) and options.decay >= 0):

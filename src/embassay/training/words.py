@@ -1,7 +1,7 @@
 """Word vectors by word2vec: Mikolov et al. (2013), "Efficient estimation of word representations in vector space".
 
-Skip-gram (or CBOW) with negative sampling, through gensim. The folder holds ``words.bin`` (word2vec's binary form,
-which other programs read too) and ``words.json`` (how words were cut, and all options).
+Skip-gram (or CBOW) with negative sampling, trained with gensim. The folder contains ``words.bin`` (word2vec's binary
+format, which other programs can read) and ``words.json`` (the tokenizer and all options).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from embassay.training.shared import Advance, Trained
 
 
 def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
-    """Learn a vector for each word of a text. A training that was stopped goes on after its last whole epoch.
+    """Learn a vector for each word of a text. An interrupted training resumes after its last complete epoch.
 
-    The same text, options and versions give the same bytes, stopped or not: it runs on one thread.
+    The same text, options and versions give the same bytes, interrupted or not, because it runs on one thread.
 
     Parameters
     ----------
     text
-        A file with one sentence a line.
+        A file with one sentence per line.
     out
         The folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace another model in the folder.
     advance
         Called with the progress.
 
@@ -54,7 +54,7 @@ def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = Fal
 
 
 def _untrained(training: GensimTraining, options: WordsOptions) -> Any:
-    """Return a gensim model over the vocabulary, in its order."""
+    """Return an untrained gensim model with the vocabulary in its order."""
     from gensim.models import Word2Vec
 
     model = Word2Vec(
@@ -73,7 +73,7 @@ def _untrained(training: GensimTraining, options: WordsOptions) -> Any:
 
 
 def _write(file: BinaryIO, words: Sequence[str], vectors: NDArray[np.float32]) -> None:
-    """Write word2vec's binary form."""
+    """Write word2vec's binary format."""
     file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
     for word, vector in zip(words, vectors.astype("<f4", copy=False), strict=True):
         file.write(word.encode() + b" " + vector.tobytes() + b"\n")
