@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from embassay.adaptation.options import AdaptOptions
+from embassay.errors import say
 from embassay.store.paths import output_path
 
 FINE = 0
@@ -69,7 +69,7 @@ def adapt(
         overwrite=overwrite,
         cache=output_path(cache) if cache else None,
         quiet=quiet,
-        say=_ignore if quiet else _say,
+        say=_ignore if quiet else say,
         training=_no_bar if quiet else Bar().training,
     )
     adaptation = Adaptation.prepare(request)
@@ -81,7 +81,7 @@ def adapt(
         adapted = adaptation.carry_out()
     except KeyboardInterrupt as interruption:
         if str(interruption):
-            _say(str(interruption))
+            say(str(interruption))
         raise
     for line in (*adapted.verdict, "", *of_variants(adapted.result, adaptation.domain)):
         print(line)  # noqa: T201
@@ -90,10 +90,6 @@ def adapt(
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201
 
 
 def _ignore(line: str) -> None:

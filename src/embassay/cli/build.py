@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from embassay.errors import say
 from embassay.store.paths import output_path, source_path
 from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
 
@@ -241,9 +241,3 @@ def _print_table(rated: Rated) -> None:
     for row in rows:
         table.add_row(*row)
     stdout().print(table)
-
-
-def say(*lines: str) -> None:
-    """Print lines for people to standard error."""
-    for line in lines:
-        print(line, file=sys.stderr)  # noqa: T201

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+
+from embassay.errors import say
 
 FINE = 0
 INTERRUPTED = 130
@@ -47,10 +48,9 @@ def export(
     try:
         done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)  # noqa: T201
+        say("interrupted; nothing was written")
         return INTERRUPTED
     for line in done.fidelity.sentences():
         print(line)  # noqa: T201
-    for line in (f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}"):
-        print(line, file=sys.stderr)  # noqa: T201
+    say(f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}")
     return FINE

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from embassay.errors import InputError
+from embassay.errors import InputError, say
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:
@@ -97,6 +96,5 @@ def _train(trainer: Callable[..., Trained], text: Path, out: Path, options: Opti
             trained = trainer(text, out, options, overwrite=overwrite, advance=advance)
     except MemoryError:
         raise InputError("not enough memory; fewer words, a smaller --dim or a smaller --window take less") from None
-    for line in (*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}"):
-        print(line, file=sys.stderr)  # noqa: T201
+    say(*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}")
     return FINE

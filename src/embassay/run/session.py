@@ -47,8 +47,8 @@ def carry_out(request: RunRequest) -> int:
 
     for note in outcome.notes:
         tell(note)
-    pages = layouts(result)
-    printed = print_tables(folder, result, pages, record)
+    pages = make_layouts(folder, result)
+    printed = pages is not None and print_tables(folder, result, pages, record)
     efforts = [run.effort for run in outcome.encoders if run.effort]
     if efforts and not any(effort.texts for effort in efforts):
         tell(f"{folder.path} held all of this already: nothing was encoded or scored again")
@@ -56,7 +56,7 @@ def carry_out(request: RunRequest) -> int:
         say(f"failed: {failure.sentence}")
     if not result.rows:
         return FAILED_IN_PART if result.failures else FINE
-    drawn = write_report(folder, result, pages, record)
+    drawn = pages is not None and write_report(folder, result, pages, record)
     if drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
@@ -77,6 +77,15 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     if not outcome.failures:
         folder.forget_encoding()
     return record
+
+
+def make_layouts(folder: RunFolder, result: Result) -> dict[str, Layout] | None:
+    """Return the layouts of a result; if that fails, print why and return None."""
+    try:
+        return layouts(result)
+    except Exception as error:
+        say(f"failed: the tables cannot be laid out: {reason_of(error)}; the figures are in {folder.path}/result.json")
+        return None
 
 
 def print_tables(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
