@@ -119,7 +119,7 @@ def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, 
     record = json.loads((tmp_path / "R" / "run.json").read_text())
     assert code == 3
     assert err.count("failed: bad: ") == 1
-    reason = "it failed; texts were not to be kept"
+    reason = "the reason is not stored because it may contain texts"
     assert record["failures"] == [{"encoder": "bad", "diagnostic": "", "corpus": "", "reason": reason}]
 
 
@@ -245,7 +245,8 @@ def test_the_report_can_be_written_again(embassay, tmp_path):
 def _failures(page):
     """Return what the top of the page says that failed."""
     return re.findall(
-        r"<li>(.*?)</li>", page.partition("<strong>Failed; everything else is below</strong>")[2].partition("</div>")[0]
+        r"<li>(.*?)</li>",
+        page.partition("<strong>Failed (all other results are below)</strong>")[2].partition("</div>")[0],
     )
 
 
@@ -288,7 +289,7 @@ def test_no_report_is_written_again_of_a_run_that_did_not_finish(embassay, tmp_p
     (tmp_path / "RUN" / "run.json").write_text(json.dumps({**record, "state": "running"}))
     for name in lost:
         (tmp_path / "RUN" / name).unlink()
-    told = "this run did not finish; give the same command again and it goes on"
+    told = "this run did not finish; repeat the command to continue it"
     assert embassay("report", "RUN", "-o", "again.html") == (2, "", f"embassay: RUN: {told}\n")
     assert not (tmp_path / "again.html").exists()
 
@@ -421,7 +422,7 @@ def test_cache_verify(embassay, filled):
     from embassay.store.cache import VectorCache
     from embassay.store.records import keys
 
-    assert embassay("cache", "verify") == (0, "3 vectors read; all are sound\n", "")
+    assert embassay("cache", "verify") == (0, "3 vectors read; none is damaged\n", "")
     key = keys("fedcba9876543210")(("text", "a"))
     with VectorCache(filled) as cache:
 
@@ -432,10 +433,10 @@ def test_cache_verify(embassay, filled):
         cache._shared.run(damage, write=True)
     assert embassay("cache", "verify") == (
         0,
-        "3 vectors read, 1 of them damaged and removed; they are encoded again when they are needed\n",
+        "3 vectors read, 1 of them damaged and removed; they are encoded again when needed\n",
         "",
     )
-    assert embassay("cache", "verify")[1] == "2 vectors read; all are sound\n"
+    assert embassay("cache", "verify")[1] == "2 vectors read; none is damaged\n"
 
 
 def test_cache_clear(embassay, filled):
@@ -730,5 +731,5 @@ def test_an_unknown_reference_is_refused_before_anything_is_written(embassay, tm
     code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN", "--reference", "bwo")
     assert (code, out) == (2, "")
     assert "unknown reference encoder 'bwo'; did you mean 'bow'? Known: bow, hashing." in err
-    assert "--reference takes the label of an encoder that was given with -e." in err
+    assert "--reference takes the label of an encoder from -e." in err
     assert not (tmp_path / "RUN").exists()

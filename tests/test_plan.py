@@ -37,7 +37,7 @@ def test_an_encoder_that_a_corpus_was_filtered_with_is_warned_of(tmp_path):
     (tmp_path / "c.jsonl").write_text(json.dumps(row) + "\n")
     notes = prepared(["bow", "mine=tfidf"], [str(tmp_path / "c.jsonl")], baselines=False).notes
     assert [n for n in notes if "filtered" in n] == [
-        "bow: c was filtered with this encoder, so its samples suit it; compare it with others on another corpus"
+        "bow: c was filtered with this encoder, so the comparison favours it; compare it with others on another corpus"
     ]
 
 
@@ -169,7 +169,7 @@ def test_a_missing_file_guesses_the_built_in_corpus():
 
 def test_a_built_in_loader_reads_no_file(tmp_path):
     (tmp_path / "f.json").write_text("{}")
-    with pytest.raises(SpecError, match="'opposites' is built in and reads no file"):
+    with pytest.raises(SpecError, match="'opposites' is a built-in corpus and reads no file"):
         load_corpus(f"{tmp_path / 'f.json'},loader=opposites")
 
 

@@ -97,7 +97,7 @@ def test_one_model_under_one_label_runs_once_whatever_it_is_called(given, monkey
     )
     plan = planned(*given)
     assert [(entry.label, entry.encoder.card.spec) for entry in plan.entries] == [("glove", "words:./w.txt")]
-    assert plan.remarks == ("glove: left out of @shared: the same model runs under this label already",)
+    assert plan.remarks == ("glove: left out of @shared: the run already has this model under this label",)
     with pytest.raises(ea.InputError, match="two encoders have the label 'glove'"):
         planned("glove=words:./w.txt,pool=sum", "@shared")
 

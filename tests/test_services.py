@@ -89,7 +89,7 @@ def test_the_price_stands_in_result_and_verdict(embassay, service, tmp_path, cho
     assert code == 0
     prices = {e["name"]: e["price"] for e in json.loads((tmp_path / "RUN" / "result.json").read_text())["encoders"]}
     assert prices == {"m": 2, "n": 0.5, "tfidf": None, "random": None}
-    assert "Price of a million tokens: n 0.5, m 2." in " ".join(out.split())
+    assert "Price per million tokens: n 0.5, m 2." in " ".join(out.split())
 
 
 def test_a_service_that_fails_is_named_and_the_others_finish(embassay, service, tmp_path):

@@ -181,7 +181,7 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
 
 def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
     found = message_of(tmp_path)
-    assert found.startswith(": a folder of no known form; known forms: documents (")
+    assert found.startswith(": unrecognised folder; known forms: documents (")
     retrieval = (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "trec", "loader=")
     groups = ("msrp", "msr_paraphrase_train.txt", "opinosis", "phrase_groups.csv")
     assert all(word in found for word in retrieval + groups)

@@ -152,9 +152,7 @@ def test_a_reference_that_is_no_candidate_is_refused(label):
     # tfidf joined by itself, and random vectors stand for chance.
     with pytest.raises(UnknownNameError, match=f"unknown reference encoder '{label}'") as error:
         assay(["hashing", "bow", "chance=random"], ["opposites"], cache=None, reference=label)
-    assert str(error.value).endswith(
-        "Known: bow, hashing. --reference takes the label of an encoder that was given with -e."
-    )
+    assert str(error.value).endswith("Known: bow, hashing. --reference takes the label of an encoder from -e.")
     assert ("did you mean 'hashing'?" in str(error.value)) is (label == "hashnig")
 
 

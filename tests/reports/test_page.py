@@ -234,11 +234,11 @@ def test_what_could_not_be_compared_is_named():
 
 
 def test_one_encoder_alone_and_none_at_all():
-    assert "One candidate: a (80.0% accuracy); name a second one with -e to compare." in lines_of(
+    assert "One candidate: a (80.0% accuracy); add a second one with -e to compare." in lines_of(
         found(candidates=("a",), best_set=("a",))
     )
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines_of(found(**nobody))[1] == "Only baselines took part; name an encoder with -e."
+    assert lines_of(found(**nobody))[1] == "The run has only baselines; add an encoder with -e."
     assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
 
@@ -253,7 +253,7 @@ def test_texts_that_were_cut_are_said():
 def test_a_verdict_on_a_built_in_corpus_names_nobody():
     nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": ()}
     lines = lines_of(found(**nobody), builtin=True)
-    assert lines[1] == "A built-in corpus, for trying things out: no best model is named on it."
+    assert lines[1] == "Built-in corpora are for trying things out: no best model is named."
     assert not any("May be" in line for line in lines)
 
 
@@ -279,7 +279,7 @@ def test_a_diagnostic_of_texts_counts_texts():
     given = Verdict("d", "c", "", 90, 90, candidates=("a",), notes=("One finding",))
     assert lines_of(given, source="hand-written") == [
         "Support: 90 distinct texts. Source: hand-written.",
-        "No encoder is put before another here.",
+        "This diagnostic does not rank encoders.",
         "One finding.",
     ]
 
@@ -288,7 +288,7 @@ def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
     given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",), notes=("Done.",))
     for builtin in (False, True):
         text = " ".join(lines_of(given, builtin=builtin))
-        assert "No encoder is put before another here." in text
+        assert "This diagnostic does not rank encoders." in text
         assert text.endswith(" Done.")
         for word in ("May be", "best model", "Undefined", "Only baselines", "detectable"):
             assert word not in text

@@ -32,27 +32,27 @@ def adapt(
     overwrite: Annotated[bool, Flag] = False,
     quiet: Annotated[bool, Flag] = False,
 ) -> int:
-    """Adapt a model to a domain, and say what that gained on held-out questions and what it cost elsewhere.
+    """Adapt a model to a domain, and measure the gain on held-out questions and the loss on other corpora.
 
     Parameters
     ----------
     base
         A sentence-transformers model by name, or ./FOLDER, with [,option=value…]: query_prompt, document_prompt,
-        text_prompt, max_length, similarity; they hold in training and assay and are kept in every variant.
+        text_prompt, max_length, similarity; they apply to training and assay and are stored in every variant.
     corpus
-        [NAME=]SOURCE[,option=value…] of questions and documents, repeatable: learnt from together, tested each.
+        [NAME=]SOURCE[,option=value…] of questions and documents, repeatable: trained on together, tested one by one.
     out
-        Folder of the variants, their run and the verdict; an adaptation that was stopped goes on.
+        Folder for the variants, their run and the verdict; an interrupted adaptation is continued.
     general
-        [NAME=]SOURCE of general corpora, to see what is lost, repeatable; built-in ones for the shapes not given.
+        [NAME=]SOURCE of general corpora, to measure the loss, repeatable; built-in corpora for the shapes not given.
     cache
         Folder of the vector cache.
     dry_run
-        Say what would be done and about how long it takes, and stop.
+        Print what would be done and about how long it takes, and stop.
     overwrite
-        Replace another adaptation that the folder holds.
+        Replace a different adaptation in the folder.
     quiet
-        Print the verdict and its figures only.
+        Print only the verdict and its figures.
     """
     from embassay.adaptation.figures import of_variants
     from embassay.adaptation.outlook import outlook

@@ -1,4 +1,4 @@
-"""``embassay export``: a model for a lighter runtime, with how near it is to the original."""
+"""``embassay export``: export a model to a lighter runtime and compare it with the original."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def export(
     ] = [],  # noqa: B006
     overwrite: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Export a model to ONNX or OpenVINO, and measure what that changes.
+    """Export a model to ONNX or OpenVINO, and compare it with the original.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def export(
     to
         onnx or openvino.
     int8
-        Keep the weights in 8 bits: a quarter of the size, other vectors.
+        Store the weights in 8 bits: a quarter of the size, but different vectors.
     corpus
-        [NAME=]SOURCE[,option=value…] whose texts it is compared on, repeatable; the built-in ones by default.
+        [NAME=]SOURCE[,option=value…] with the texts for the comparison, repeatable; the built-in corpora by default.
     overwrite
-        Replace an exported model that the folder holds.
+        Replace an exported model in the folder.
     """
     from embassay.export.making import make
 
