@@ -411,7 +411,7 @@ def test_a_general_corpus_of_one_text_is_refused():
 
 
 def test_a_corpus_beside_the_two_has_to_be_of_use():
-    with pytest.raises(SpecError, match="corpus 'third' is of shape pairs, which nothing here reads"):
+    with pytest.raises(SpecError, match="corpus 'third' has the shape pairs, which no diagnostic of this run reads"):
         prepared([ASKED], retrieval("dom", 12), retrieval("gen", 12), sentences("third", 3))
 
 

@@ -179,7 +179,7 @@ def test_equal_versions_of_other_classes_and_models_have_other_fingerprints():
 def test_a_version_is_for_an_object_only():
     with pytest.raises(SpecError, match="version='1': 'bow' is an encoder, which has a fingerprint of its own"):
         ea.encoder(load_encoder("bow"), version="1")
-    with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
+    with pytest.raises(SpecError, match="version='1' is only for objects; some specs have an option version="):
         ea.encoder("bow", version="1")
 
 

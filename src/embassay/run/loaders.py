@@ -52,7 +52,7 @@ def find_loader(source: str, options: Mapping[str, Any]) -> str:
     if not path.exists():
         guess = nearest(source, builtin)
         hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built-in corpora: {', '.join(builtin)}"
-        raise SourceError(f"file not found{hint}", path)
+        raise SourceError(f"no such file{hint}", path)
     if path.is_dir():
         loader = _choose("recognises_folder", path, options)
         if loader is None:

@@ -213,7 +213,7 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
 def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
     if limit < 1:
-        raise SpecError(f"limit must be at least 1, is {limit}")
+        raise SpecError(f"limit must be 1 or more, is {limit}")
     units = int(corpus.units.max(initial=-1)) + 1
     if limit >= units:
         return corpus
