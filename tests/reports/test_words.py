@@ -89,7 +89,7 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     assert lines(given) == [
         "May be the best, of 3: a (80.0% accuracy) (95% confidence).",
         "Significantly worse than another candidate: c.",
-        "Unlikely to be the first, but not shown to be worse than any one candidate: b.",
+        "Unlikely to be the best, but not shown to be worse than any single candidate: b.",
         "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0], p (Holm) 0.090.",
         "c is worse than a: −30.0 points [−40.0, −20.0], p (Holm) 0.001.",
     ]
@@ -104,7 +104,7 @@ def test_where_higher_is_not_better_it_may_be_the_highest():
 
 def test_nothing_below_chance_may_be_the_best():
     told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
-    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below the 90.0% of chance)")
+    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below chance (90.0%))")
     assert told[1:] == ["Significantly lower than another candidate: c."]
 
 
@@ -179,7 +179,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     told = lines(given, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
     assert told == [
         "Undefined for more than 5% of the items, so not ranked: c.",
-        "c is undefined for 20 items; counted as wrong, it has 40.0%.",
+        "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
         "May be the best, of 2: a (80.0% accuracy) (95% confidence).",
         "Significantly worse than another candidate: b.",
     ]

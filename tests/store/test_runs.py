@@ -90,7 +90,7 @@ def test_overwriting_removes_what_is_ours_and_nothing_else(folder):
 def test_a_file_of_our_names_is_not_ours_without_a_record(tmp_path, name, overwrite):
     (tmp_path / name).write_text("mine")
     (tmp_path / "run.json").write_text('{"a": 1}')
-    with pytest.raises(OutputError, match="not empty and not a run"):
+    with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
         RunFolder(tmp_path).open({}, overwrite)
     assert (tmp_path / name).read_text() == "mine"
 
@@ -111,7 +111,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_that_is_not_a_run_is_never_used(tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(OutputError, match="not empty and not a run"):
+    with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
         RunFolder(tmp_path).open({}, overwrite)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
