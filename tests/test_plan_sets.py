@@ -211,9 +211,7 @@ def test_an_object_stands_alone_even_if_it_can_be_iterated():
 
 
 def test_two_objects_of_one_class_are_told_how_to_name_one():
-    with pytest.raises(
-        ea.InputError, match=r"two encoders have the label 'Lengths'; name one of them: ea\.encoder\(obj"
-    ):
+    with pytest.raises(ea.InputError, match=r"two encoders have the label 'Lengths'; rename one: ea\.encoder\(obj"):
         planned(Lengths(), Lengths())
 
 

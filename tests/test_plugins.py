@@ -320,7 +320,7 @@ def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
         rows=tuple(replace(row, diagnostic="gone") for row in result.rows),
         verdicts=tuple(replace(verdict, diagnostic="gone") for verdict in result.verdicts),
     )
-    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed here; {PLAIN}$"):
+    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed; {PLAIN}$"):
         (layout,) = layouts(theirs).values()
     assert {column.quantity for column in layout.headline.columns} == {row.quantity for row in result.rows}
     assert "gone on opposites" in ea.report(theirs, tmp_path / "report.html").read_text()
