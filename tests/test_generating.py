@@ -92,7 +92,7 @@ def test_a_dry_run_says_what_would_be_asked_and_sends_nothing(folder, tmp_path, 
     assert run("composition", *asked) == 0
     said = capsys.readouterr().err
     assert "requests: 6 to m at 127.0.0.1" in said
-    assert "at the price given" in said
+    assert "at the given price" in said
     assert "    Sentence 1: " in said
     assert not chat.asked
     assert list(tmp_path.iterdir()) == [folder]

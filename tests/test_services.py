@@ -43,7 +43,7 @@ def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
     code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
     assert code == 0
     assert service.seen == []
-    assert "the cost with price=" in out
+    assert "pass price= for the cost" in out
 
 
 def test_looking_says_that_the_budget_does_not_suffice(embassay, service):

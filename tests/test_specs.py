@@ -31,8 +31,8 @@ def test_parts_of_a_spec(text, spec):
         ("", "the name is empty"),
         ("a=", "the name is empty"),
         ("=bow", "the name before '=' is missing"),
-        ("bow,dim", "what stands after its name is no option=value"),
-        ("bow,=3", "what stands after its name is no option=value"),
+        ("bow,dim", "expected option=value after its name"),
+        ("bow,=3", "expected option=value after its name"),
         ("bow,a=1,a=2", "'a' is given twice"),
     ],
 )

@@ -73,7 +73,9 @@ def test_scores_hold_no_pickle(folder):
 
 def test_the_same_settings_go_on_and_others_are_refused(folder):
     RunFolder(folder.path).open({"seed": 0})
-    with pytest.raises(OutputError, match=r"other settings \(seed\); choose another folder with -o, or --overwrite"):
+    with pytest.raises(
+        OutputError, match=r"different settings \(seed\); choose another folder with -o, or --overwrite"
+    ):
         RunFolder(folder.path).open({"seed": 1})
 
 
@@ -102,7 +104,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
     run.write_record({**run.record(), "failures": [{"encoder": "b", "diagnostic": ""}], "embassay": __version__})
-    with pytest.raises(OutputError, match=r"other settings \(encoders, seed\)"):
+    with pytest.raises(OutputError, match=r"different settings \(encoders, seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))
     assert run.record()["settings"]["encoders"][1][2] == "mended"
