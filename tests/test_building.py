@@ -212,7 +212,7 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
     asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
     assert _guarded([*asked, str(tmp_path / "set.jsonl")]) == 0
     review = tmp_path / "set-review.csv"
-    assert f"sheet for review: {review}: 1 to confirm with yes or no; --review reads it" in lines_of(capsys)
+    assert f"sheet for review: {review}: 1 to confirm with yes or no; pass it as --review" in lines_of(capsys)
     review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
     assert _guarded([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
     corpus = load_corpus(str(tmp_path / "more.jsonl"))

@@ -176,7 +176,9 @@ def test_a_corpus_without_a_name_is_refused(name):
 
 
 def test_a_shape_that_nothing_reads_is_refused_and_not_left_to_isotropy():
-    with pytest.raises(SpecError, match=r"is of shape 'chioce', which nothing here reads.*; did you mean 'choice'\?$"):
+    with pytest.raises(
+        SpecError, match=r"has the shape 'chioce', which no diagnostic reads.*; did you mean 'choice'\?$"
+    ):
         prepare(RunRequest(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], []))
 
 

@@ -39,8 +39,8 @@ def test_the_command_line_goes_before_the_file(config):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("encoders = [", "not TOML"),
-        ('encoder = ["bow"]', "field 'encoder': unknown; known: encoders"),
+        ("encoders = [", "not valid TOML"),
+        ('encoder = ["bow"]', "field 'encoder': unknown setting; known settings: encoders"),
         ("seed = -1", "field 'seed'"),
         ('seed = "x"', "field 'seed'"),
         ("limit = 0", "field 'limit'"),

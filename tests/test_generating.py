@@ -61,7 +61,7 @@ def test_a_generator_makes_a_corpus_that_is_read_back_and_assayed(kind, folder, 
     assert run(kind, "--from", folder, "-o", out, "--generator", spec(chat), "--licence", "CC0", *more) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert f"what the generator answered: {tmp_path / 'set-answers.jsonl'}" in said.err
+    assert f"answers of the generator: {tmp_path / 'set-answers.jsonl'}" in said.err
     corpus = load_corpus(str(out))
     assert corpus.shape == kind
     card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def test_a_dry_run_says_what_would_be_asked_and_sends_nothing(folder, tmp_path, 
     assert run("composition", *asked) == 0
     said = capsys.readouterr().err
     assert "requests: 6 to m at 127.0.0.1" in said
-    assert "at the price given" in said
+    assert "at the given price" in said
     assert "    Sentence 1: " in said
     assert not chat.asked
     assert list(tmp_path.iterdir()) == [folder]

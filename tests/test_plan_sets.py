@@ -97,7 +97,7 @@ def test_one_model_under_one_label_runs_once_whatever_it_is_called(given, monkey
     )
     plan = planned(*given)
     assert [(entry.label, entry.encoder.card.spec) for entry in plan.entries] == [("glove", "words:./w.txt")]
-    assert plan.remarks == ("glove: left out of @shared: the same model runs under this label already",)
+    assert plan.remarks == ("glove: left out of @shared: the run already has this model under this label",)
     with pytest.raises(ea.InputError, match="two encoders have the label 'glove'"):
         planned("glove=words:./w.txt,pool=sum", "@shared")
 
@@ -138,9 +138,7 @@ def test_those_left_out_are_in_the_record_and_the_report(tmp_path, monkeypatch):
 def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
     members = (sets_module.Member("Lost", note="its authors kept it"),)
     monkeypatch.setitem(SETS, "gone", sets_module.EncoderSet("gone", "", members))
-    with pytest.raises(
-        ea.InputError, match=r"no encoder is left to assay \(Lost: left out of @gone: its authors kept it"
-    ):
+    with pytest.raises(ea.InputError, match=r"no encoder to assay \(Lost: left out of @gone: its authors kept it"):
         planned("@gone")
 
 
@@ -152,7 +150,7 @@ def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, c
         return capsys.readouterr().err
 
     ran(sets_module.Member("Words", "bow"), sets_module.Member("Lost", note="not yet"))
-    assert "(encoders – new: Lost; not now: Words)" in ran(sets_module.Member("Lost", "hashing"))
+    assert "(encoders – new: Lost; removed: Words)" in ran(sets_module.Member("Lost", "hashing"))
 
 
 def test_one_wanted_encoder_is_no_set():
@@ -213,9 +211,7 @@ def test_an_object_stands_alone_even_if_it_can_be_iterated():
 
 
 def test_two_objects_of_one_class_are_told_how_to_name_one():
-    with pytest.raises(
-        ea.InputError, match=r"two encoders have the label 'Lengths'; name one of them: ea\.encoder\(obj"
-    ):
+    with pytest.raises(ea.InputError, match=r"two encoders have the label 'Lengths'; rename one: ea\.encoder\(obj"):
         planned(Lengths(), Lengths())
 
 

@@ -122,13 +122,13 @@ def test_a_plug_in_that_has_changed_gives_new_figures_in_the_same_folder(install
     arguments = ["run", "-e", "hashing", "-c", "opposites", "-d", "counting", "-o", "out", "--no-baselines"]
     first = embassay(tmp_path, *arguments)
     assert (first.returncode, counted(tmp_path / "out", "hashing")[0]) == (0, 1), first.stderr
-    assert "held all of this already" in embassay(tmp_path, *arguments).stderr
+    assert "is already complete" in embassay(tmp_path, *arguments).stderr
     before = counted(tmp_path / "out", "hashing")
     (tmp_path / "site" / f"{name}.py").write_text(DIAGNOSTIC.format(factor=2) + LAYOUT)
     third = embassay(tmp_path, *arguments)
     assert third.returncode == 0, third.stderr
-    assert "counting: the code of this diagnostic has changed since; its scores are made anew" in third.stderr
-    assert "held all of this already" not in third.stderr
+    assert "counting: the code of this diagnostic has changed; its scores are computed again" in third.stderr
+    assert "is already complete" not in third.stderr
     value, signature = counted(tmp_path / "out", "hashing")
     assert (before[0], value) == (1, 2)
     assert before[1].split("|")[0].startswith("counting@")
@@ -322,7 +322,7 @@ def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
         rows=tuple(replace(row, diagnostic="gone") for row in result.rows),
         verdicts=tuple(replace(verdict, diagnostic="gone") for verdict in result.verdicts),
     )
-    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed here; {PLAIN}$"):
+    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed; {PLAIN}$"):
         (layout,) = layouts(theirs).values()
     assert {column.quantity for column in layout.headline.columns} == {row.quantity for row in result.rows}
     assert "gone on opposites" in ea.report(theirs, tmp_path / "report.html").read_text()

@@ -39,11 +39,11 @@ def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
     assert line.startswith("m: 280 distinct texts to encode; about ")
     tokens = int(line.split("about ")[1].split(" tokens")[0].replace(",", ""))
     assert 1_000 < tokens < 10_000
-    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 a million")
+    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 per million tokens")
     code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
     assert code == 0
     assert service.seen == []
-    assert "the cost with price=" in out
+    assert "pass price= for the cost" in out
 
 
 def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
@@ -89,7 +89,7 @@ def test_the_price_stands_in_result_and_verdict(embassay, service, tmp_path, cho
     assert code == 0
     prices = {e["name"]: e["price"] for e in json.loads((tmp_path / "RUN" / "result.json").read_text())["encoders"]}
     assert prices == {"m": 2, "n": 0.5, "tfidf": None, "random": None}
-    assert "Price of a million tokens: n 0.5, m 2." in " ".join(out.split())
+    assert "Price per million tokens: n 0.5, m 2." in " ".join(out.split())
 
 
 def test_a_service_that_fails_is_named_and_the_others_finish(embassay, service, tmp_path):

@@ -73,7 +73,7 @@ def test_an_unknown_set_says_the_nearest_and_all():
 
 @pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
 def test_a_set_takes_no_label_and_no_options(spec):
-    with pytest.raises(SpecError, match="no label and no options"):
+    with pytest.raises(SpecError, match="cannot have a label or options"):
         sets_module.named_in(spec)
 
 

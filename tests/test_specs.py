@@ -28,11 +28,11 @@ def test_parts_of_a_spec(text, spec):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "nothing is named"),
-        ("a=", "nothing is named"),
-        ("=bow", "nothing stands before the first '='"),
-        ("bow,dim", "what stands after its name is no option=value"),
-        ("bow,=3", "what stands after its name is no option=value"),
+        ("", "the name is empty"),
+        ("a=", "the name is empty"),
+        ("=bow", "the name before '=' is missing"),
+        ("bow,dim", "expected option=value after its name"),
+        ("bow,=3", "expected option=value after its name"),
         ("bow,a=1,a=2", "'a' is given twice"),
     ],
 )
@@ -59,7 +59,7 @@ def test_options_are_converted_by_their_annotations():
         ({"size": 64.9}, "64.9 is not a whole number"),
         ({"size": True}, "True is not a whole number"),
         ({"deep": 1}, "1 is not true or false"),
-        ({"way": "c"}, "'c' is none of a, b"),
+        ({"way": "c"}, "'c' is not one of a, b"),
     ],
 )
 def test_a_value_that_does_not_fit(options, says):

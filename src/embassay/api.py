@@ -48,35 +48,35 @@ def assay(
     ----------
     encoders
         Specs, or objects that follow :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; a single
-        one need not be in a list. The default encoder if empty. Each that is left out is named in a warning.
+        one need not be in a list. The default encoder if empty. A warning names each encoder that is left out.
     corpora
-        Sources, or corpora from :func:`embassay.load`; the built-in ones if empty.
+        Sources, or corpora from :func:`embassay.load`; the built-in corpora if empty.
     diagnostics
-        Names, with options; all that fit the corpora if empty.
+        Names, with options; every diagnostic that fits the corpora if empty.
     seed, resamples
-        The seed of every random draw, and the number of bootstrap resamples.
+        Seed for all random numbers, and the number of bootstrap resamples.
     limit
-        Keep at most this many randomly chosen units of each corpus, each whole.
+        Keep at most this many randomly chosen units of each corpus.
     reference
-        Label of the encoder that each other one is compared with; the first one by default.
+        Label of the encoder that the others are compared with; the first one by default.
     baselines
-        Whether tfidf, random and, on retrieval, bm25 join.
+        Whether to add the baselines tfidf, random and, for retrieval, bm25.
     device
         Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
     backend
-        How they run: ``auto``, ``packed``, ``padded``, ``sentence-transformers``.
+        How neural encoders run: ``auto``, ``packed``, ``padded``, ``sentence-transformers``.
     cache
         Folder of the vector cache, ``"default"`` for the user's own; None for none.
 
     Raises
     ------
     InputError
-        If something given cannot be used.
+        If an input is invalid.
     EncoderError
-        If everything fails. Where only some encoders or diagnostics fail, each is named in a warning and in
-        ``result.failures``, and the others are in the result.
+        If everything fails. If only some encoders or diagnostics fail, a warning and ``result.failures`` name each of
+        them, and the result has the others.
     """
-    # Given out at the end, so that each warning points at the line of the caller.
+    # Issued at the end, so that each warning points to the line of the caller.
     messages: list[str] = []
     request = RunRequest(
         encoders,
@@ -108,7 +108,7 @@ def assay(
 
 
 def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:
-    """Return the folder of a cache as a run takes it: ``"default"`` stands for the user's own."""
+    """Return the folder of a cache for a run; ``"default"`` is the cache of the user."""
     if cache == "default":
         return "default"
     return output_path(cache) if cache else None
@@ -126,11 +126,11 @@ def report(
     Parameters
     ----------
     speed
-        Texts per second by encoder, where it was measured; names the fastest of those not separable.
+        Texts per second by encoder, if measured; used to name the fastest of the encoders that may be the best.
     badges
-        By encoder how far its vectors can be trusted, as ``run.json`` has it.
+        By encoder, the results of the robustness checks, as in ``run.json``.
     notes
-        What was assumed or left out, as ``run.json`` has it.
+        Assumptions, and what was left out, as in ``run.json``.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def read(path: str | Path) -> Result:
     Raises
     ------
     SourceError
-        If it is no such file.
+        If it is not the result of a run.
     """
     path = source_path(path)
     return results.read(path / "result.json" if path.is_dir() else path)
@@ -172,19 +172,19 @@ def adapt(
     ----------
     base
         A model by name, or ``./folder``, with ``,option=value``: ``query_prompt``, ``document_prompt``,
-        ``text_prompt``, ``max_length``, ``similarity``. They hold in training and assay and are kept in every variant.
+        ``text_prompt``, ``max_length``, ``similarity``. They apply to training and assay, in every variant.
     corpora
-        Questions and documents: sources, or corpora from :func:`embassay.load`; learnt from together, tested each.
+        Questions and documents: sources, or corpora from :func:`embassay.load`; trained on together, tested one by one.
     out
-        Folder of the variants, their run and the verdict. What it holds already of the same adaptation is used again.
+        Folder for the variants, their run and the verdict. Finished parts of the same adaptation are reused.
     options
-        How it is trained, split and assayed: ``ea.AdaptOptions(epochs=2)``.
+        Options for training, splitting and assay: ``ea.AdaptOptions(epochs=2)``.
     general
-        General corpora, to see what is lost; built-in ones for the shapes of which none is given.
+        General corpora, to measure the loss; built-in corpora for the shapes not given.
     cache
         Folder of the vector cache, ``"default"`` for the user's own; None for none.
     overwrite
-        Replace another adaptation that the folder holds.
+        Replace a different adaptation in the folder.
 
     Returns
     -------
@@ -193,9 +193,9 @@ def adapt(
     Raises
     ------
     InputError
-        If something given cannot be used; nothing has been trained by then.
+        If an input is invalid; nothing has been trained by then.
     EncoderError
-        If a training fails; what was finished is kept, and the same call goes on from there.
+        If a training fails; finished work is kept, and the same call continues.
     """
     from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adaptation
@@ -229,7 +229,7 @@ def build(
     advance: Advance | None = None,
     **options: Any,
 ) -> Built:
-    """Build a test set from sentences or documents of your own, as ``embassay build`` does.
+    """Build a test set from your own sentences or documents, as ``embassay build`` does.
 
     Parameters
     ----------
@@ -238,21 +238,21 @@ def build(
     sources
         A file or a folder, or the texts themselves.
     out
-        File of the test set, JSON lines; its data card and its sheets are written beside it. None: no file.
+        File of the test set, JSON lines; its data card and sheets are written next to it. None: no file.
     column
-        The file's column of sentences, where its name is not a known one.
+        Column of sentences, if it is not recognised by name.
     count
-        How many to build; all by default.
+        Maximum number of samples; all by default.
     seed
-        Of every random draw.
+        Seed for all random numbers.
     licence
-        What you may do with the sources, for the data card.
+        Licence of the sources, for the data card.
     language
-        ``en`` refuses what is not English; ``any`` refuses nothing.
+        With ``en``, texts that are not English are refused; with ``any``, none is.
     review
-        The review sheet of an earlier build, filled: what people confirmed on it joins the test set.
+        The filled review sheet of an earlier build: samples confirmed on it join the test set.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     options
         Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs, a
         masked language model (``mlm``) by its folder.
@@ -264,10 +264,10 @@ def build(
     Raises
     ------
     InputError
-        If the sources cannot be used, nothing can be built of them, or a file cannot be written.
+        If the sources cannot be used, nothing can be built from them, or a file cannot be written.
     EncoderError
-        If a generator or a filter fails; what a generator answered is kept beside ``out``, and the same call
-        goes on from there.
+        If a generator or a filter fails; the answers of a generator are kept next to ``out``, and the same call
+        continues.
     """
     from embassay.engine.masked import Masked
     from embassay.testsets.base import silent
@@ -301,14 +301,14 @@ def build(
 
 @dataclass(frozen=True)
 class GeneratorCost:
-    """What a generator would be asked.
+    """The requests to a generator, and their estimated cost.
 
     Attributes
     ----------
     generator
-        Its model and where it is.
+        Its model and its address.
     tokens, cost
-        About how many, and what they cost in the price's currency; None without a price.
+        Estimated number of tokens, and their cost in the currency of the price; None without a price.
     """
 
     requests: tuple[Request, ...]
@@ -328,14 +328,14 @@ def estimate(
     language: Language = "en",
     **options: Any,
 ) -> GeneratorCost:
-    """Say what :func:`build` would ask a generator, and what that would cost; nothing is sent.
+    """Return the requests that :func:`build` would send to a generator, and their cost; nothing is sent.
 
-    What was answered to an earlier build of ``out`` costs nothing.
+    Answers from an earlier build of ``out`` cost nothing.
 
     Raises
     ------
     InputError
-        If the sources or the generator cannot be used, or the builder asks none.
+        If the sources or the generator cannot be used, or the builder uses no generator.
     """
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
@@ -354,6 +354,6 @@ def estimate(
 
 
 def _encoders(given: str | Encoder | Sequence[str | Encoder]) -> tuple[Encoder, ...]:
-    """Return encoders that are given as such or by their specs; one of them may stand alone."""
+    """Return encoders from encoders or specs; a single one need not be in a list."""
     several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     return tuple(load_encoder(each) if isinstance(each, str) else each for each in several)

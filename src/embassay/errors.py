@@ -1,19 +1,19 @@
-"""Everything that Embassay raises on purpose.
+"""The exceptions that Embassay raises.
 
     EmbassayError
-    ├── InputError            the caller can mend it: exit code 2
+    ├── InputError            the caller can correct it: exit code 2
     │   ├── SourceError       a file, with line and field
     │   ├── SpecError         an encoder, corpus or diagnostic spec, or one of its options
-    │   ├── UnknownNameError  a name that nothing has, with the nearest one that exists
-    │   ├── MissingExtraError an optional dependency, with the pip line that installs it
+    │   ├── UnknownNameError  an unknown name, with the nearest known one
+    │   ├── MissingExtraError a missing optional dependency, with the pip command that installs it
     │   ├── PluginError       a plug-in of another package that cannot be used
-    │   ├── ModelNotFoundError a model neither on this machine nor to be had
-    │   └── OutputError       a folder or file that cannot be written, or is not ours to overwrite
-    └── EncoderError          one encoder failed while working; the others go on: exit code 3
-        └── EndpointError     a service that answers over HTTP refused, failed, or answered what cannot be used
+    │   ├── ModelNotFoundError a model that is neither on this machine nor reachable
+    │   └── OutputError       a folder or file that cannot be written, or must not be overwritten
+    └── EncoderError          one encoder failed; the others continue: exit code 3
+        └── EndpointError     an HTTP service refused, failed, or sent an unusable answer
 
-Each message is one line for a person: what was wrong, where, what to do. :func:`one_line` makes it one, whatever a
-file, a service or another package has put into it. :func:`say` prints such lines.
+Each message is one line: what is wrong, where, and what to do. :func:`one_line` ensures this, whatever text a
+file, a service or another package contributes. :func:`say` prints such lines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LISTED = 20
 LONGEST = 2_000
 """Characters of a message, at most."""
 END = 300
-"""Characters that are kept of the end of a message that is cut: what to do often stands there."""
+"""Characters kept from the end of a shortened message, which often says what to do."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, those that turn the direction of writing, and halves of surrogate pairs."""
@@ -70,11 +70,11 @@ class EmbassayError(Exception):
 
 
 class InputError(EmbassayError):
-    """Something that was given to us cannot be used."""
+    """An input cannot be used."""
 
 
 class SourceError(InputError):
-    """A file cannot be read as what it should be.
+    """A file cannot be read in the expected format.
 
     The message names the file and, where there is one, the line (from 1) and the field.
     """
@@ -87,11 +87,11 @@ class SourceError(InputError):
 
 
 class SpecError(InputError):
-    """A spec such as ``bow,tokens=words`` does not parse, or one of its options is wrong."""
+    """A spec such as ``bow,tokens=words`` cannot be parsed, or one of its options is wrong."""
 
 
 class UnknownNameError(InputError):
-    """A name is not known; the message has the nearest known one and the list."""
+    """A name is unknown; the message has the nearest known one and the list."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
@@ -105,7 +105,7 @@ class UnknownNameError(InputError):
 
 
 class MissingExtraError(InputError):
-    """An optional dependency is not installed; the message has the exact pip line."""
+    """An optional dependency is not installed; the message has the exact pip command."""
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs the extra {extra!r}: pip install 'embassay[{extra}]'")
@@ -120,7 +120,7 @@ class ModelNotFoundError(InputError):
 
 
 class OutputError(InputError):
-    """A place cannot be written to, or holds something that we must not overwrite."""
+    """A file or folder cannot be written, or must not be overwritten."""
 
 
 class EncoderError(EmbassayError):
@@ -128,16 +128,16 @@ class EncoderError(EmbassayError):
 
 
 class EndpointError(EncoderError):
-    """A service refused, failed, or answered what cannot be used.
+    """A service refused, failed, or sent an unusable answer.
 
-    The message has the host, the status and the beginning of what it said; never a key.
+    The message has the host, the status and the beginning of the answer; never a key.
 
     Attributes
     ----------
     status
-        The HTTP status; None where there was no answer.
+        The HTTP status; None if there was no answer.
     said
-        The beginning of the answer, where that helps.
+        The beginning of the answer, if it helps.
     """
 
     def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
@@ -155,7 +155,7 @@ class EndpointError(EncoderError):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the kind of an exception and what it says, in one line: for what was not raised on purpose."""
+    """Return the type and the message of an unexpected exception, on one line."""
     text, name = str(error).strip(), type(error).__name__
     return one_line(f"{name}: {text}" if text else name)
 
@@ -167,7 +167,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def quoted(value: object) -> str:
-    """Return a value as a message repeats it, in quotes where it is a text; cut where it is long or deeply nested."""
+    """Return a value as a message shows it, in quotes if it is a text, shortened if it is long or deeply nested."""
     short = reprlib.Repr()
     short.maxstring = short.maxother = short.maxlong = QUOTED
     text = short.repr(value)

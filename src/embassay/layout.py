@@ -1,4 +1,4 @@
-"""How a diagnostic wants its result shown: declarations only, drawn by ``reports``.
+"""How the result of a diagnostic is shown: declarations only, drawn by ``reports``.
 
 A layout picks rows, series and examples of a :class:`~embassay.types.Result` by name; it holds no numbers.
 So a new diagnostic brings its page with it, in its own file.
@@ -54,7 +54,7 @@ class EncoderTable:
 
 @dataclass(frozen=True)
 class CorpusTable:
-    """Rows are subsets, columns are quantities of the corpus, which no encoder has a part in."""
+    """Rows are subsets, columns are quantities of the corpus, independent of encoders."""
 
     title: str
     columns: tuple[Column, ...]
@@ -292,7 +292,7 @@ class Layout:
 
 
 def check_layout(layout: Any) -> None:
-    """Raise TypeError for what is no layout that can be drawn."""
+    """Raise TypeError for an object that cannot be drawn as a layout."""
     if not isinstance(layout, Layout):
         raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
     if not isinstance(layout.headline, EncoderTable) or not layout.headline.columns:

@@ -1,4 +1,4 @@
-"""What comes out: estimates, flat rows, comparisons, verdicts. Frozen dataclasses, finite by construction."""
+"""The result of a run: estimates, flat rows, comparisons, verdicts. Frozen dataclasses without NaN or infinity."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Estimate:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity, an interval the wrong way round, and a missing value without a reason."""
+        """Refuse NaN, infinity, an interval whose ends are swapped, and a missing value without a reason."""
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
@@ -73,7 +73,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: which quantity, of whom, on what, how much, how sure.
+    """One value with its quantity, encoder, corpus and interval.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Row:
     interval: str = "confidence"
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity, and an interval the wrong way round."""
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
 
@@ -143,7 +143,7 @@ class Comparison:
     p_error: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity, and an interval the wrong way round."""
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("difference", "low", "high", "p", "p_holm", "p_error")
         _check_figures(self, figures, ("pairs_in_family", "items", "units"))
 
@@ -179,7 +179,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Example:
-    """One item with its texts, and what one encoder made of it."""
+    """One item with its texts and the values of one encoder."""
 
     diagnostic: str
     corpus: str
@@ -192,7 +192,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What may be said after one diagnostic on one corpus.
+    """The verdict of one diagnostic on one corpus.
 
     Attributes
     ----------
@@ -265,14 +265,14 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity, and an interval the wrong way round."""
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What could not be worked out; everything else was.
+    """A part of the run that failed; the others finished.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class EncoderRecord:
-    """An encoder as a result names it.
+    """An encoder in a result.
 
     Attributes
     ----------
@@ -334,7 +334,7 @@ class EncoderRecord:
 
 @dataclass(frozen=True)
 class CorpusRecord:
-    """A corpus as a result names it.
+    """A corpus in a result.
 
     Attributes
     ----------

@@ -46,9 +46,9 @@ def content_hash(value: object) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """What a corpus consists of: items, independent units, how many equal ones they are worth, repeated rows, texts.
+    """Counts of a corpus: items, independent units, effective number of units, duplicate rows, texts.
 
-    ``documents`` and ``passages`` are those that can be found, where something is looked for.
+    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
     """
 
     items: int
@@ -73,15 +73,15 @@ class Corpus(Generic[S]):
         What the samples are: ``choice``, ``composition``, ``groups``, ``minimal_pairs``, ``pairs`` or ``retrieval``, or
         a shape of another package's diagnostic. A diagnostic says which shape it needs.
     version, licence, source
-        Where it comes from; ``source`` says how it was made (hand-written, generated …).
+        Its origin; ``source`` says how it was made (hand-written, generated …).
     builtin
         True for the small corpora that ship with the package: no best model is named on them.
     notes
-        What the loader understood and what it had to assume, one sentence each.
+        How the loader read the source and what it assumed, one sentence each.
     filtered_with
-        Specs of the encoders that its samples were chosen by, which it favours.
+        Specs of the encoders that selected its samples; the corpus favours them.
     documents
-        What can be found, where the samples are questions: also documents that answer none of them.
+        For questions, the documents to search, including those that answer no question.
     """
 
     name: str
@@ -110,12 +110,12 @@ class Corpus(Generic[S]):
         return independent_units(self.samples)
 
     def check(self) -> None:
-        """Refuse content that nothing can be measured with; loaders have refused it already, with its line.
+        """Refuse content that cannot be measured; loaders have refused it already, and name the line.
 
         Raises
         ------
         SpecError
-            For the first thing that is wrong, with the number of the sample or document.
+            For the first error, with the number of the sample or document.
         """
         # A corpus that is watched during a training is given to each assay again.
         _ = self._is_sound
@@ -211,17 +211,17 @@ class Card:
     fitted
         True when it learns from a corpus's texts before it encodes.
     cached
-        True when its vectors are worth keeping on disk.
+        True when its vectors are stored in the cache.
     prompts
         The prompt of each role that has one.
     similarity
-        What it compares a query with a document by.
+        How it compares a query with a document.
     shapes
-        The only shapes of corpus that it is for; all where empty.
+        The only corpus shapes that it can be used with; all if empty.
     remote
-        True when texts are sent to a service: what costs a request is asked for only when it is needed.
+        True when texts are sent to a service: requests are sent only when they are needed.
     price
-        What a million tokens cost, where that is known.
+        Price per million tokens, if known.
     """
 
     spec: str
@@ -239,9 +239,9 @@ class Card:
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors. What it would do is told by its fingerprint alone.
+    """Turns texts into vectors. Its fingerprint identifies its vectors.
 
-    What one may do beyond that (batch by itself, count tokens, release memory …) is in ``embassay.encoders.base``.
+    Optional abilities (own batches, token counts, releasing memory …) are in ``embassay.encoders.base``.
     """
 
     @property
@@ -251,9 +251,9 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that its vectors depend on, what it was fitted on included, such as 16 hexadecimal digits.
+        """A hash of everything that its vectors depend on, including the texts it was fitted on.
 
-        Vectors and scores are kept on disk under it, so it is the same in every process.
+        Vectors and scores are stored under it, so it must be the same in every process.
         """
         ...
 
@@ -275,7 +275,7 @@ class Encoder(Protocol):
 
 
 def check_device(devices: str) -> None:
-    """Raise SpecError for what names no device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``, or several."""
+    """Raise SpecError unless the text names devices: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``, or several."""
     for device in devices.split(","):
         if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device.strip()):
             raise SpecError(f"unknown device {device.strip()!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
@@ -290,13 +290,13 @@ class Runtime:
     device
         ``auto``, or one or several (``cuda:0,cuda:1``) that share the work.
     backend
-        ``auto``, or the route that a neural encoder has to take.
+        ``auto``, or the route that a neural encoder must use.
     sha256
-        Hashes a file; the conductor gives one that remembers files by path, size and time.
+        Hashes a file; a run passes a function that remembers files by path, size and time.
     remembered
-        What encoders found out at a price, kept from run to run: the probes of services.
+        Results of paid requests that are kept between runs: the probes of services.
     tell
-        Takes a line for people while an encoder works: why it waits.
+        Takes a message while an encoder works, for example why it waits.
     """
 
     device: str = "auto"
@@ -312,18 +312,18 @@ class Runtime:
 
 
 def is_chance(spec: str) -> bool:
-    """Say whether a spec gives random vectors: such an encoder stands for chance, and is no candidate."""
+    """Return whether a spec gives random vectors; such an encoder represents chance and is not a candidate."""
     return spec.split(",")[0] == "random"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Which diagnostic looked at which corpus through which encoder.
+    """Which diagnostic scored which encoder on which corpus.
 
     Attributes
     ----------
     baseline
-        Whether the encoder joined by itself.
+        Whether the run added the encoder by itself.
     version
         Of the diagnostic: a number, or of another package's a hash of its source.
     reference
@@ -344,7 +344,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Draws:
-    """How chance is drawn: the seed and the number of resamples of every bootstrap.
+    """The seed and the number of bootstrap resamples.
 
     Raises
     ------
@@ -365,7 +365,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class ItemScores:
-    """What one encoder did on one corpus, item by item, before any statistics.
+    """The scores of one encoder on one corpus, item by item, before any statistics.
 
     Attributes
     ----------
@@ -378,7 +378,7 @@ class ItemScores:
     values
         (n,) or (n, k) float64 by name; NaN is undefined.
     scalars
-        Finite numbers by name that are of no single item.
+        Finite numbers by name that belong to no single item.
     """
 
     origin: Origin

@@ -1,4 +1,4 @@
-"""An encoder's vectors, all that a diagnostic knows of it, the search among them, and what may become vectors."""
+"""The vectors of an encoder, the search among them, and checks of arrays that become vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
-"""What a model compares a query with a document by."""
+"""How a model compares a query with a document."""
 VectorMatrix: TypeAlias = "NDArray[np.float32] | csr_array"
 """Vectors, one a row: dense float32, or sparse."""
 
@@ -80,7 +80,7 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class Vectors:
-    """All that a diagnostic knows of a model: a matrix, and which row is which text.
+    """What a diagnostic receives from a model: a matrix, and which row belongs to which text.
 
     Attributes
     ----------
@@ -123,7 +123,9 @@ def as_array(found: Any) -> Any:
         lengths = sorted({len(row) for row in found if hasattr(row, "__len__")})
         if len(lengths) > 1:
             raise EncoderError(f"it returned vectors of different lengths, {lengths[0]} to {lengths[-1]}") from None
-        raise EncoderError(f"it returned {type(found).__name__} that makes no (n, d) array of numbers") from None
+        raise EncoderError(
+            f"it returned {type(found).__name__} that cannot be read as an (n, d) array of numbers"
+        ) from None
 
 
 def described(found: Any, matrix: Any) -> str:
@@ -181,7 +183,7 @@ def _first(rows: Any, wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int
 
 
 def _said(place: int, texts: Sequence[str]) -> str:
-    """Say which text of a batch: its number and how it begins."""
+    """Describe a text of a batch: its number and its beginning."""
     text = " ".join(texts[place].split()) if place < len(texts) else ""
     begins = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     return f"text {place + 1} of the {len(texts)} in its batch, {begins!r}"

@@ -411,7 +411,7 @@ def test_a_general_corpus_of_one_text_is_refused():
 
 
 def test_a_corpus_beside_the_two_has_to_be_of_use():
-    with pytest.raises(SpecError, match="corpus 'third' is of shape pairs, which nothing here reads"):
+    with pytest.raises(SpecError, match="corpus 'third' has the shape pairs, which no diagnostic of this run reads"):
         prepared([ASKED], retrieval("dom", 12), retrieval("gen", 12), sentences("third", 3))
 
 
@@ -495,5 +495,5 @@ def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tm
     assert to_bytes(run(encoders, *corpora)) == to_bytes(run(encoders, *corpora))
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
     assert "How far does the domain lie from general language" in page
-    assert "No encoder is put before another here." in page
+    assert "This diagnostic does not rank encoders." in page
     assert "dom vs gen" in page

@@ -82,7 +82,9 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_called_best_where_the_othe
     assert found.undefined_as_wrong["leaves"] < found.undefined_as_wrong["good"]
     told = sentences(result)
     assert any(line.startswith("good is better than leaves: ") for line in told)
-    assert any(line.startswith(f"leaves is undefined for {hard} items; counted as wrong, it has ") for line in told)
+    assert any(
+        line.startswith(f"leaves is undefined for {hard} items; counted as wrong, the value is ") for line in told
+    )
     assert not any("best" in line and "leaves" in line for line in told)
     assert ("Significantly worse than another candidate: leaves." in told) is not left_out
 
@@ -152,9 +154,7 @@ def test_a_reference_that_is_no_candidate_is_refused(label):
     # tfidf joined by itself, and random vectors stand for chance.
     with pytest.raises(UnknownNameError, match=f"unknown reference encoder '{label}'") as error:
         assay(["hashing", "bow", "chance=random"], ["opposites"], cache=None, reference=label)
-    assert str(error.value).endswith(
-        "Known: bow, hashing. --reference takes the label of an encoder that was given with -e."
-    )
+    assert str(error.value).endswith("Known: bow, hashing. --reference takes the label of an encoder from -e.")
     assert ("did you mean 'hashing'?" in str(error.value)) is (label == "hashnig")
 
 

@@ -180,7 +180,7 @@ def test_a_version_is_for_an_object_only():
     problem = "version='1': cannot be used, because 'bow' is already an encoder with its own fingerprint"
     with pytest.raises(SpecError, match=problem):
         ea.encoder(load_encoder("bow"), version="1")
-    with pytest.raises(SpecError, match="version='1' is for an object; of a spec it is an option"):
+    with pytest.raises(SpecError, match="version='1' is only for objects; some specs have an option version="):
         ea.encoder("bow", version="1")
 
 

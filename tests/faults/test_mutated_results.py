@@ -269,7 +269,7 @@ def damaged(content, path, value):
         (("rows", 3, "encoder"), "gone", "rows[3].encoder", "'gone' is not among those of the result"),
         (("rows", 3, "corpus"), "gone", "rows[3].corpus", "'gone' is not among those of the result"),
         (("rows", 3, "new"), 1, "rows[3].new", "is not known in this version"),
-        (("encoders", 1, "name"), "hashing", "encoders[1].name", "'hashing' stands there twice"),
+        (("encoders", 1, "name"), "hashing", "encoders[1].name", "'hashing' appears twice"),
         (("encoders", 0, "similarity"), "l2", "encoders[0].similarity", "must be one of cosine, dot, is 'l2'"),
         (("comparisons", 0, "p"), 0, "comparisons[0].p", "must be 0 at least, and not that itself, is 0"),
         (("comparisons", 0, "a"), "gone", "comparisons[0].a", "'gone' is not among those of the result"),
@@ -285,7 +285,7 @@ def test_the_place_of_a_fault_is_said(results, tmp_path, path, value, place, pro
     content = damaged(results["negated_antonyms"], path, value)
     with pytest.raises(SourceError) as caught:
         from_bytes(json.dumps(content).encode(), file)
-    assert str(caught.value).startswith(f"{file}, field {place!r}: not a result of embassay: ")
+    assert str(caught.value).startswith(f"{file}, field {place!r}: not an Embassay result: ")
     assert problem in str(caught.value)
 
 

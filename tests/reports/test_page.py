@@ -216,7 +216,7 @@ def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
 def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_speed_or_price():
     lines = lines_of(found(chance=0.9, best_set=("a",), rank_low={"a": 1, "b": 2}), {"a": 1.0, "b": 2.0})
     assert lines[1:] == [
-        "May be the highest, of 2: a (80.0% accuracy, below the 90.0% of chance) (95% confidence).",
+        "May be the highest, of 2: a (80.0% accuracy, below chance (90.0%)) (95% confidence).",
         "Significantly lower than another candidate: b.",
     ]
 
@@ -224,7 +224,7 @@ def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_spe
 def test_a_value_below_chance_whose_interval_is_not_is_not_called_below():
     assert "below" not in lines_of(found(chance=0.82), values={"a": 0.8, "b": 0.79})[1]
     assert lines_of(found(chance=0.82))[1].endswith(
-        "a (80.0% accuracy), b (70.0% accuracy, below the 82.0% of chance) (95% confidence)."
+        "a (80.0% accuracy), b (70.0% accuracy, below chance (82.0%)) (95% confidence)."
     )
 
 
@@ -234,11 +234,11 @@ def test_what_could_not_be_compared_is_named():
 
 
 def test_one_encoder_alone_and_none_at_all():
-    assert "One candidate: a (80.0% accuracy); name a second one with -e to compare." in lines_of(
+    assert "One candidate: a (80.0% accuracy); add a second one with -e to compare." in lines_of(
         found(candidates=("a",), best_set=("a",))
     )
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines_of(found(**nobody))[1] == "Only baselines took part; name an encoder with -e."
+    assert lines_of(found(**nobody))[1] == "The run has only baselines; add an encoder with -e."
     assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
 
@@ -247,13 +247,13 @@ def test_texts_that_were_cut_are_said():
     result = result_of(given)
     cut = replace(result.encoders[0], max_tokens=256, truncated=4)
     lines = list(verdict(replace(result, encoders=(cut, *result.encoders[1:])), given, {}, ACCURACY))
-    assert lines[-1] == "a reads 256 tokens: 4 longer texts were cut."
+    assert lines[-1] == "a reads 256 tokens: 4 longer texts were truncated."
 
 
 def test_a_verdict_on_a_built_in_corpus_names_nobody():
     nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": ()}
     lines = lines_of(found(**nobody), builtin=True)
-    assert lines[1] == "A built-in corpus, for trying things out: no best model is named on it."
+    assert lines[1] == "Built-in corpora are for trying things out: no best model is named."
     assert not any("May be" in line for line in lines)
 
 
@@ -265,7 +265,7 @@ def test_duplicate_rows_are_counted_in_words():
 def test_units_of_very_different_size_are_worth_fewer_equal_ones():
     # 50 units: said under 25.
     assert lines_of(found(), effective_units=24.9, duplicates=0)[0] == (
-        "Support: 100 items in 50 independent units (worth 25 equal ones), 90 distinct texts."
+        "Support: 100 items in 50 independent units (effective number 25), 90 distinct texts."
     )
     assert "worth" not in lines_of(found(), effective_units=25.0)[0]
 
@@ -279,7 +279,7 @@ def test_a_diagnostic_of_texts_counts_texts():
     given = Verdict("d", "c", "", 90, 90, candidates=("a",), notes=("One finding",))
     assert lines_of(given, source="hand-written") == [
         "Support: 90 distinct texts. Source: hand-written.",
-        "No encoder is put before another here.",
+        "This diagnostic does not rank encoders.",
         "One finding.",
     ]
 
@@ -288,7 +288,7 @@ def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
     given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",), notes=("Done.",))
     for builtin in (False, True):
         text = " ".join(lines_of(given, builtin=builtin))
-        assert "No encoder is put before another here." in text
+        assert "This diagnostic does not rank encoders." in text
         assert text.endswith(" Done.")
         for word in ("May be", "best model", "Undefined", "Only baselines", "detectable"):
             assert word not in text

@@ -89,7 +89,7 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     assert lines(given) == [
         "May be the best, of 3: a (80.0% accuracy) (95% confidence).",
         "Significantly worse than another candidate: c.",
-        "Unlikely to be the first, but not shown to be worse than any one candidate: b.",
+        "Unlikely to be the best, but not shown to be worse than any single candidate: b.",
         "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0], p (Holm) 0.090.",
         "c is worse than a: −30.0 points [−40.0, −20.0], p (Holm) 0.001.",
     ]
@@ -104,7 +104,7 @@ def test_where_higher_is_not_better_it_may_be_the_highest():
 
 def test_nothing_below_chance_may_be_the_best():
     told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
-    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below the 90.0% of chance)")
+    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below chance (90.0%))")
     assert told[1:] == ["Significantly lower than another candidate: c."]
 
 
@@ -146,23 +146,23 @@ def test_the_reason_of_no_ranking_is_said():
 @pytest.mark.parametrize("builtin", [False, True])
 def test_a_diagnostic_that_ranks_nobody(builtin):
     given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
-    assert lines(given, builtin=builtin) == ["No encoder is put before another here."]
+    assert lines(given, builtin=builtin) == ["This diagnostic does not rank encoders."]
 
 
 def test_on_a_built_in_corpus_no_finding_names_an_encoder():
     better = {"a": gap(0.2, 0.1, 0.3, 0.001)}
     told = lines(found(baseline="bm25", against_baseline=better, reference="b", against_reference=better), builtin=True)
-    assert told == ["A built-in corpus, for trying things out: no best model is named on it."]
+    assert told == ["Built-in corpora are for trying things out: no best model is named."]
 
 
 def test_one_candidate_is_not_called_best():
     (told,) = lines(found(candidates=("a",), best_set=("a",)))
-    assert told == "One candidate: a (80.0% accuracy); name a second one with -e to compare."
+    assert told == "One candidate: a (80.0% accuracy); add a second one with -e to compare."
 
 
 def test_no_candidate():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines(found(**nobody)) == ["Only baselines took part; name an encoder with -e."]
+    assert lines(found(**nobody)) == ["The run has only baselines; add an encoder with -e."]
     assert lines(found(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
 
 
@@ -179,7 +179,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     told = lines(given, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
     assert told == [
         "Undefined for more than 5% of the items, so not ranked: c.",
-        "c is undefined for 20 items; counted as wrong, it has 40.0%.",
+        "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
         "May be the best, of 2: a (80.0% accuracy) (95% confidence).",
         "Significantly worse than another candidate: b.",
     ]
@@ -187,7 +187,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
 
 def test_a_candidate_that_does_not_vary_is_not_called_undefined():
     told = lines(found(left_out=("c",)), rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 5)})
-    assert told[0] == "The same value for all items that are compared, so not ranked: c."
+    assert told[0] == "The same value for all compared items, so not ranked: c."
 
 
 def test_where_one_alone_can_be_ranked_it_is_not_called_best():
@@ -268,7 +268,7 @@ def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
 
 
 def test_prices_are_told_of_the_best_set():
-    assert "Price of a million tokens: a 0.02, b 0.02." in lines(found(), price=0.02)
+    assert "Price per million tokens: a 0.02, b 0.02." in lines(found(), price=0.02)
 
 
 def test_a_verdict_without_findings_has_none_of_their_words():

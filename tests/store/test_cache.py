@@ -311,7 +311,7 @@ def test_a_cache_of_an_earlier_version_is_emptied_and_that_is_said_once(tmp_path
     with lmdb.open(str(tmp_path / "vectors"), map_size=1 << 24) as env, env.begin(write=True) as transaction:
         for number in range(100):
             transaction.put(bytes([number]) * 32, bytes(1544))
-    for expected in (f"the cache in {tmp_path} was of an earlier version and has been emptied\n", ""):
+    for expected in (f"the cache in {tmp_path} came from an earlier version and has been emptied\n", ""):
         with VectorCache(tmp_path) as cache:
             assert cache.count("model", TEXTS) == (0 if expected else 3)
             cache.put("model", TEXTS, ROWS)

@@ -73,7 +73,9 @@ def test_scores_hold_no_pickle(folder):
 
 def test_the_same_settings_go_on_and_others_are_refused(folder):
     RunFolder(folder.path).open({"seed": 0})
-    with pytest.raises(OutputError, match=r"other settings \(seed\); choose another folder with -o, or --overwrite"):
+    with pytest.raises(
+        OutputError, match=r"different settings \(seed\); choose another folder with -o, or --overwrite"
+    ):
         RunFolder(folder.path).open({"seed": 1})
 
 
@@ -90,7 +92,7 @@ def test_overwriting_removes_what_is_ours_and_nothing_else(folder):
 def test_a_file_of_our_names_is_not_ours_without_a_record(tmp_path, name, overwrite):
     (tmp_path / name).write_text("mine")
     (tmp_path / "run.json").write_text('{"a": 1}')
-    with pytest.raises(OutputError, match="not empty and not a run"):
+    with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
         RunFolder(tmp_path).open({}, overwrite)
     assert (tmp_path / name).read_text() == "mine"
 
@@ -102,7 +104,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
     run.write_record({**run.record(), "failures": [{"encoder": "b", "diagnostic": ""}], "embassay": __version__})
-    with pytest.raises(OutputError, match=r"other settings \(encoders, seed\)"):
+    with pytest.raises(OutputError, match=r"different settings \(encoders, seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))
     assert run.record()["settings"]["encoders"][1][2] == "mended"
@@ -111,7 +113,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_that_is_not_a_run_is_never_used(tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(OutputError, match="not empty and not a run"):
+    with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
         RunFolder(tmp_path).open({}, overwrite)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 

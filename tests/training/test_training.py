@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from embassay.errors import OutputError, SourceError
+from embassay.store.canonical import write_with
 from embassay.training.shared import Trained
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TrainingFolder, array, write_whole
+from embassay.training.text_folder import TrainingFolder, array
 
 SETTINGS = {"dim": 3, "rate": 0.1}
 VERSIONS = {"numpy": "1"}
@@ -161,7 +162,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path):
 
     (tmp_path / "whole").write_bytes(b"before")
     with pytest.raises(OutputError, match="cannot be written: No space left"):
-        write_whole(tmp_path / "whole", fail)
+        write_with(tmp_path / "whole", fail)
     assert [path.name for path in tmp_path.iterdir()] == ["whole"]
     assert (tmp_path / "whole").read_bytes() == b"before"
 

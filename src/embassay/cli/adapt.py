@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from embassay.adaptation.options import AdaptOptions
+from embassay.errors import say
 from embassay.store.paths import output_path
 
 FINE = 0
@@ -32,27 +32,27 @@ def adapt(
     overwrite: Annotated[bool, Flag] = False,
     quiet: Annotated[bool, Flag] = False,
 ) -> int:
-    """Adapt a model to a domain, and say what that gained on held-out questions and what it cost elsewhere.
+    """Adapt a model to a domain, and measure the gain on held-out questions and the loss on other corpora.
 
     Parameters
     ----------
     base
         A sentence-transformers model by name, or ./FOLDER, with [,option=value…]: query_prompt, document_prompt,
-        text_prompt, max_length, similarity; they hold in training and assay and are kept in every variant.
+        text_prompt, max_length, similarity; they apply to training and assay and are stored in every variant.
     corpus
-        [NAME=]SOURCE[,option=value…] of questions and documents, repeatable: learnt from together, tested each.
+        [NAME=]SOURCE[,option=value…] of questions and documents, repeatable: trained on together, tested one by one.
     out
-        Folder of the variants, their run and the verdict; an adaptation that was stopped goes on.
+        Folder for the variants, their run and the verdict; an interrupted adaptation is continued.
     general
-        [NAME=]SOURCE of general corpora, to see what is lost, repeatable; built-in ones for the shapes not given.
+        [NAME=]SOURCE of general corpora, to measure the loss, repeatable; built-in corpora for the shapes not given.
     cache
         Folder of the vector cache.
     dry_run
-        Say what would be done and about how long it takes, and stop.
+        Print what would be done and about how long it takes, and stop.
     overwrite
-        Replace another adaptation that the folder holds.
+        Replace a different adaptation in the folder.
     quiet
-        Print the verdict and its figures only.
+        Print only the verdict and its figures.
     """
     from embassay.adaptation.figures import of_variants
     from embassay.adaptation.outlook import outlook
@@ -69,7 +69,7 @@ def adapt(
         overwrite=overwrite,
         cache=output_path(cache) if cache else None,
         quiet=quiet,
-        say=_ignore if quiet else _say,
+        say=_ignore if quiet else say,
         training=_no_bar if quiet else Bar().training,
     )
     adaptation = Adaptation.prepare(request)
@@ -81,7 +81,7 @@ def adapt(
         adapted = adaptation.carry_out()
     except KeyboardInterrupt as interruption:
         if str(interruption):
-            _say(str(interruption))
+            say(str(interruption))
         raise
     for line in (*adapted.verdict, "", *of_variants(adapted.result, adaptation.domain)):
         print(line)  # noqa: T201
@@ -90,10 +90,6 @@ def adapt(
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201
 
 
 def _ignore(line: str) -> None:

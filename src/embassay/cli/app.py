@@ -28,7 +28,7 @@ FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
 app = App(
     name="embassay",
-    help="An assay for sentence embeddings: what an encoder really does, with intervals.",
+    help="Diagnostics for sentence encoders, with 95 % intervals.",
     version=__version__,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
@@ -70,45 +70,45 @@ def run(
     Parameters
     ----------
     config
-        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); what is said here goes before it.
+        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); command-line options override it.
     encoder
-        [NAME=]SPEC[,option=value…], repeatable; all-MiniLM-L6-v2 where its weights are at hand.
+        [NAME=]SPEC[,option=value…], repeatable; default: all-MiniLM-L6-v2 if its weights are on this machine.
     corpus
-        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
     diagnostic
-        DIAGNOSTIC[,option=value…], repeatable; all that fit the corpora by default.
+        DIAGNOSTIC[,option=value…], repeatable; every diagnostic that fits the corpora by default.
     out
-        Folder of the run; embassay-run by default. A run of the same settings is taken up again.
+        Run folder; embassay-run by default. A run with the same settings is continued.
     seed
-        Of every random draw; 0 by default.
+        Seed for all random numbers; 0 by default.
     resamples
-        Of every bootstrap; 1000 by default. Governs intervals, not the p of comparisons (9,999 sign flips or more).
+        Number of bootstrap resamples; 1000 by default. Affects intervals, not p-values (9,999 sign flips or more).
     limit
-        Keep so many whole units of each corpus, drawn by the seed.
+        Keep at most N randomly chosen units of each corpus.
     reference
-        Label of the encoder that each other one is compared with; the first -e by default.
+        Label of the encoder that the others are compared with; the first -e by default.
     device
-        Where neural encoders run: auto (default), cpu, cuda, cuda:1, mps; several share the work: cuda:0,cuda:1.
+        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
     backend
-        How they run: auto (default), packed, padded, sentence-transformers.
+        How neural encoders run: auto (default), packed, padded or sentence-transformers.
     dry_run
-        Say what would be encoded, and stop.
+        Print what would be encoded, and stop.
     no_baselines
-        Leave out tfidf, random and, on retrieval, bm25.
+        Leave out the baselines tfidf, random and, for retrieval, bm25.
     no_texts
-        Keep no sentence of a corpus in result and report.
+        Write no sentence of a corpus into result and report.
     follow_links
-        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder of a corpus; by default they are skipped.
     cache
         Folder of the vector cache.
     no_cache
-        Neither read nor keep vectors.
+        Do not use the vector cache.
     overwrite
-        Replace the run that the folder holds.
+        Replace the run in the folder.
     quiet
-        Print the tables only.
+        Print only the tables.
     trust_remote_code
-        Label of an encoder that may run code from its own repository, repeatable.
+        Label of an encoder that may run code from its repository, repeatable.
     """
     from embassay.run.request import RunRequest
     from embassay.run.session import carry_out
@@ -144,16 +144,16 @@ def look(
     follow_links: Annotated[bool, Parameter(negative="")] = False,
     cache: Path | None = None,
 ) -> int:
-    """Show how corpora are read and, with -e, what would have to be encoded; nothing is encoded.
+    """Show how corpora are read and, with -e, what would be encoded; nothing is encoded.
 
     Parameters
     ----------
     corpus
-        [NAME=]SOURCE[,option=value…], repeatable; the built-in ones by default.
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
     encoder
         [NAME=]SPEC[,option=value…], repeatable.
     follow_links
-        Read what symbolic links in a corpus's folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder of a corpus; by default they are skipped.
     cache
         Folder of the vector cache.
     """
@@ -184,12 +184,12 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
 
 @app.command(name="list")
 def list_(what: str | None = None) -> int:
-    """List encoders, corpora, diagnostics and builders, and the line that installs what is missing.
+    """List encoders, corpora, diagnostics, builders and sets, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics or builders; all by default.
+        encoders, corpora, diagnostics, builders or sets; all by default.
     """
     from embassay.cli.catalogue import show
 
@@ -204,14 +204,14 @@ def cache_(
     encoder: Annotated[str | None, Parameter(name=("-e", "--encoder"))] = None,
     cache: Path | None = None,
 ) -> int:
-    """Show the vector cache, remove what is damaged in it, or empty it (nothing is asked).
+    """Show the vector cache, remove damaged vectors, or empty it (without asking).
 
     Parameters
     ----------
     what
-        info: size, limit and encoders; verify: read every vector; clear: remove all, or one encoder's.
+        info: size, limit and encoders; verify: read every vector; clear: remove everything, or one encoder.
     encoder
-        What to clear: a name or fingerprint that 'embassay cache info' shows.
+        The encoder to clear: a name or fingerprint that 'embassay cache info' shows.
     cache
         Folder of the vector cache.
     """
@@ -257,7 +257,7 @@ def _guarded(arguments: list[str] | None) -> int:
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        say("interrupted; what was finished is kept: the same command goes on from there")
+        say("interrupted; finished work is kept: repeat the command to continue")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.

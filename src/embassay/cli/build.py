@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from embassay.errors import say
 from embassay.store.paths import output_path, source_path
 from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
 
@@ -22,7 +22,7 @@ REASONS = 10
 
 build = App(
     name="build",
-    help="Build a test set from sentences of your own, with a data card and a sheet for people to rate it on.",
+    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.",
     help_format="plaintext",
 )
 From = Annotated[Path, Parameter(name="--from")]
@@ -39,11 +39,11 @@ class MinimalPairsOptions(SentenceOptions):
     Attributes
     ----------
     count
-        How many originals; all by default.
+        Maximum number of originals; all by default.
     misspellings
-        File of wrong→right lines; codespell's list by default.
+        File with lines wrong→right; codespell's list by default.
     mlm
-        Folder of a masked language model, for random_mlm; random_word from the sentences otherwise.
+        Folder of a masked language model, for random_mlm; without it, random_word takes words from the sentences.
     """
 
     misspellings: str = ""
@@ -57,11 +57,11 @@ class GroupsOptions(Shared):
     Attributes
     ----------
     count
-        How many groups; all by default.
+        Maximum number of groups; all by default.
     column
         With -e: the column of sentences.
     first
-        The column of first sentences, where its name is not known.
+        The column of first sentences, if it is not recognised by name.
     second
         The column of second sentences.
     label
@@ -85,16 +85,16 @@ def build_minimal_pairs(
     options: Annotated[MinimalPairsOptions, Flat] = MinimalPairsOptions(),
     overwrite: Flag = False,
 ) -> int:
-    """Build originals and their one-word edits, as HEROS was made.
+    """Build originals and their one-word edits, in the way of HEROS.
 
     Parameters
     ----------
     source
         Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file.
     out
-        File to write; its data card and sheet are written beside it.
+        File to write; its data card and sheet are written next to it.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     return run_build("minimal-pairs", source, out, overwrite, given_options(options))
 
@@ -107,18 +107,18 @@ def build_negated_antonyms(
     options: Annotated[BuildOptions, Flat] = DEFAULTS,
     overwrite: Flag = False,
 ) -> int:
-    """Build inputs with an antonym, a negation and both, as SemAntoNeg was made.
+    """Build inputs with an antonym, a negation and both, in the way of SemAntoNeg.
 
     Parameters
     ----------
     source
         Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; a table of paraphrase pairs as well.
     out
-        File to write; its data card and sheets are written beside it.
+        File to write; its data card and sheets are written next to it.
     options.count
-        How many quadruples; all by default.
+        Maximum number of quadruples; all by default.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     return run_build("negated-antonyms", source, out, overwrite, given_options(options))
 
@@ -133,20 +133,20 @@ def build_groups(
     options: Annotated[GroupsOptions, Flat] = GroupsOptions(),
     overwrite: Flag = False,
 ) -> int:
-    """Build groups of sentences that mean the same, from pairs; with -e propose some, on a sheet to confirm.
+    """Build groups of sentences with the same meaning from pairs; with -e, propose groups on a sheet to confirm.
 
     Parameters
     ----------
     source
-        Table of pairs, a sheet that people have confirmed; with -e sentences.
+        Table of pairs, or a confirmed sheet; with -e, sentences.
     out
-        File to write; with -e the sheet (CSV), which goes into --from once people have written yes or no.
+        File to write; with -e, the sheet (CSV): fill in yes or no, then pass it as --from.
     encoder
         SPEC[,option=value…] of the encoder that proposes groups.
     threshold
-        With -e: cosine that any two sentences of a group are above.
+        With -e: minimum cosine between any two sentences of a group.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     if not encoder:
         return run_build("groups", source, out, overwrite, given_options(options))
@@ -161,7 +161,7 @@ def build_groups(
     groups = f"{proposal.groups:,} group{'s' * (proposal.groups != 1)}"
     say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     say(*(f"left out: {number:,} × {reason}" for reason, number in proposal.rejected.most_common()))
-    say(f"sheet to confirm: {out}: write yes or no beside each sentence; then")
+    say(f"sheet to confirm: {out}: write yes or no next to each sentence, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
@@ -173,20 +173,20 @@ def rate(
     corpus: Path | None = None,
     overwrite: Flag = False,
 ) -> int:
-    """Read filled sheets: what people gave, how far they agree, how much is wrong; with -o, the rest of the test set.
+    """Summarise filled rating sheets: ratings, agreement and errors; with -o, write the test set without errors.
 
     Parameters
     ----------
     sheets
-        Sheets that 'embassay build' wrote, filled, one for each annotator.
+        Filled sheets from 'embassay build', one for each annotator.
     bar
-        Mean rating, 0 to 4, under which a row is an error.
+        A row with a mean rating (0 to 4) below this is an error.
     out
         File for the test set without errors; nothing is dropped by default.
     corpus
-        The test set, where it does not lie beside the first sheet.
+        The test set, if it is not in the folder of the first sheet.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     from embassay.testsets.rating import rate as read
 
@@ -197,7 +197,7 @@ def rate(
 
 
 def given_options(options: Shared) -> dict[str, Any]:
-    """Return the options that were given on the command line: those that are neither empty nor False."""
+    """Return the options of the command line that are neither empty nor False."""
     return {name: value for name, value in vars(options).items() if value is not False and value not in (None, "", ())}
 
 
@@ -214,13 +214,15 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     say(f"built: {len(built.samples):,} samples of {built.read:,} rows in {built.time_taken}")
     say(*(f"left out: {number:,} × {reason}" for reason, number in built.rejected.most_common(REASONS)))
     if len(built.rejected) > REASONS:
-        say(f"left out for {len(built.rejected) - REASONS} other reasons: see the data card")
+        say(f"{len(built.rejected) - REASONS} more reasons for leaving out rows: see the data card")
     places = Places(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
-        say(f"what the generator answered: {places.answers}")
+        say(f"answers of the generator: {places.answers}")
     if built.doubtful:
-        say(f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; --review reads it")
+        say(
+            f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
+        )
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     corpus = str(out) if out.is_absolute() or str(out).startswith((".", "~")) else f"./{out}"
     say(f"assay it with: embassay run -c {shlex.quote(corpus)}")
@@ -228,7 +230,7 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
 
 
 def _print_table(rated: Rated) -> None:
-    """Print a row for each edit."""
+    """Print one row for each edit."""
     from rich.table import Table
 
     from embassay.reports.terminal import stdout
@@ -241,9 +243,3 @@ def _print_table(rated: Rated) -> None:
     for row in rows:
         table.add_row(*row)
     stdout().print(table)
-
-
-def say(*lines: str) -> None:
-    """Print lines for people to standard error."""
-    for line in lines:
-        print(line, file=sys.stderr)  # noqa: T201

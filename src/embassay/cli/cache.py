@@ -1,4 +1,4 @@
-"""``embassay cache``: what the vector cache holds, whether it is sound, and how it is emptied."""
+"""``embassay cache``: inspect, check or empty the vector cache."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from embassay.store.paths import output_path
 
 
 def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> None:
-    """Do what was asked for: ``info``, ``verify`` or ``clear``.
+    """Carry out ``info``, ``verify`` or ``clear``.
 
     Raises
     ------
     InputError
-        If an encoder is named where none is expected, or the place is a file.
+        If an encoder is given for another command than ``clear``, or the folder is a file.
     UnknownNameError
         If the cache has no such encoder.
     """
@@ -32,7 +32,7 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
     if encoder is not None and what != "clear":
         raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: a file; the cache is a folder: name one with --cache or EMBASSAY_CACHE")
+        raise InputError(f"{folder}: is a file; the cache must be a folder: set one with --cache or EMBASSAY_CACHE")
     if what == "clear" and encoder is None:
         freed = clear(folder)
         _print(f"{folder}: {shown(freed)} freed" if freed else f"{folder}: no cache there; nothing to remove")
@@ -61,10 +61,10 @@ def _verify(folder: Path) -> None:
     if found.removed:
         _print(
             f"{found.vectors:,} vectors read, {found.removed:,} of them damaged and removed; "
-            "they are encoded again when they are needed"
+            "they are encoded again when needed"
         )
     else:
-        _print(f"{found.vectors:,} vectors read; all are sound")
+        _print(f"{found.vectors:,} vectors read; none is damaged")
 
 
 def _forget(folder: Path, encoder: str) -> None:
@@ -72,7 +72,7 @@ def _forget(folder: Path, encoder: str) -> None:
         removed, found = cache.clear(encoder), cache.info()
     _print(
         f"{removed:,} vectors removed; the file keeps its size, "
-        f"and {shown(max(0, found.on_disk - found.live))} of it are used again"
+        f"and {shown(max(0, found.on_disk - found.live))} of it will be reused"
     )
 
 
@@ -81,7 +81,7 @@ def _summary(found: Info) -> list[tuple[str, str]]:
     return [
         ("folder", str(found.folder)),
         ("on disk", f"{shown(found.on_disk)}, of which {shown(min(found.live, found.on_disk))} in use"),
-        ("limit", f"{limit} ({VARIABLE} sets another)"),
+        ("limit", f"{limit} (change it with {VARIABLE})"),
         ("vectors", f"{found.vectors:,}"),
     ]
 
@@ -98,7 +98,7 @@ def _table(found: Info) -> Table:
 def _row(holding: Holding) -> list[str]:
     note, count, size = holding.note, f"{holding.vectors:,}", shown(holding.bytes)
     if not note:
-        return ["not known any more", "–", "–", count, size, "–"]
+        return ["unknown", "–", "–", count, size, "–"]
     used = datetime.fromtimestamp(note.used).astimezone().strftime("%Y-%m-%d %H:%M")
     return [note.name or "–", note.fingerprint, str(note.dim), count, size, used]
 

@@ -1,4 +1,4 @@
-"""``embassay list``: what there is, what can be used now, and the line that installs the rest."""
+"""``embassay list``: what is available, what is installed, and the command that installs the rest."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SETS = "sets"
 
 
 def show(what: str | None) -> None:
-    """Print the plug-ins of one kind, or of all; of named sets their titles, and their encoders where asked for.
+    """Print the plug-ins of one kind or of all kinds; sets are listed with their encoders only for ``sets``.
 
     Raises
     ------
     UnknownNameError
-        If ``what`` is no kind.
+        If ``what`` is not a kind.
     """
     if what is not None and what not in (*KINDS, SETS):
         raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS))
@@ -46,7 +46,7 @@ def _table(folder: Folder) -> Table:
 
 
 def _described(folder: Folder, name: str) -> list[str]:
-    """Return what a plug-in is, its options, and the line that installs what it lacks."""
+    """Return a plug-in's summary, its options, and the command that installs a missing extra."""
     summary, extra, usable = folder.describe(name)
     lines = [summary]
     if options := folder.options(name):
@@ -57,7 +57,7 @@ def _described(folder: Folder, name: str) -> list[str]:
 
 
 def _sets(whole: bool) -> Table:
-    """Return a table of the named sets of encoders, whole with what is in them."""
+    """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name in names():
         found = named(name)

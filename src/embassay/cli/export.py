@@ -1,13 +1,14 @@
-"""``embassay export``: a model for a lighter runtime, with how near it is to the original."""
+"""``embassay export``: export a model to a lighter runtime and compare it with the original."""
 
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+
+from embassay.errors import say
 
 FINE = 0
 INTERRUPTED = 130
@@ -25,7 +26,7 @@ def export(
     ] = [],  # noqa: B006
     overwrite: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Export a model to ONNX or OpenVINO, and measure what that changes.
+    """Export a model to ONNX or OpenVINO, and compare it with the original.
 
     Parameters
     ----------
@@ -36,21 +37,20 @@ def export(
     to
         onnx or openvino.
     int8
-        Keep the weights in 8 bits: a quarter of the size, other vectors.
+        Store the weights in 8 bits: a quarter of the size, but different vectors.
     corpus
-        [NAME=]SOURCE[,option=value…] whose texts it is compared on, repeatable; the built-in ones by default.
+        [NAME=]SOURCE[,option=value…] with the texts for the comparison, repeatable; the built-in corpora by default.
     overwrite
-        Replace an exported model that the folder holds.
+        Replace an exported model in the folder.
     """
     from embassay.export.making import make
 
     try:
         done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)  # noqa: T201
+        say("interrupted; nothing was written")
         return INTERRUPTED
     for line in done.fidelity.sentences():
         print(line)  # noqa: T201
-    for line in (f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}"):
-        print(line, file=sys.stderr)  # noqa: T201
+    say(f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}")
     return FINE

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from embassay.cli.build import FINE, Flag, Flat, From, Out, build, given_options, run_build, say
-from embassay.errors import SpecError
+from embassay.cli.build import FINE, Flag, Flat, From, Out, build, given_options, run_build
+from embassay.errors import SpecError, say
 from embassay.store.paths import source_path
 from embassay.testsets.options import Language, Shared
 
@@ -25,13 +25,13 @@ class DocumentOptions(Shared):
     Attributes
     ----------
     licence
-        What you may do with the documents, for the data card.
+        Licence of the documents, for the data card.
     id
-        The table's column of ids.
+        Column of ids, for a table.
     text
-        The table's column of texts.
+        Column of texts, for a table.
     follow_links
-        Read what symbolic links in the folder lead to; they are left out otherwise.
+        Follow symbolic links in the folder; by default they are skipped.
     """
 
     generator: str = ""
@@ -48,21 +48,21 @@ class CompositionOptions(DocumentOptions):
     Attributes
     ----------
     generator
-        MODEL[,option=value…] of a chat service that fuses sentences; fused by rules otherwise.
+        MODEL[,option=value…] of a chat service that fuses sentences; by default rules fuse them.
     prompt
-        File with what the generator is told, with {first} and {second}.
+        File with the prompt, which contains {first} and {second}.
     filters
-        SPEC of an encoder that differences are chosen by; may be given several times, all must agree.
+        SPEC of an encoder that selects differences, repeatable; all must agree.
     filter
-        What has to be far apart: bd, the second sentence and the difference; neighbours, the sentences that were fused.
+        What must be dissimilar: bd, the second sentence and the difference; neighbours, the fused sentences.
     below
-        The cosine that it has to be under.
+        Their cosine must be below this.
     per_document
-        How often three sentences are taken from a document, at most.
+        Maximum number of times that three sentences are taken from a document.
     count
-        How many documents; all by default.
+        Maximum number of documents; all by default.
     language
-        any builds from documents that do not look English.
+        With any, documents that do not look English are used too.
     """
 
     filters: Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))] = ()
@@ -79,21 +79,21 @@ class RetrievalOptions(DocumentOptions):
     Attributes
     ----------
     generator
-        Needed: MODEL[,option=value…] of the chat service that asks the questions.
+        Required: MODEL[,option=value…] of the chat service that writes the questions.
     prompt
-        File with what the generator is told, with {passage}.
+        File with the prompt, which contains {passage}.
     passages
-        What a document is cut into: document, paragraph, sentence, or a number of words.
+        How documents are split: document, paragraph, sentence, or a number of words.
     per_passage
-        Questions that the generator is asked for, of each passage.
+        Number of questions that are requested for each passage.
     unanswerable
-        Share of the units (documents, articles) that are taken away, their questions kept; 0 for none.
+        Share of the units (documents, articles) that are removed while their questions are kept; 0 for none.
     test
-        Share of the units whose questions are for testing; 1 for all.
+        Share of the units whose questions form the test part; 1 for all.
     leak
-        Share of a question's words that stand in one run in its passage, from which on it is left out.
+        A question is left out if at least this share of its content words is one contiguous run in its passage.
     count
-        How many questions; all by default.
+        Maximum number of questions; all by default.
     """
 
     passages: str = "paragraph"
@@ -112,18 +112,18 @@ def build_composition(
     dry_run: Flag = False,
     overwrite: Flag = False,
 ) -> int:
-    """Build overlaps, differences and unions of sentences, as Bansal et al. (2025) did.
+    """Build overlaps, differences and unions of sentences, in the way of Bansal et al. (2025).
 
     Parameters
     ----------
     source
-        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a file in SQuAD's form, or one text.
+        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a SQuAD file, or one text.
     out
-        File to write; its data card and sheet are written beside it.
+        File to write; its data card and sheet are written next to it.
     dry_run
-        Say what the generator would be asked and what it would cost, and end.
+        Print the first request and the estimated cost, and stop.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     return _generate("composition", source, out, options, dry_run, overwrite)
 
@@ -142,18 +142,18 @@ def build_retrieval(
     Parameters
     ----------
     source
-        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a file in SQuAD's form, or one text.
+        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a SQuAD file, or one text.
     out
-        File to write; its data card and sheet are written beside it.
+        File to write; its data card and sheet are written next to it.
     dry_run
-        Say what the generator would be asked and what it would cost, and end.
+        Print the first request and the estimated cost, and stop.
     overwrite
-        Replace files that are there.
+        Replace existing files.
     """
     if not options.generator:
         raise SpecError(
-            "questions are asked by a chat model: add --generator MODEL, for example --generator gpt-4o-mini, "
-            "or for a service of your own --generator qwen3,base_url=http://localhost:8000/v1,key_env="
+            "a chat model writes the questions: add --generator MODEL, for example --generator gpt-4o-mini, "
+            "or, for your own service, --generator qwen3,base_url=http://localhost:8000/v1,key_env="
         )
     return _generate("retrieval", source, out, options, dry_run, overwrite)
 
@@ -178,13 +178,13 @@ def _estimate(kind: str, source: Path, generator: str, out: Path, options: dict[
 
     estimated = estimate(kind, source, generator, out, **options)
     if not estimated.requests:
-        say(f"{source}: there is nothing to ask about")
+        say(f"{source}: contains nothing to ask about")
         return FINE
     prompt = estimated.requests[0].prompt.splitlines()
     say("the first request:", *(f"    {line}" for line in prompt[:PROMPT_LINES]))
     if len(prompt) > PROMPT_LINES:
         say("    …")
-    cost = "" if estimated.cost is None else f", about {estimated.cost:,.4g} at the price given"
+    cost = "" if estimated.cost is None else f", about {estimated.cost:,.4g} at the given price"
     number = f"{len(estimated.requests):,} to {estimated.generator}"
     say(f"requests: {number}, about {estimated.tokens:,} tokens{cost}")
     return FINE

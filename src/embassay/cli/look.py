@@ -1,4 +1,4 @@
-"""``embassay look`` and ``--dry-run``: how corpora are read, and what would have to be encoded."""
+"""``embassay look`` and ``--dry-run``: how corpora are read, and what would be encoded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text as RichText
 
-from embassay.encoders.base import CountsTokens
+from embassay.encoders.base import CountsTokens, Remote
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
 from embassay.run.candidates import Entry
@@ -24,9 +24,9 @@ BEGINNING = 60
 
 
 def show(request: RunRequest, *, default: bool = False) -> None:
-    """Print what each corpus was understood as and, for each encoder, the work it would be.
+    """Print how each corpus is read and, for each encoder, what would be encoded.
 
-    Where no encoder was asked for there is none, or with ``default`` those that a run would take.
+    Without encoders in the request, show none or, with ``default``, those that a run would use.
     """
     console = stdout()
     if not request.encoders and not default:
@@ -58,7 +58,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     units = f"independent units {audit.units:,}{_effective_units(audit)}"
     lines = [
         f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}{version}",
-        f"  items {audit.items:,}, {units}, rows that repeat another {audit.duplicates:,}",
+        f"  items {audit.items:,}, {units}, duplicate rows {audit.duplicates:,}",
         f"  texts {audit.texts:,}, distinct {audit.distinct:,}{documents}",
         f"  licence {corpus.licence}{source}",
         f"  fingerprint {corpus.fingerprint}",
@@ -85,9 +85,9 @@ def _begun(text: str) -> str:
 
 
 def _effective_units(audit: Audit) -> str:
-    """Return the effective number of units as text, where they are of very unequal size; else nothing."""
+    """Return the effective number of units if their sizes differ much."""
     unequal = audit.effective_units < audit.units / 2
-    return f" (worth {audit.effective_units:.0f} equal ones)" if unequal else ""
+    return f" (effective number {audit.effective_units:.0f})" if unequal else ""
 
 
 def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
@@ -110,11 +110,11 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
-    """Return the texts that are not in the cache, None where that is not known: a service is not asked for it."""
+    """Return the texts that are not in the cache, or None if that is unknown without asking a service."""
     card = encoder.card
     if cache is None or not card.cached or card.fitted:
         return None
-    fingerprint: str | None = getattr(encoder, "known_fingerprint", None) if card.remote else encoder.fingerprint
+    fingerprint: str | None = encoder.known_fingerprint if isinstance(encoder, Remote) else encoder.fingerprint
     return cache.missing(fingerprint, texts) if fingerprint else None
 
 
@@ -127,7 +127,7 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
 
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
-    """Say what a service will be sent and what that costs, as far as it can be estimated without asking it."""
+    """Estimate the tokens and the cost of a service without sending it anything."""
     price, limit = encoder.card.price, encoder.card.max_tokens
     tokens, cost, long = 0, 0.0, 0
     for role, of_role in _by_role(texts).items():
@@ -137,16 +137,16 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
         if limit:
             long += int((encoder.estimate_tokens(of_role, role) > limit).sum())
     parts = [f"about {tokens:,} tokens to send"]
-    parts.append("the cost with price=" if price is None else f"about {cost:,.4g} at {price:g} a million")
+    parts.append("pass price= for the cost" if price is None else f"about {cost:,.4g} at {price:g} per million tokens")
     if beyond := encoder.beyond_budget(tokens):
         parts.append(beyond)
     if limit:
-        parts.append(f"about {long:,} texts longer than its {limit} tokens")
+        parts.append(f"about {long:,} texts longer than its limit of {limit} tokens")
     return parts
 
 
 def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
-    """Say how many tokens an encoder on this machine will read, and how many texts it will cut."""
+    """Count the tokens that a local encoder reads and the texts that it truncates."""
     if not isinstance(encoder, CountsTokens):
         return []
     lengths: list[tuple[int, str]] = []
@@ -163,5 +163,5 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     which = ""
     if cut:
         most, longest = max(cut)
-        which = f", the longest of {most:,}: {longest[:BEGINNING]!r}…"
-    return [total, f"{len(cut):,} texts longer than its {limit} tokens{which}"]
+        which = f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
+    return [total, f"{len(cut):,} texts longer than its limit of {limit} tokens{which}"]

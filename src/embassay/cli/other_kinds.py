@@ -1,4 +1,4 @@
-"""The command of a test-set kind that has none written by hand: its options are those of its builder's signature."""
+"""Commands for test-set kinds without a hand-written one; their options come from the signature of the builder."""
 
 from __future__ import annotations
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from embassay.errors import InputError
+from embassay.errors import InputError, say
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 FINE = 0
 train = App(
     name="train",
-    help="Train an encoder on a text of one sentence a line; a training that was stopped goes on.",
+    help="Train an encoder on a text with one sentence per line; an interrupted training is continued.",
     help_format="plaintext",
 )
 Out = Annotated[Path, Parameter(name=("-o", "--out"))]
@@ -32,16 +31,16 @@ WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
 def train_words(
     *, text: Path, out: Out, options: Annotated[WordsOptions, Flattened] = WORDS, overwrite: Overwrite = False
 ) -> int:
-    """Learn a vector for each word (word2vec).
+    """Train word vectors (word2vec).
 
     Parameters
     ----------
     text
-        File with one sentence a line.
+        File with one sentence per line.
     out
         Folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace a different model in the folder.
     """
     from embassay.training import words
 
@@ -52,16 +51,16 @@ def train_words(
 def train_paragraphs(
     *, text: Path, out: Out, options: Annotated[ParagraphsOptions, Flattened] = PARAGRAPHS, overwrite: Overwrite = False
 ) -> int:
-    """Learn paragraph vectors (PV-DM, PV-DBOW).
+    """Train paragraph vectors (PV-DM, PV-DBOW).
 
     Parameters
     ----------
     text
-        File with one sentence a line.
+        File with one sentence per line.
     out
         Folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace a different model in the folder.
     """
     from embassay.training import paragraphs
 
@@ -72,16 +71,16 @@ def train_paragraphs(
 def train_urae(
     *, text: Path, out: Out, options: Annotated[UraeOptions, Flattened] = URAE, overwrite: Overwrite = False
 ) -> int:
-    """Learn to fold and unfold sentences (unfolding recursive autoencoder).
+    """Train an unfolding recursive autoencoder.
 
     Parameters
     ----------
     text
-        File with one sentence a line; with --trees brackets one bracketed parse a line.
+        File with one sentence per line; with --trees brackets, one bracketed parse per line.
     out
         Folder to write.
     overwrite
-        Replace another model that the folder holds.
+        Replace a different model in the folder.
     """
     from embassay.training import urae
 
@@ -96,7 +95,6 @@ def _train(trainer: Callable[..., Trained], text: Path, out: Path, options: Opti
         with Bar().training(f"train {out}") as advance:
             trained = trainer(text, out, options, overwrite=overwrite, advance=advance)
     except MemoryError:
-        raise InputError("not enough memory; fewer words, a smaller --dim or a smaller --window take less") from None
-    for line in (*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}"):
-        print(line, file=sys.stderr)  # noqa: T201
+        raise InputError("not enough memory; use fewer words, a smaller --dim or a smaller --window") from None
+    say(*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}")
     return FINE

@@ -103,9 +103,9 @@ def render(
     speed
         Texts per second by encoder, where it was measured.
     badges
-        By encoder what moves its vectors that should not, where that was looked at.
+        By encoder, the results of the robustness checks, if they were made.
     notes
-        What was assumed or left out.
+        Assumptions, and what was left out.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -145,7 +145,7 @@ def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     """Return one line on trust: drift, ties in half precision, what another wording of a prompt does, or why not."""
     drift, ties = found.get("drift"), found.get("half_ties")
     prompts = [
-        f"{role}: cosine {spread['cosine']:.3f}, {spread['same_nearest']:.0%} of the nearest stay"
+        f"{role}: cosine {spread['cosine']:.3f}, {spread['same_nearest']:.0%} of the nearest neighbours stay"
         for role, spread in (found.get("prompts") or {}).items()
     ]
     return (

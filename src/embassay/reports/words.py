@@ -54,7 +54,7 @@ def p_value(p: float | None) -> str:
 
 
 def remark(row: Row) -> str:
-    """Say what a reader must know of a figure beside its value: why it is missing, few units, undefined items."""
+    """Return what a reader must know about a value: why it is missing, few units, undefined items."""
     remarks = []
     if row.reason:
         remarks.append(row.reason)
@@ -90,9 +90,9 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
     words = Words(result, found, headline)
     yield words.support()
     if not found.quantity:
-        yield "No encoder is put before another here."
+        yield "This diagnostic does not rank encoders."
     elif words.corpus.builtin:
-        yield "A built-in corpus, for trying things out: no best model is named on it."
+        yield "Built-in corpora are for trying things out: no best model is named."
     elif found.candidates:
         yield from words.ranking()
         yield from words.cost(speed)
@@ -100,7 +100,7 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
     elif found.undefined:
         yield f"Undefined for every item: {names(found.undefined)}."
     else:
-        yield "Only baselines took part; name an encoder with -e."
+        yield "The run has only baselines; add an encoder with -e."
     if found.smallest_difference is not None:
         difference = number(found.smallest_difference, words.difference_style)
         yield f"Minimum detectable difference: {difference} ({found.smallest_units:,} units, 80% power)."
@@ -110,14 +110,14 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float], headline
 
 
 def coverage(result: Result) -> Iterator[str]:
-    """Say which encoders cut texts, and which do not know all words."""
+    """Say which encoders truncate texts, and which do not know all words."""
     together = " of all corpora together" if len(result.corpora) > 1 else ""
     for encoder in result.encoders:
         if encoder.truncated:
             limit = f"{encoder.name} reads {encoder.max_tokens} tokens"
-            yield f"{limit}: {encoder.truncated:,} longer texts{together} were cut."
+            yield f"{limit}: {encoder.truncated:,} longer texts{together} were truncated."
         if encoder.unknown_words is not None:
-            empty = f"; {encoder.without_words:,} texts have no other" if encoder.without_words else ""
+            empty = f"; {encoder.without_words:,} texts have no known word" if encoder.without_words else ""
             yield f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words{together}{empty}."
 
 
@@ -168,7 +168,7 @@ class Words:
         duplicates = f" ({counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
         units = counted(v.units, "independent unit")
         if corpus.effective_units < v.units / 2:
-            units += f" (worth {corpus.effective_units:.0f} equal ones)"
+            units += f" (effective number {corpus.effective_units:.0f})"
         texts = counted(corpus.distinct_texts, "distinct text")
         return f"Support: {counted(v.items, 'item')}{duplicates} in {units}, {texts}.{source}"
 
@@ -195,7 +195,7 @@ class Words:
         yield from self.undefined_as_wrong()
         ranked = tuple(name for name in v.candidates if name not in v.left_out)
         if len(v.candidates) == 1:
-            yield f"One candidate: {self.figure(v.candidates[0])}; name a second one with -e to compare."
+            yield f"One candidate: {self.figure(v.candidates[0])}; add a second one with -e to compare."
         elif not v.best_set:
             yield f"No encoder is called best: {v.reason}."
         elif len(ranked) == 1:
@@ -220,7 +220,7 @@ class Words:
         if significant:
             yield f"Significantly {lower} than another candidate: {names(significant)}."
         if others:
-            yield f"Unlikely to be the first, but not shown to be {lower} than any one candidate: {names(others)}."
+            yield f"Unlikely to be the {first}, but not shown to be {lower} than any single candidate: {names(others)}."
 
     def not_ranked(self) -> Iterator[str]:
         """Say which candidates are not ranked, and why."""
@@ -239,7 +239,7 @@ class Words:
             share = f"{MAX_UNDEFINED:.0%}"
             yield f"Undefined for more than {share} of the items, so not ranked: {names(tuple(often_undefined))}."
         if constant:
-            yield f"The same value for all items that are compared, so not ranked: {names(tuple(constant))}."
+            yield f"The same value for all compared items, so not ranked: {names(tuple(constant))}."
 
     def undefined_as_wrong(self) -> Iterator[str]:
         """Say what the value is when undefined items count as wrong, of the candidates that have more than another."""
@@ -249,7 +249,7 @@ class Words:
         for name in v.candidates:
             if undefined.get(name, 0) > fewest and name in v.undefined_as_wrong:
                 value = number(v.undefined_as_wrong[name], self.headline.format)
-                yield f"{name} is undefined for {undefined[name]:,} items; counted as wrong, it has {value}."
+                yield f"{name} is undefined for {undefined[name]:,} items; counted as wrong, the value is {value}."
 
     def figure(self, name: str) -> str:
         """Write a candidate with its headline figure."""
@@ -263,7 +263,7 @@ class Words:
         value = number(row.value, self.headline.format, signed=self.headline.format == "points")
         level = f"{value} {self.headline.heading}"
         if chance is not None and row.high is not None and row.high < chance:
-            level += f", below the {number(chance)} of chance"
+            level += f", below chance ({number(chance)})"
         return level
 
     def cost(self, speed: Mapping[str, float]) -> Iterator[str]:
@@ -277,7 +277,7 @@ class Words:
         priced = [(encoder.price, encoder.name) for encoder in self.result.encoders if encoder.name in best_set]
         prices = sorted((price, best_set.index(name), name) for price, name in priced if price is not None)
         if prices:
-            yield f"Price of a million tokens: {', '.join(f'{name} {price:g}' for price, _, name in prices)}."
+            yield f"Price per million tokens: {', '.join(f'{name} {price:g}' for price, _, name in prices)}."
 
     def against(self) -> Iterator[str]:
         """Say how the candidates compare with the lexical baseline and, where there are several, with the reference."""

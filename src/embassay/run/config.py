@@ -1,4 +1,4 @@
-"""A run's settings from a TOML file, checked with their place; what the command line says goes before it."""
+"""Settings of a run from a TOML file; errors name the field. The command line overrides the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 120
 
 
 class Item(BaseModel):
-    """A spec in its long form: ``spec``, ``name``, and options, which may hold commas and spaces."""
+    """A spec in its long form: ``spec``, ``name`` and options, whose values may contain commas and spaces."""
 
     model_config = ConfigDict(extra="allow")
     spec: str
@@ -36,7 +36,7 @@ class Item(BaseModel):
 
 
 class Settings(BaseModel):
-    """Everything that ``embassay run`` can be told in a file."""
+    """All settings of ``embassay run`` that a config file may hold."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     encoders: list[str | Item] = Field(default_factory=list)
@@ -71,25 +71,27 @@ def read(path: Path) -> Settings:
     Raises
     ------
     SourceError
-        With file and field, for the first thing that does not fit.
+        For an invalid value; the message names the file and the field.
     """
     path = source_path(path)
     if path.suffix != ".toml":
-        raise SourceError("not a config file (.toml); a corpus is given with -c, an encoder with -e", path)
+        raise SourceError("not a config file (.toml); pass a corpus with -c and an encoder with -e", path)
     try:
         text = read_text(path)
         if _DEEP_KEY.search(text):
-            raise SourceError("a key of more than 100 parts", path)
+            raise SourceError("a dotted key has more than 100 parts", path)
         data: dict[str, Any] = tomllib.loads(text)
         return Settings.model_validate(data)
     except RecursionError:
-        raise SourceError("not a config: lists or tables nested too deeply", path) from None
+        raise SourceError("lists or tables are nested too deeply", path) from None
     except ValidationError as error:
         first = error.errors()[-1]
         place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))[:SHOWN]
         if first["type"] == "extra_forbidden":
-            raise SourceError(f"unknown; known: {', '.join(Settings.model_fields)}", path, field=place) from None
+            raise SourceError(
+                f"unknown setting; known settings: {', '.join(Settings.model_fields)}", path, field=place
+            ) from None
         raise SourceError(first["msg"], path, field=place) from None
     except ValueError as error:
         # What tomllib raises, and int() for a number of thousands of digits.
-        raise SourceError(f"not TOML: {error}", path) from None
+        raise SourceError(f"not valid TOML: {error}", path) from None

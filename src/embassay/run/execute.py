@@ -1,4 +1,4 @@
-"""A plan carried out: each encoder scores its tasks, then each task is summarised over all encoders."""
+"""Execution of a plan: each encoder scores its tasks, then each task is summarised over all encoders."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Draws, ItemScores
 
 LOG = logging.getLogger(__name__)
-KILLED = "a worker process was killed, probably because it ran out of memory; the same command goes on from here"
-NO_TEXTS = "it failed; texts were not to be kept"
-"""What is kept of a reason, which may quote texts, where none are to be kept."""
+KILLED = "a worker process was killed, probably because it ran out of memory; repeat the command to continue"
+NO_TEXTS = "the reason is not stored because it may contain texts"
+"""Replaces a reason, which may quote texts, if texts are not stored."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The result of a run, what it took each encoder, and what failed and why.
 
-    The reasons in ``result.failures`` are left out where no texts are to be kept, because they may quote them.
+    The reasons in ``result.failures`` are left out where no texts are to be kept, because they may quote texts.
     """
 
     result: Result
@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """What encoders say of how they ran, and what their vectors have shown."""
+        """Notes of the encoders on how they ran, and of the robustness checks."""
         notes = []
         for run in self.encoders:
             observed = run.robustness.notes if run.robustness else ()
@@ -54,12 +54,12 @@ class Outcome:
 
 
 def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = None) -> Outcome:
-    """Carry out a plan; an encoder or a diagnostic that fails is noted, and the others finish.
+    """Carry out a plan; a failing encoder or diagnostic is recorded, and the others finish.
 
     Parameters
     ----------
     folder
-        Where scores are kept as they come, and taken up again.
+        Folder where scores are stored as they are computed, and from which a run continues.
     workers
         Processes for the diagnostics that use some; one for each core by default.
     """
@@ -100,11 +100,11 @@ def open_cache(request: RunRequest) -> Iterator[VectorCache | None]:
     with VectorCache(request.cache_folder) as cache:
         yield cache
         if cache.trouble:
-            request.warn(f"the cache could not be written: {cache.trouble}; no more vectors were kept")
+            request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
 
 
 def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
-    """Take in what worker processes have finished, until at most this many of their calls are unfinished."""
+    """Collect finished scores from worker processes until at most this many calls are unfinished."""
     while True:
         for run in runs:
             try:
@@ -118,7 +118,7 @@ def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
 
 
 def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
-    """Put the parts of all tasks together; a task whose part cannot be made is noted as failed."""
+    """Combine the parts of all tasks; a task that cannot be summarised is recorded as failed."""
     draws = plan.request.draws
     finished = [run for run in runs if run.failure is None]
     failures = list_failures(plan, runs)
@@ -162,7 +162,7 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
                 failures.append(Failure(run.entry.label, *task.key, one_line(reason)))
     for place, failure in enumerate(failures):
         if failure.encoder == plan.reference:
-            consequence = "it is the reference: the others are compared with the first that did not fail"
+            consequence = "it was the reference; the others are compared with the first encoder that did not fail"
             failures[place] = replace(failure, reason=f"{failure.reason} ({consequence})")
     return failures
 

@@ -23,10 +23,10 @@ PARQUET = "PAR1"
 """What a Parquet file begins with."""
 USUAL_PRIORITY = 10
 FOLDERS = (
-    "a folder of no known form; known forms: documents (.txt, .md, .rst and .html files, with questions=FILE), "
+    "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with questions=FILE), "
     "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
     "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
-    "opinosis (phrases.txt, phrase_groups.csv); say loader= to choose one"
+    "opinosis (phrases.txt, phrase_groups.csv); set loader= to choose one"
 )
 
 
@@ -51,7 +51,7 @@ def find_loader(source: str, options: Mapping[str, Any]) -> str:
     path = source_path(source)
     if not path.exists():
         guess = nearest(source, builtin)
-        hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built in: {', '.join(builtin)}"
+        hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built-in corpora: {', '.join(builtin)}"
         raise SourceError(f"no such file{hint}", path)
     if path.is_dir():
         loader = _choose("recognises_folder", path, options)
@@ -71,9 +71,9 @@ def check_kind(loader: str, module: ModuleType, path: Path) -> None:
     if not path.exists() or reads_files is reads_folders:
         return  # one that recognises neither may read either
     if path.is_dir() and reads_files:
-        raise SourceError(f"a folder; {loader} reads a file", path)
+        raise SourceError(f"is a folder; {loader} reads a file", path)
     if not path.is_dir() and reads_folders:
-        raise SourceError(f"{loader} reads a folder", path)
+        raise SourceError(f"is a file; {loader} reads a folder", path)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> str | None:
@@ -96,7 +96,7 @@ def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> s
     if len(fitting) != 1 or recognised in fitting:
         return recognised
     if recognised:
-        # An option that is nearly one of the recognised loader's is a slip of the pen.
+        # An option that is nearly one of the recognised loader's is a typing mistake.
         unknown = given - options_of[recognised]
         if all(nearest(option, options_of[recognised]) for option in unknown):
             return recognised
@@ -124,19 +124,19 @@ def _head(path: Path) -> str:
 
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     """Return why no loader recognises a file that begins with ``head``."""
-    known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); say loader= to choose one"
+    known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
     line = next((line for line in head.splitlines() if line.strip("\ufeff \t")), "")
     if not line.strip():
         return f"the file is empty; known forms: {', '.join(loaders)}"
     if head.startswith(PARQUET):
-        return f"a Parquet file; a table of documents is told by questions=FILE, one of groups by group=; {known}"
+        return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {known}"
     if not line.lstrip().startswith(("{", "[")):
         shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
-        tables = "of pairs is told by first=, second=, score=, one of groups by group=, one of documents by questions="
-        return f"of no known form (its first line is {shown}); a table {tables}; {known}"
+        tables = "set first=, second= and score= for pairs, group= for groups, questions= for documents"
+        return f"unrecognised format (its first line is {shown}); for a table, {tables}; {known}"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"not JSON: {error} (JSON lines have one object on each line); {known}"
+        return f"not valid JSON: {error} (JSON lines have one object on each line); {known}"
     content = f"fields {', '.join(sorted(row))[:SHOWN]}" if isinstance(row, dict) else "a JSON list"
-    return f"of no known form ({content}); {known}"
+    return f"unrecognised format ({content}); {known}"

@@ -1,4 +1,4 @@
-"""How the diagnostics of a result want to be shown."""
+"""The layouts of the diagnostics of a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from embassay.result import Result
 
 
 def layouts(result: Result) -> dict[str, Layout]:
-    """Return the layout of each diagnostic of a result; a plain one where its own cannot be had."""
+    """Return the layout of each diagnostic of a result; a plain one if its own is not available."""
     names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
     return {name: _layout(name, result) for name in dict.fromkeys(names)}
 
@@ -22,7 +22,7 @@ def _layout(name: str, result: Result) -> Layout:
             check_layout(layout)
             return layout
     except UnknownNameError:
-        reason = f"diagnostic {name!r} is not installed here"
+        reason = f"diagnostic {name!r} is not installed"
     except PluginError as error:
         reason = str(error)
     # Of another package: it is not installed here, or does not work. Its figures are there all the same.

@@ -1,4 +1,4 @@
-"""What a run will do, decided and checked before any work: which diagnostic looks at which corpus and encoder."""
+"""The plan of a run, checked before any work: which diagnostic runs on which corpus and encoder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from embassay.samples.checks import SAMPLES
 from embassay.types import Corpus, Diagnostic, Encoder, Origin
 
 NAMED = 3
-"""Encoders left out that a message names, where none is left."""
+"""Notes on encoders that were left out, shown if no encoder remains."""
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
 
@@ -70,9 +70,9 @@ class Plan:
     Attributes
     ----------
     notes
-        What was assumed or left out.
+        Assumptions, and what was left out.
     remarks
-        Those of the notes that neither a corpus nor an encoder holds: which encoders are left out, and why.
+        The notes that belong to no corpus and no encoder: which encoders are left out, and why.
     """
 
     request: RunRequest = field(repr=False)  # Its specs may hold passwords.
@@ -82,7 +82,7 @@ class Plan:
     remarks: tuple[str, ...] = ()
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
-        """Return the tasks whose corpus an encoder is for."""
+        """Return the tasks whose corpus suits an encoder."""
         return tuple(task for task in self.tasks if entry.suits(task.corpus))
 
     @property
@@ -104,12 +104,12 @@ def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
     Parameters
     ----------
     looking
-        Nothing will be scored: the check of a diagnostic on its corpus is left out.
+        Skip the check of each diagnostic on its corpus, because nothing will be scored.
 
     Raises
     ------
     InputError
-        For the first thing that cannot be used; nothing has been written by then.
+        For the first invalid input; nothing has been written by then.
     """
     runtime = request.runtime()
     diagnostics = load_diagnostics(request.diagnostics)
@@ -126,7 +126,7 @@ def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
     if not entries:
         more = " …" if len(candidates.notes) > NAMED else ""
         reasons = f" ({'; '.join(candidates.notes[:NAMED])}{more})" if candidates.notes else ""
-        raise SpecError(f"no encoder is left to assay{reasons}; name one with -e, or leave out --no-baselines")
+        raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     if request.reference:
         entries = with_reference(entries, request.reference)
 
@@ -203,7 +203,7 @@ def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[
                 corpora.append(load_corpus(name))
     if not corpora:
         raise SpecError(
-            f"no corpus of the shape that is needed is built in ({needed_shapes(diagnostics)}); give one with -c"
+            f"there is no built-in corpus of the required shape ({needed_shapes(diagnostics)}); add one with -c"
         )
     return corpora
 
@@ -223,7 +223,7 @@ def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
     kept = generator(seed, "limit", corpus.fingerprint).choice(units, size=limit, replace=False)
     inside = np.isin(corpus.units, kept)
     samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
-    note = f"limited to {limit} of {units} units, drawn by seed {seed}"
+    note = f"limited to {limit} of {units} units, chosen at random with seed {seed}"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
 
 
@@ -242,8 +242,8 @@ def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> 
         near = nearest(str(corpus.shape), shapes)
         guess = f"; did you mean {near!r}?" if near else ""
         raise SpecError(
-            f"corpus {corpus.name!r} is of shape {corpus.shape!r}, which nothing here reads; "
-            f"known: {', '.join(sorted(shapes))}{guess}"
+            f"corpus {corpus.name!r} has the shape {corpus.shape!r}, which no diagnostic reads; "
+            f"known shapes: {', '.join(sorted(shapes))}{guess}"
         )
 
 
@@ -253,7 +253,7 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
     for label, spec in labels:
         if label in seen:
             how = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
-            raise SpecError(f"two {kind} have the label {label!r}; name one of them: {how}")
+            raise SpecError(f"two {kind} have the label {label!r}; rename one: {how}")
         seen.add(label)
 
 
@@ -284,7 +284,7 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[
     for corpus in corpora:
         if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
             raise SpecError(
-                f"corpus {corpus.name!r} is of shape {corpus.shape}, which nothing here reads: "
+                f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
                 f"{needed_shapes(diagnostics)}"
             )
     return tasks
@@ -296,7 +296,7 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
     for diagnostic in diagnostics:
         if diagnostic.name not in names:
             shape = diagnostic.method.shape
-            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; none was given with -c")
+            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
 
 
 def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[Corpus[Any]]) -> Task:
@@ -337,12 +337,12 @@ def check_candidates(
             continue
         shapes = ", ".join(entry.encoder.card.shapes)
         if not any(entry.suits(corpus) for corpus in corpora):
-            raise SpecError(f"encoder {entry.label!r} is for corpora of shape {shapes}; none was given with -c")
+            raise SpecError(f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c")
         # The corpora suit it, but their diagnostics join them into one of another shape.
         names = ", ".join(dict.fromkeys(task.name for task in tasks))
         raise SpecError(
-            f"encoder {entry.label!r} has no part in {names}, only in diagnostics of shape {shapes}: "
-            "leave it out, or name one of these too with -d (see 'embassay list diagnostics')"
+            f"encoder {entry.label!r} cannot be used with {names}, only with diagnostics of shape {shapes}: "
+            "leave it out, or add one of these with -d (see 'embassay list diagnostics')"
         )
 
 
@@ -350,7 +350,7 @@ def with_reference(entries: Sequence[Entry], label: str) -> list[Entry]:
     """Mark the encoder that the others are compared with."""
     labels = [entry.label for entry in entries if entry.is_candidate]
     if label not in labels:
-        hint = "--reference takes the label of an encoder that was given with -e."
+        hint = "--reference takes the label of an encoder from -e."
         raise UnknownNameError("reference encoder", label, labels, hint)
     return [replace(entry, reference=entry.label == label) for entry in entries]
 
@@ -361,7 +361,7 @@ def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[Corpus[Any]]) 
     for corpus in corpora:
         filters = {model_name(spec) for spec in corpus.filtered_with}
         labels = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
-        reason = f"{corpus.name} was filtered with this encoder, so its samples suit it"
+        reason = f"{corpus.name} was filtered with this encoder, so the comparison favours it"
         warnings += [f"{label}: {reason}; compare it with others on another corpus" for label in labels]
     return warnings
 

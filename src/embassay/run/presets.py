@@ -80,7 +80,7 @@ def named(name: str) -> EncoderSet:
         If there is none of that name.
     """
     if name not in _sets():
-        raise UnknownNameError("set of encoders", name, names(), "A set is given as -e @NAME.")
+        raise UnknownNameError("set of encoders", name, names(), "Write a set as -e @NAME.")
     return _sets()[name]
 
 
@@ -103,7 +103,7 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
         return None
     encoder_set = named(spec.head.removeprefix(SIGN))
     if spec.label or spec.options:
-        raise SpecError(f"set of encoders {spec.head!r}: takes no label and no options; its encoders have their own")
+        raise SpecError(f"set of encoders {spec.head!r}: cannot have a label or options; its encoders have their own")
     return encoder_set
 
 

@@ -1,4 +1,4 @@
-"""``run.json``: what makes a run this run and no other, and what it took."""
+"""``run.json``: the settings that identify a run, and its times and memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
-    """Return what makes a run this run and no other; the order of encoders is the order in the result."""
+    """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
     return {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
@@ -105,13 +105,13 @@ def speeds(record: RunRecord) -> dict[str, float]:
 
 
 def trust(record: RunRecord) -> dict[str, dict[str, Any]]:
-    """Return how far the vectors of each encoder can be trusted, where that was looked at."""
+    """Return the robustness checks of each encoder that has them."""
     encoders = record.get("encoders", {})
     return {label: badges for label, kept in encoders.items() if (badges := kept.get("badges"))}
 
 
 def environment() -> RunRecord:
-    """Return what a run ran on: versions and machine."""
+    """Return versions and platform."""
     packages = {}
     for package in PACKAGES:
         try:
@@ -128,7 +128,7 @@ def environment() -> RunRecord:
 
 
 def peak_memory() -> int | None:
-    """Return the most memory that this process has held, in MiB; None where the system does not tell."""
+    """Return the peak memory of this process in MiB; None if the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a run is asked to do: one record of options, filled by the command line, by ``ea.assay`` and by adaptation."""
+"""The request for a run: one record of options, filled by the command line, by ``ea.assay`` and by adaptation."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RunRequest:
 
     @classmethod
     def of(cls, config: Path | None, **flags: Any) -> RunRequest:
-        """Merge a config file with the flags of the command line; a flag that was given goes first."""
+        """Merge a config file with the flags of the command line; flags override the file."""
         options = read(config).options() if config else {}
         options |= {name: value for name, value in flags.items() if value is not None and value != []}
         options["out"] = output_path(options.get("out", DEFAULT_OUT))
@@ -104,7 +104,7 @@ class RunRequest:
         if reason := trouble_with(folder):
             if self.cache != "default":
                 raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
-            self.warn(f"no cache: {folder}: {reason}; vectors are not kept")
+            self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
             return None
         return folder
 

@@ -42,7 +42,7 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any
         options.setdefault("follow_links", True)
     built_in = loader in builtin_names()
     if built_in and spec.head != loader:
-        raise SpecError(f"corpus {spec.head!r}: {loader!r} is built in and reads no file")
+        raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
     check_kind(loader, module, path)
     if built_in:
         name = spec.head
@@ -87,13 +87,13 @@ def load_encoder(
 
         return from_object(spec, name, version)
     if name:
-        raise SpecError(f"name={name!r} is for an object; write {name}=SPEC")
+        raise SpecError(f"name= is only for objects; write {name}=SPEC")
     if version:
-        raise SpecError(f"version={version!r} is for an object; of a spec it is an option, where its kind has it")
+        raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec
     scheme, target = scheme_of(spec.head)
     if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, BARE):
-        hint = f"A folder is ./{target}, a model of that name st:{target}."
+        hint = f"For a folder write ./{target}, for a model of that name st:{target}."
         raise UnknownNameError("encoder", target, ENCODERS.names(), hint)
     try:
         module = ENCODERS.module(scheme)
@@ -135,7 +135,7 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
         method: Diagnostic = module.create(**options)
         for name in ("shape", "options", "score", "summarise"):
             if not hasattr(method, name):
-                raise AttributeError(f"what create() makes has no {name!r}")
+                raise AttributeError(f"create() returned an object without {name!r}")
     return NamedDiagnostic(spec.head, method, options)
 
 

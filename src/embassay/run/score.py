@@ -1,4 +1,4 @@
-"""One encoder on all its tasks: which scores are kept already, what has to be encoded, what the diagnostics score."""
+"""One encoder on all its tasks: load stored scores, encode the remaining texts, score the diagnostics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from embassay.vectors import Vectors
 
 LOG = logging.getLogger(__name__)
 ENOUGH = 64
-"""Texts that have to be timed before a speed is given."""
+"""Minimum number of timed texts for a speed."""
 UNKNOWN_WORDS = ("unknown_tokens", "tokens", "without_words")
 """What is kept with the scores of an encoder of words: tokens without a vector, all, texts without a known token."""
 Key = tuple[str, str]
@@ -148,7 +148,7 @@ class EncoderRun:
         return vectors, spent
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
-        """Score one task, or begin to: a diagnostic that fails is noted, and the others go on."""
+        """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
         origin = task.origin(self.entry, encoder)
 
         def with_scalars(scores: ItemScores) -> ItemScores:
@@ -182,7 +182,7 @@ class EncoderRun:
 
     @contextmanager
     def noting_failure(self, key: Key) -> Iterator[None]:
-        """Note that a diagnostic failed, and let the others go on.
+        """Record a failing diagnostic, and let the others continue.
 
         Raises
         ------
@@ -202,19 +202,19 @@ class EncoderRun:
             self.failed_tasks[key] = reason_of(error)
 
     def fail(self, reason: str) -> None:
-        """Note why the encoder failed; what is finished is kept, and the rest called off."""
+        """Record why the encoder failed; finished scores are kept, the others cancelled."""
         self.failure = reason
         self.abandon()
 
     def release(self) -> None:
-        """Let go of the model, so that two large ones are never in memory together."""
+        """Release the model, so that two large ones are never in memory together."""
         encoder = self.entry.encoder
         self.route = dict(encoder.route) if isinstance(encoder, Routed) else {}
         if isinstance(encoder, Releases):
             encoder.release()
 
     def abandon(self) -> None:
-        """Keep what is ready, and call the rest off."""
+        """Keep finished scores, and cancel the others."""
         with suppress(Exception):
             self.collect()
         for part in self.parts:
@@ -255,7 +255,7 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
 
 
 def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
-    """Return how much an encoder of words knows of a corpus's texts; nothing of another kind of encoder."""
+    """Return the counts of unknown words in the texts of a corpus; empty for encoders that do not count them."""
     if not isinstance(encoder, KnowsWords):
         return {}
     counts = encoder.unknown_words([text for _, text in corpus.texts()])
@@ -263,7 +263,7 @@ def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, floa
 
 
 def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
-    """Look at how far the vectors of a pool can be trusted."""
+    """Check the robustness of the vectors of a pool."""
     try:
         return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
@@ -284,7 +284,7 @@ def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]
 
 
 def count_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
-    """Count the distinct texts that are longer than the encoder reads; None where it cannot tell."""
+    """Count the distinct texts that are longer than the encoder reads; None if that is unknown."""
     limit = encoder.card.max_tokens
     if limit is None or not isinstance(encoder, CountsTokens):
         return None

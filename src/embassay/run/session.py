@@ -3,7 +3,7 @@
 prepare        specs → corpora, encoders, diagnostics → a plan, checked before any work
 execute        each encoder scores its tasks; each task is summarised over all encoders
 write_outcome  result.json and run.json
-layouts        how each diagnostic wants its part to be shown, for the terminal and for the page
+layouts        how each diagnostic is shown in the terminal and on the page
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def carry_out(request: RunRequest) -> int:
     folder = RunFolder(request.out)
     changed = folder.open(settings_of(plan), request.overwrite)
     for name in changed:
-        tell(f"{name}: the code of this diagnostic has changed since; its scores are made anew")
+        tell(f"{name}: the code of this diagnostic has changed; its scores are computed again")
     for note in plan.notes:
         tell(note)
 
@@ -47,16 +47,16 @@ def carry_out(request: RunRequest) -> int:
 
     for note in outcome.notes:
         tell(note)
-    pages = layouts(result)
-    printed = print_tables(folder, result, pages, record)
+    pages = make_layouts(folder, result)
+    printed = pages is not None and print_tables(folder, result, pages, record)
     efforts = [run.effort for run in outcome.encoders if run.effort]
     if efforts and not any(effort.texts for effort in efforts):
-        tell(f"{folder.path} held all of this already: nothing was encoded or scored again")
+        tell(f"{folder.path} is already complete: nothing was encoded or scored again")
     for failure in result.failures:
         say(f"failed: {failure.sentence}")
     if not result.rows:
         return FAILED_IN_PART if result.failures else FINE
-    drawn = write_report(folder, result, pages, record)
+    drawn = pages is not None and write_report(folder, result, pages, record)
     if drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
@@ -79,8 +79,17 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     return record
 
 
+def make_layouts(folder: RunFolder, result: Result) -> dict[str, Layout] | None:
+    """Return the layouts of a result; if that fails, print why and return None."""
+    try:
+        return layouts(result)
+    except Exception as error:
+        say(f"failed: the tables cannot be laid out: {reason_of(error)}; the figures are in {folder.path}/result.json")
+        return None
+
+
 def print_tables(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
-    """Print the tables and verdicts; where that fails, say why and return False."""
+    """Print the tables and verdicts; if that fails, print why and return False."""
     from embassay.reports.terminal import show, stdout
 
     try:
@@ -94,9 +103,9 @@ def print_tables(folder: RunFolder, result: Result, pages: Mapping[str, Layout],
 
 
 def write_report(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
-    """Draw the page of the result that a folder holds by now; where that fails, say why and return False.
+    """Draw the page of a result; if that fails, print why and return False.
 
-    The figures are in ``result.json`` by then: nothing that goes wrong with the page may take them away.
+    The figures are already in ``result.json``: an error on the page must not lose them.
     """
     try:
         draw(folder.report, result, pages, record)
@@ -127,7 +136,7 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     page = output_path(out) if out else folder.report
     record = folder.record()
     if record.get("state") == "running":
-        raise SourceError("this run did not finish; give the same command again and it goes on", run)
+        raise SourceError("this run did not finish; repeat the command to continue it", run)
     result = results.read(run / "result.json" if run.is_dir() else run)
     if not result.rows:
         failures = [f"failed: {failure.sentence}" for failure in result.failures]

@@ -1,4 +1,4 @@
-"""The little language of sources and specs: ``[NAME=]HEAD[,option=value…]``.
+"""The syntax of sources and specs: ``[NAME=]HEAD[,option=value…]``.
 
 The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``; their annotations
 say how a value is read. So the signature is the documentation, and nothing is listed twice.
@@ -45,10 +45,10 @@ def parse(text: str, what: str) -> Spec:
     if "/" in name or name.startswith(("~", ".")):
         name, equals, rest = "", "", head  # a path with an equals sign in it
     if equals and not name.strip():
-        raise SpecError(f"{what}: nothing stands before the first '='; write NAME={rest}")
+        raise SpecError(f"{what}: the name before '=' is missing; write NAME={rest}")
     label, head = (name.strip(), rest.strip()) if equals else (None, head.strip())
     if not head:
-        raise SpecError(f"{what}: nothing is named; see 'embassay list'")
+        raise SpecError(f"{what}: the name is empty; see 'embassay list'")
     options: dict[str, str] = {}
     for part in parts:
         name, equals, value = part.partition("=")
@@ -56,7 +56,7 @@ def parse(text: str, what: str) -> Spec:
             # Values are not repeated: an address may hold a password.
             after = f"after {', '.join(options)}" if options else "after its name"
             raise SpecError(
-                f"{what} {head!r}: what stands {after} is no option=value (values with commas go into a config file)"
+                f"{what} {head!r}: expected option=value {after} (for values with commas, use a config file)"
             )
         if name.strip() in options:
             raise SpecError(f"{what} {head!r}: option {name.strip()!r} is given twice")
@@ -79,7 +79,7 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
     bound = {}
     for name, value in options.items():
         if not known:
-            raise SpecError(f"{what} has no options, {name!r} was given")
+            raise SpecError(f"{what} has no options; remove {name!r}")
         if name not in known:
             raise UnknownNameError(f"option of {what}", name, known)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
@@ -105,7 +105,7 @@ def _convert(value: object, hint: Any, place: str) -> object:
     if get_origin(hint) is Literal:
         text = str(value).strip()
         if text not in get_args(hint):
-            raise SpecError(f"{place}: {quoted(text)} is none of {', '.join(map(str, get_args(hint)))}")
+            raise SpecError(f"{place}: {quoted(text)} is not one of {', '.join(map(str, get_args(hint)))}")
         return text
     if isinstance(value, str) and hint is not str:
         return _read(value.strip(), hint, place)

@@ -152,7 +152,7 @@ class Environment:
         if layout == LAYOUT:
             return
         if entries:
-            say(f"the cache in {self.folder} was of an earlier version and has been emptied")
+            say(f"the cache in {self.folder} came from an earlier version and has been emptied")
         with env.begin(write=True) as transaction:
             transaction.drop(env.open_db(None, txn=transaction), delete=False)
             transaction.put(LAYOUT_KEY, pack(LAYOUT_KEY, b"%d" % LAYOUT))

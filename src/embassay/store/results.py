@@ -76,9 +76,9 @@ def from_bytes(content: bytes, path: Path) -> Result:
     try:
         data = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"not a result of embassay: not JSON: {error}", path) from None
+        raise SourceError(f"not an Embassay result: not valid JSON: {error}", path) from None
     if not isinstance(data, dict) or "schema" not in data:
-        raise SourceError("not a result of embassay: an object with 'schema' is needed", path)
+        raise SourceError("not an Embassay result: the field 'schema' is missing", path)
     if data["schema"] not in SCHEMAS or isinstance(data["schema"], bool):
         known = " and ".join(map(str, SCHEMAS))
         raise SourceError(f"schema {str(data['schema'])[:20]}; this version reads {known}", path)
@@ -88,7 +88,7 @@ def from_bytes(content: bytes, path: Path) -> Result:
         _check_references(complete)
         return _built(complete)
     except SchemaError as fault:
-        raise SourceError(f"not a result of embassay: {fault}", path, field=fault.place or None) from None
+        raise SourceError(f"not an Embassay result: {fault}", path, field=fault.place or None) from None
 
 
 def read(path: Path) -> Result:
@@ -221,7 +221,7 @@ def _names(data: Content, part: str) -> frozenset[str]:
     names: set[str] = set()
     for number, record in enumerate(data[part]):
         if record["name"] in names:
-            raise SchemaError(f"{part}[{number}].name", f"{record['name']!r} stands there twice")
+            raise SchemaError(f"{part}[{number}].name", f"{record['name']!r} appears twice")
         names.add(record["name"])
     return frozenset(names)
 

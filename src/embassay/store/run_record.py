@@ -182,7 +182,7 @@ def _moved(before: Any, now: Sequence[Sequence[Any]]) -> str:
     if joined:
         parts.append(f"new: {', '.join(joined)}")
     if gone:
-        parts.append(f"not now: {', '.join(gone)}")
+        parts.append(f"removed: {', '.join(gone)}")
     return f" – {'; '.join(parts)}" if parts else ""
 
 

@@ -68,7 +68,7 @@ class RunFolder:
         elif record and record["key"] != key:
             if not may_go_on(record, settings):
                 raise OutputError(
-                    f"{self.path}: holds a run of other settings ({differences(record, settings)}); "
+                    f"{self.path}: contains a run with different settings ({differences(record, settings)}); "
                     "choose another folder with -o, or --overwrite"
                 )
             changed = changed_code(record, settings)
@@ -156,7 +156,7 @@ class RunFolder:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
         if record or not names or (names <= OURS and self._is_damaged()):
             return
-        raise OutputError(f"{self.path}: not empty and not a run of embassay; choose another folder with -o")
+        raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
     def _is_damaged(self) -> bool:
         """Say whether ``run.json`` is there and no JSON."""

@@ -7,7 +7,6 @@ names; ``KIND.json`` is written last, so the files that it names are complete. N
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -19,8 +18,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import OutputError
-from embassay.store.canonical import canonical, write
-from embassay.store.partial_files import partial_file
+from embassay.store.canonical import canonical, write, write_with
 from embassay.store.paths import output_path
 from embassay.training.folders import as_stored, differences, names_in, read_json
 from embassay.training.text import Sentences
@@ -114,7 +112,7 @@ class TrainingFolder:
         """
         head = json.dumps({**self._identity, "made_with": self._made_with, "epochs": epochs})
         content: dict[str, Any] = {"head": np.array(head), **arrays}
-        write_whole(self.path / CHECKPOINT, lambda file: np.savez(file, **content))
+        write_with(self.path / CHECKPOINT, lambda file: np.savez(file, **content))
 
     def finish(self, files: Mapping[str, Writer], facts: Mapping[str, Any]) -> None:
         """Write the model's files, then ``KIND.json`` with the settings and these facts; remove the checkpoint.
@@ -125,7 +123,7 @@ class TrainingFolder:
             If the folder cannot be written to.
         """
         for name, writer in files.items():
-            write_whole(self.path / name, writer)
+            write_with(self.path / name, writer)
         record = {**facts, **self._identity, "format": 1, "made_with": self._made_with, "files": sorted(files)}
         write(self.path / f"{self.kind}.json", canonical(record))
         (self.path / CHECKPOINT).unlink(missing_ok=True)
@@ -163,30 +161,6 @@ class TrainingFolder:
         if record.get("text") != self._identity["text"]:
             changes.append("text")
         return ", ".join(filter(None, changes))
-
-
-def write_whole(path: Path, writer: Writer) -> None:
-    """Write a file atomically with a function that writes its content.
-
-    :func:`embassay.store.canonical.write` does the same for bytes, but a model may be larger than the free memory.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
-    temporary = partial_file(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as file:
-            writer(file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def array(values: NDArray[Any]) -> Writer:
