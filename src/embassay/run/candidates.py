@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from embassay.encoders.base import MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
 from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
@@ -145,7 +146,7 @@ def load_entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: Collection
     """Load one encoder, under the label that its spec gives or its target's name."""
     if not isinstance(spec, (str, Spec)):
         encoder = load_encoder(spec, runtime)
-        if hasattr(encoder, "of_one_run"):
+        if isinstance(encoder, MayChange):
             encoder = encoder.of_one_run()  # an object that may change until the next run is identified in each anew
         return Entry(encoder.name, encoder)
     spec = parse(spec, "encoder") if isinstance(spec, str) else spec

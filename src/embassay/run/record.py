@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from embassay._version import __version__
+from embassay.encoders.base import OfKnownContent, Remote
 from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan
@@ -39,12 +40,12 @@ def _fingerprint(encoder: Encoder) -> str:
     An encoder of unknown content has another fingerprint in each run. It is left out, so that the run goes on with what
     the other encoders have done.
     """
-    if not getattr(encoder, "known", True):
+    if isinstance(encoder, OfKnownContent) and not encoder.known:
         return ""
     try:
         return encoder.fingerprint
     except EncoderError:
-        return getattr(encoder, "known_fingerprint", None) or ""
+        return (encoder.known_fingerprint if isinstance(encoder, Remote) else None) or ""
 
 
 def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
