@@ -466,7 +466,7 @@ def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(e
     for times in (1, 2):
         code, _, err = embassay(*arguments, "--no-baselines", "-o", "RUN", "--cache", tmp_path / "cache")
         assert code == 0
-        assert err.count("version that changes whenever its vectors change:  python:sourceless:f,version=1") == 1
+        assert err.count("version that changes whenever its vectors change: python:sourceless:f,version=1") == 1
         assert len(sys.modules["sourceless"].seen) == 280 * times
     _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
     assert "vectors  280" in out

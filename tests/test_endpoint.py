@@ -406,7 +406,7 @@ def test_to_this_machine_it_may(host):
      "https://[host/v1", "https://host/v1#secret99", "https://host/a b", "https://host/\x07", "https://hóst/v1"],
 )  # fmt: skip
 def test_what_is_no_address(text):
-    with pytest.raises(SpecError, match="base_url must start with") as caught:
+    with pytest.raises(SpecError, match=r"base_url (must start with|is not an address)") as caught:
         read_address(text)
     assert "secret99" not in str(caught.value)
 

@@ -206,7 +206,7 @@ def test_an_object_stands_alone_even_if_it_can_be_iterated():
 
     assert [entry.label for entry in prepared_of(Iterated()).entries] == ["Iterated"]
     assert [entry.label for entry in prepared_of(spec for spec in ("bow", "hashing")).entries] == ["bow", "hashing"]
-    with pytest.raises(ea.InputError, match="int is no encoder"):
+    with pytest.raises(ea.InputError, match="int is not an encoder"):
         prepared_of(3)
 
 

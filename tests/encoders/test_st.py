@@ -425,7 +425,7 @@ def test_similarity_moves_no_vector_and_so_no_fingerprint(bundled):
 
 
 def test_an_unknown_similarity_is_refused(bundled):
-    with pytest.raises(SpecError, match=r"similarity.*none of cosine, dot"):
+    with pytest.raises(SpecError, match=r"similarity.*is not one of cosine, dot"):
         load_encoder("all-MiniLM-L6-v2,similarity=euclidean")
 
 

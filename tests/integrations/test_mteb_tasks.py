@@ -145,7 +145,7 @@ def test_a_task_has_one_corpus(pairs, diagnostic):
 def test_an_encoder_may_be_named_by_its_spec():
     meta = mteb_model("hashing,dim=8").mteb_model_meta
     assert meta.revision == ea.encoder("hashing,dim=8").fingerprint
-    with pytest.raises(SpecError, match="int is no encoder"):
+    with pytest.raises(SpecError, match="int is not an encoder"):
         mteb_model(3)
 
 

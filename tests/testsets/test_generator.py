@@ -258,7 +258,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     options = ("max_tokens=100", "price=1000000", "concurrency=2")
     with pytest.raises(EncoderError) as caught:
         make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
-    assert str(caught.value).startswith("generator 'm': the budget of ")
+    assert str(caught.value).startswith("generator 'm': the next request exceeds the budget of ")
     told = f"answers are kept in {journal}: run the same command with a higher budget to continue"
     assert str(caught.value).endswith(told)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
@@ -398,10 +398,10 @@ def test_an_estimate_learns_from_the_journal(chat, make):
         ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
         ("m,budget=1", "option 'budget': also set price=, the price of a million tokens"),
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
-        ("m,base_url=ftp://x", "generator 'm': base_url is not an address"),
-        ("m,price", "what stands after its name is no option=value"),
+        ("m,base_url=ftp://x", "generator 'm': base_url must start with"),
+        ("m,price", "expected option=value after its name"),
         ("temperature=0", "generator: name the model first"),
-        ("", "generator: nothing is named"),
+        ("", "generator: the name is empty"),
     ],
 )
 def test_wrong_specs(spec, message, monkeypatch):
@@ -455,7 +455,7 @@ def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, jour
     tokens = sum(guess(request.prompt) + guess(fused(request)) for request in REQUESTS)
     assert f"about {tokens:,} tokens" in writer.notes()[0]
     journal.unlink()
-    with pytest.raises(EncoderError, match="the budget of 200 does not suffice"):
+    with pytest.raises(EncoderError, match="exceeds the budget of 200"):
         make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
 
 

@@ -126,7 +126,7 @@ def test_every_option_of_an_encoder_is_taken_or_refused_for_a_reason():
         ("dims=3", "unknown option of base"),
         ("max_length=0", "must be 1 or more"),
         ("max_length=short", "is not a whole number"),
-        ("similarity=euclidean", "none of cosine, dot"),
+        ("similarity=euclidean", "is not one of cosine, dot"),
     ],
 )
 def test_an_option_that_does_not_hold_in_training_is_refused(base, option, why):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from embassay._version import __version__
-from embassay.diagnostics.base import SetsSideBySide
 from embassay.errors import InputError, SpecError
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result, Row
@@ -173,4 +172,4 @@ class Measurement:
 def _compares_corpora(diagnostic: str) -> bool:
     """Return whether a diagnostic compares two corpora."""
     name = diagnostic.partition(",")[0]
-    return name in DIAGNOSTICS.names() and isinstance(DIAGNOSTICS.module(name).create(), SetsSideBySide)
+    return name in DIAGNOSTICS.names() and hasattr(DIAGNOSTICS.module(name).create(), "join")
