@@ -174,7 +174,7 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(tmp_path, mon
         make("no such model", Path(), "onnx")
     with pytest.raises(SpecError, match="must not contain a comma"):
         make("no such model", Path("a,b"), "onnx")
-    with pytest.raises(SpecError, match="export to 'tflite': it can be onnx or openvino"):
+    with pytest.raises(SpecError, match="export to 'tflite': must be onnx or openvino"):
         make("no such model", Path("out"), "tflite")
 
 

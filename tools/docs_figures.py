@@ -297,7 +297,7 @@ def generating_composition() -> str:
     source = data("xquad_en/xquad.en.json")
     built = ea.build("composition", source)
     documents = sum(sample.operator == "overlap" for sample in built.samples)
-    found = documents + built.rejected["three sentences without both fusions"]
+    found = documents + built.rejected["triple of sentences without both fusions"]
     dropped = {}
     for name in (MINILM, "tfidf"):
         kept = ea.build("composition", source, filters=[name]).samples

@@ -1041,8 +1041,11 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
     assert (verdict.items, verdict.units, verdict.chance) == (40, 40, None)
     # A target that is orthogonal to both has no place on their plane: C2 is undefined for it, and for every null.
     claim = "C1 (overlap nearer to both than they are)"
-    assert verdict.notes[:1] == ("none is above chance on no criterion",)
-    assert verdict.notes[1:] == (f"some is above chance on {claim}", f"most is above chance on {claim}")
+    assert verdict.notes[:1] == ("none satisfies no criterion more often than with a wrong target",)
+    assert verdict.notes[1:] == (
+        f"some satisfies {claim} more often than with a wrong target",
+        f"most satisfies {claim} more often than with a wrong target",
+    )
 
 
 def test_what_is_not_above_chance_is_told_too():
@@ -1060,8 +1063,9 @@ def test_what_is_not_above_chance_is_told_too():
         vectors |= {f"a difference {n}": a, f"b difference {n}": b, f"t difference {n}": d}
     (verdict,) = summarise([score(corpus, vectors)], resamples=200).verdicts
     assert verdict.notes == (
-        "t is above chance on C3 (difference nearer to A), C5 (difference near A); not on C1 (overlap nearer to both "
-        "than they are), C2 (overlap between them), C4 (A − B nearer to it than to B)",
+        "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; not C1 "
+        "(overlap nearer to both than they are), C2 (overlap between them), C4 (A − B nearer to it than to B), which a "
+        "wrong target satisfies about as often",
     )
 
 

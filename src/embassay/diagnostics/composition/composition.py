@@ -447,11 +447,14 @@ def _finding(encoder: str, rows: Sequence[Row]) -> str:
         else:
             not_above.append(words)
     if above and not_above:
-        return f"{encoder} is above chance on {', '.join(above)}; not on {', '.join(not_above)}"
+        return (
+            f"{encoder} satisfies {', '.join(above)} more often than with a wrong target; not {', '.join(not_above)}, "
+            "which a wrong target satisfies about as often"
+        )
     if above:
-        return f"{encoder} is above chance on {', '.join(above)}"
+        return f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
     if not_above:
-        return f"{encoder} is above chance on no criterion"
+        return f"{encoder} satisfies no criterion more often than with a wrong target"
     return ""
 
 
