@@ -374,7 +374,7 @@ def test_i_a_is_left_out_where_it_would_take_too_long(monkeypatch):
     monkeypatch.setattr(module, "WIDEST", 5)
     corpus = pairs(20)
     found = rows(run([Table("t", vectors_of(corpus))], corpus))
-    assert found["", "i_a"].reason == "needs all singular values, which are worked out up to 5 texts or dimensions"
+    assert found["", "i_a"].reason == "needs all singular values, which are computed up to 5 texts or dimensions"
     assert found["", "isoscore"].value is not None
 
 

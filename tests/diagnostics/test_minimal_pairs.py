@@ -352,7 +352,7 @@ def test_a_collapsed_encoder_is_undefined_and_said(vector):
     assert set(values(result, "t", "nearer").values()) == {0.5}
     (verdict,) = result.verdicts
     assert (verdict.best, verdict.candidates, verdict.undefined) == (None, (), ("t",))
-    assert verdict.notes[0] == "t has collapsed: random pairs have a mean cosine of 1.000000"
+    assert verdict.notes[0] == "t gives all texts almost the same vector: random pairs have a mean cosine of 1.000000"
     assert b"NaN" not in to_bytes(result)
 
 

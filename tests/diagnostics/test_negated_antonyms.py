@@ -270,7 +270,7 @@ def test_a_verdict_counts_what_is_undefined():
     assert verdict.against_reference["wrong"]["difference"] == -1
     assert verdict.smallest_units == 15
     assert (
-        "holes is above chance: 100.0% right, blind choice has 33.3%; 25 of 40 entries are undefined" in verdict.notes
+        "holes is above chance: 100.0% right, random choice has 33.3%; 25 of 40 entries are undefined" in verdict.notes
     )
 
 

@@ -544,18 +544,18 @@ def test_the_verdict_says_what_dropping_loses_and_saves():
     )
     lost, threshold = found["Success@5", "all", ""].value - after, np.floor(1000 * tau) / 1000
     assert (
-        f"t: Dropping results below {threshold:.3f} loses at most 2 points of Success@5 (95% confidence); here it "
-        f"lost {100 * lost:.1f}, dropped {1 - kept:.0%} of what is retrieved and answered {silent:.0%} of the "
-        "unanswerable questions with nothing"
+        f"t: dropping results below {threshold:.3f} loses at most 2 points of Success@5 (95% confidence), "
+        f"{100 * lost:.1f} here; it removes {1 - kept:.0%} of the retrieved documents, and all of them for "
+        f"{silent:.0%} of the unanswerable questions"
     ) in result.verdicts[0].notes
 
 
 def test_without_unanswerable_questions_the_verdict_says_nothing_of_them():
     corpus, vectors = singles(unanswerable=0)
     result = run([Table("t", vectors)], corpus, ",loss=0.01")
-    note = next(n for n in result.verdicts[0].notes if n.startswith("t: Dropping results below "))
-    assert "loses at most 1 point of Success@5 (95% confidence); here it lost " in note
-    assert note.endswith("of what is retrieved")
+    note = next(n for n in result.verdicts[0].notes if n.startswith("t: dropping results below "))
+    assert "loses at most 1 point of Success@5 (95% confidence), " in note
+    assert note.endswith("of the retrieved documents")
 
 
 def test_a_hundred_questions_give_a_threshold_on_average():
@@ -564,14 +564,14 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     found = rows(result)
     assert found["tau", "recommended", ""].value is None
     assert found["tau", "recommended", ""].reason == (
-        "a threshold with 95% confidence takes 149 independent questions, these are worth 100; see "
-        "recommended_on_average"
+        "a threshold with 95% confidence needs 149 independent questions; the effective number here is 100, enough "
+        "for the threshold recommended_on_average"
     )
     names = ("tau", "loss_limit", "accuracy_at_tau", "kept", "unanswerable_dropped")
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
     assert found["loss_limit", "recommended_on_average", ""].value <= 0.02
-    note = next(n for n in result.verdicts[0].notes if n.startswith("t: Dropping results below "))
-    assert "loses at most 2 points of Success@5 on average, without 95% confidence; here it lost 1.0" in note
+    note = next(n for n in result.verdicts[0].notes if n.startswith("t: dropping results below "))
+    assert "loses at most 2 points of Success@5 on average, without 95% confidence, 1.0 here" in note
 
 
 def test_few_questions_give_none_and_the_number_that_it_takes():
@@ -579,8 +579,8 @@ def test_few_questions_give_none_and_the_number_that_it_takes():
     result = run([Table("t", vectors)], corpus)
     found = rows(result)
     reason = (
-        "it takes about 49 questions like these to recommend one that loses at most 2 points on average (49 "
-        "independent ones; these 40 are worth 40)"
+        "a threshold that loses at most 2 points on average needs about 49 questions like these (49 independent ones; "
+        "these 40 have an effective number of 40)"
     )
     assert (found["tau", "recommended", ""].value, found["tau", "recommended", ""].reason) == (None, reason)
     assert {s for q, s, _ in found if q == "loss_limit"} == set()
@@ -638,8 +638,8 @@ def test_unanswerable_questions_move_no_figure_of_the_answered():
 def test_encoders_of_exactly_the_same_highest_success_are_all_named_and_saturation_is_said():
     corpus = many()
     perfect, worse = noisy(corpus, 0), noisy(corpus, 3)
-    same = "a, b: exactly the same Success@5, the highest; which of them is named first says nothing"
-    saturated = "Success@5 is saturated: nothing can be better than 100%; retrieval,k=1 tells more"
+    same = "a, b: exactly the same Success@5, the highest; their order has no meaning"
+    saturated = "Success@5 is saturated at 100%; compare Success@1 (-d retrieval,k=1)"
     found = run([Table("a", perfect), Table("b", perfect), Table("c", worse)], corpus)
     assert found.verdicts[0].notes[:2] == (same, saturated)
     assert saturated not in run([Table("a", perfect)], corpus, ",k=1").verdicts[0].notes
@@ -684,14 +684,14 @@ def test_a_gap_that_matters_is_turned_into_units_and_questions():
     corpus = many()
     encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
     notes = run(encoders, corpus, ",gap=0.03").verdicts[0].notes
-    (note,) = [n for n in notes if n.startswith("A difference of 3 points takes about ")]
-    found = re.fullmatch(r"A .* about ([0-9,]+) units like these \(([0-9,]+) questions\) to be seen .*", note)
+    (note,) = [n for n in notes if n.startswith("Detecting a difference of 3 points")]
+    found = re.fullmatch(r"Detecting a .* about ([0-9,]+) units like these \(([0-9,]+) questions\); there .*", note)
     units, questions = (int(n.replace(",", "")) for n in found.groups())
     per_unit = 60 / len({s.right for s in corpus.samples})
     assert questions == pytest.approx(units * per_unit, abs=1)
-    assert not any("A difference of" in n for n in run(encoders, corpus).verdicts[0].notes)
+    assert not any("Detecting a difference of" in n for n in run(encoders, corpus).verdicts[0].notes)
     # One candidate alone is taken twice.
-    assert any("A difference of" in n for n in run(encoders[:1], corpus, ",gap=0.03").verdicts[0].notes)
+    assert any("Detecting a difference of" in n for n in run(encoders[:1], corpus, ",gap=0.03").verdicts[0].notes)
 
 
 def test_the_minimum_detectable_difference_takes_the_units_that_there_are():
@@ -700,7 +700,7 @@ def test_the_minimum_detectable_difference_takes_the_units_that_there_are():
     (verdict,) = run(encoders, corpus).verdicts
     (again,) = run(encoders, corpus, f",gap={verdict.smallest_difference!r}").verdicts
     units = len({s.right for s in corpus.samples})
-    assert any(f"takes about {units} units like these (60 questions)" in note for note in again.notes)
+    assert any(f"needs about {units} units like these (60 questions)" in note for note in again.notes)
 
 
 def test_a_smaller_gap_takes_more_units():
@@ -709,7 +709,9 @@ def test_a_smaller_gap_takes_more_units():
 
     def units(gap):
         note = next(
-            n for n in run(encoders, corpus, f",gap={gap}").verdicts[0].notes if n.startswith("A difference of")
+            n
+            for n in run(encoders, corpus, f",gap={gap}").verdicts[0].notes
+            if n.startswith("Detecting a difference of")
         )
         return int(note.split("about ")[1].split(" ")[0].replace(",", ""))
 
@@ -770,7 +772,9 @@ def test_options_of_another_kind(spec, says):
 def test_as_many_retrieved_as_there_are_documents_is_refused():
     corpus = many(20, 6)
     vectors = noisy(corpus)
-    with pytest.raises(SpecError, match=r"corpus 'mine' has 6 documents, of which k=6 would be retrieved: .*say retr"):
+    with pytest.raises(
+        SpecError, match=r"corpus 'mine' has 6 documents, of which k=6 would be retrieved: .*set a smaller k"
+    ):
         run([Table("t", vectors)], corpus, ",k=6")
     assert rows(run([Table("t", vectors)], corpus, ",k=5"))["Success@5", "all", ""].value is not None
     with pytest.raises(SpecError, match="which k=5 would be retrieved"):
@@ -855,14 +859,14 @@ def test_sparse_and_dense_vectors_have_the_same_figures():
 def test_whitening_on_few_passages_is_said():
     corpus = many(30, 20)
     notes = run([Table("t", noisy(corpus, width=16))], corpus).verdicts[0].notes
-    assert "t: whitening rests on 20 passages, fewer than twice the dimensions: it overfits" in notes
+    assert "t: whitening overfits: 20 passages are fewer than twice the dimensions" in notes
     assert not any("whitening" in n for n in run([Table("t", noisy(corpus))], corpus).verdicts[0].notes)
 
 
 def test_thresholds_on_dot_products_are_said_to_be_on_another_scale():
     corpus = many()
     notes = run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus).verdicts[0].notes
-    assert "t: compared by dot product, whose thresholds are on a scale of their own" in notes
+    assert "t: compared by dot product; its thresholds are on another scale than cosines" in notes
 
 
 # --- across encoders -------------------------------------------------------------------------------------

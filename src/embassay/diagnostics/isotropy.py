@@ -152,7 +152,7 @@ def _reason(quantity: str, values: Mapping[str, float]) -> str:
     if rows is None:
         return "fewer than two texts whose vectors differ"
     if quantity == "i_a" and rows > WIDEST:
-        return f"needs all singular values, which are worked out up to {WIDEST:,} texts or dimensions"
+        return f"needs all singular values, which are computed up to {WIDEST:,} texts or dimensions"
     only_plugin = "participation_ratio" not in values and "participation_ratio_plugin" in values
     if quantity in UNBIASED and only_plugin:
         if rows < 4:

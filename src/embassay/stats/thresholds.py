@@ -42,7 +42,7 @@ class Threshold:
     loss_limit
         The bound on the loss at the threshold: the upper confidence limit, or (losses + 1)/(n* + 1).
     effective
-        n*, how many independent questions the data are worth.
+        n*, the effective number of independent questions.
     reason
         Why there is no threshold; None where there is one.
     """
@@ -209,8 +209,8 @@ def _too_few(number: int, effective: float, loss: float) -> str:
     if effective:
         like_these = math.ceil(needed * number / effective)
     return (
-        f"it takes about {like_these:,} questions like these to recommend one that loses at most {points(loss)} on "
-        f"average ({math.ceil(needed):,} independent ones; these {number:,} are worth {effective:.0f})"
+        f"a threshold that loses at most {points(loss)} on average needs about {like_these:,} questions like these "
+        f"({math.ceil(needed):,} independent ones; these {number:,} have an effective number of {effective:.0f})"
     )
 
 

@@ -340,7 +340,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[str]:
     """Yield how often a synonym is nearer than a negation and than an antonym."""
     name = view.encoder
     if view.average > 1 - COLLAPSED:
-        yield f"{name} has collapsed: random pairs have a mean cosine of {view.average:.6f}"
+        yield f"{name} gives all texts almost the same vector: random pairs have a mean cosine of {view.average:.6f}"
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
     descriptions = {

@@ -344,9 +344,9 @@ def _finding(view: ChoiceView, accuracy: Estimate) -> str:
     if accuracy.low is None or accuracy.high is None:
         return f"{name}: {accuracy.value:.1%} right; {accuracy.reason}{undefined}"
     if accuracy.low > CHANCE:
-        return f"{name} is above chance: {accuracy.value:.1%} right, blind choice has {CHANCE:.1%}{undefined}"
+        return f"{name} is above chance: {accuracy.value:.1%} right, random choice has {CHANCE:.1%}{undefined}"
     if accuracy.high >= CHANCE:
-        return f"{name} cannot be told from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{undefined}"
+        return f"{name} is not shown to differ from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{undefined}"
     antonym, polarity, _ = np.nanmean(view.chosen, axis=0)
     changed = "word" if antonym >= polarity else "negation"
     return (

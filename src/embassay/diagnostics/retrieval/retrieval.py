@@ -134,7 +134,7 @@ class Retrieval:
         if self.k >= len(corpus.documents):
             raise SpecError(
                 f"corpus {corpus.name!r} has {len(corpus.documents)} documents, of which k={self.k} would be "
-                f"retrieved: every question would succeed; say retrieval,k= a smaller number"
+                f"retrieved: every question would succeed; set a smaller k (retrieval,k=N)"
             )
         if not any(sample.right for sample in corpus.samples):
             raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
@@ -234,9 +234,9 @@ class Retrieval:
             yield "How many units a difference takes cannot be estimated: no candidate has two units with an answer"
             return
         yield (
-            f"A difference of {100 * self.gap:g} points takes about {precision.units_needed(self.gap):,} units like "
-            f"these ({precision.items_needed(self.gap):,} questions) to be seen with 80% power; there are "
-            f"{precision.units:,}"
+            f"Detecting a difference of {100 * self.gap:g} points with 80% power needs about "
+            f"{precision.units_needed(self.gap):,} units like these ({precision.items_needed(self.gap):,} questions); "
+            f"there are {precision.units:,} units"
         )
 
 

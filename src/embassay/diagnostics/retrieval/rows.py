@@ -261,8 +261,8 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
     """Return why a threshold holds on average only."""
     needed = np.ceil(questions_needed(loss, "confidence"))
     return (
-        f"a threshold with 95% confidence takes {needed:,.0f} independent questions, these are worth "
-        f"{threshold.effective:.0f}; see recommended_on_average"
+        f"a threshold with 95% confidence needs {needed:,.0f} independent questions; the effective number here is "
+        f"{threshold.effective:.0f}, enough for the threshold recommended_on_average"
     )
 
 

@@ -88,14 +88,14 @@ def _threshold_sentence(view: RetrievalView, values: Mapping[tuple[str, str], fl
     # Rounded down: a threshold a little higher could lose more than the guarantee allows.
     rounded = np.floor(threshold.value * 1000) / 1000
     sentence = (
-        f"Dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} {guarantee}; "
-        f"here it lost {100 * max(success - success_at_threshold, 0.0):.1f}"
+        f"dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} {guarantee}, "
+        f"{100 * max(success - success_at_threshold, 0.0):.1f} here"
     )
-    dropped = f"dropped {1 - kept:.0%} of what is retrieved"
+    removed = f"it removes {1 - kept:.0%} of the retrieved documents"
     unanswerable_dropped = values.get(("unanswerable_dropped", subset))
     if unanswerable_dropped is None:
-        return f"{sentence} and {dropped}"
-    return f"{sentence}, {dropped} and answered {unanswerable_dropped:.0%} of the unanswerable questions with nothing"
+        return f"{sentence}; {removed}"
+    return f"{sentence}; {removed}, and all of them for {unanswerable_dropped:.0%} of the unanswerable questions"
 
 
 def first_place(headline: str, k: int, values: Mapping[str, float | None]) -> Iterator[str]:
@@ -106,22 +106,22 @@ def first_place(headline: str, k: int, values: Mapping[str, float | None]) -> It
     best = max(defined)
     first = [name for name, value in values.items() if value == best]
     if len(first) > 1:
-        yield f"{', '.join(first)}: exactly the same {headline}, the highest; which of them is named first says nothing"
+        yield f"{', '.join(first)}: exactly the same {headline}, the highest; their order has no meaning"
     if best == 1 and k > 1:
-        yield f"{headline} is saturated: nothing can be better than 100%; retrieval,k=1 tells more"
+        yield f"{headline} is saturated at 100%; compare Success@1 (-d retrieval,k=1)"
 
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[str]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
     by_dot = [view.encoder for view in views if view.compares_by_dot]
     if by_dot:
-        yield f"{', '.join(by_dot)}: compared by dot product, whose thresholds are on a scale of their own"
+        yield f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines"
     passages = int(views[0].scores.scalars["passages"])
     overfitted = [view for view in views if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
     names = [view.encoder for view in overfitted if not view.is_baseline]
     if names:
         labels = ", ".join(names)
-        yield f"{labels}: whitening rests on {passages:,} passages, fewer than twice the dimensions: it overfits"
+        yield f"{labels}: whitening overfits: {passages:,} passages are fewer than twice the dimensions"
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, Any]]:
