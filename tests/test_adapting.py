@@ -13,7 +13,7 @@ from embassay.adaptation.assay import VariantAssay
 from embassay.adaptation.figures import of_variants, quoted, signature
 from embassay.adaptation.pipeline import Adaptation
 from embassay.adaptation.request import AdaptRequest
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.samples.retrieval import Document, Question
 from embassay.training.shared import Trained
 from embassay.types import Corpus
@@ -204,7 +204,7 @@ def test_the_cards_hold_figures_and_no_sentence(adapted):
 def test_the_run_opens_as_any_other(adapted, tmp_path, capsys):
     found, _ = adapted
     assert ea.read(found.folder / "run") == found.result
-    assert _guarded(["report", str(found.folder / "run"), "-o", str(tmp_path / "r.html")]) == 0
+    assert exit_code_of(["report", str(found.folder / "run"), "-o", str(tmp_path / "r.html")]) == 0
     assert "distances_documents" not in capsys.readouterr().out
     assert "pretrained+finetuned" in (tmp_path / "r.html").read_text()
 
@@ -255,13 +255,13 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
 
     monkeypatch.setattr(finetuning, "finetune", stopped)
     command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
-    assert _guarded(command) == 130
+    assert exit_code_of(command) == 130
     said = capsys.readouterr().err
     assert "stopped after step 3 of 6; its checkpoint is kept\n" in said
-    assert "the same command goes on" in said
+    assert "repeat the command to continue" in said
     assert [kind for kind, *_ in trainers] == ["pretrain"]
     monkeypatch.setattr(finetuning, "finetune", whole)
-    assert _guarded(command) == 0
+    assert exit_code_of(command) == 0
     assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
     said = capsys.readouterr()
     assert "pretrained: already trained, the finished model is used" in said.err
@@ -274,7 +274,7 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
 
 def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-    assert _guarded(command) == 0
+    assert exit_code_of(command) == 0
     said = capsys.readouterr().out
     assert (
         "questions: 78 for training, 8 for early stopping, 41 for the test (7 of them without a right document)" in said
@@ -289,7 +289,7 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     assert re.search(re.escape(assay) + r"[\d,]+ texts each, about", said)
     assert re.search(r"total: about .* on this computer \(estimated from 4 steps of each kind of training, 96 ", said)
     assert "all documents and their sentences are kept" not in said
-    assert _guarded([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
+    assert exit_code_of([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"finetuned: 1\d\d rows at most, one for each negative: \d+ steps", said)
     assert "--limit 120 limits the units of the questions; all documents and their sentences are kept" in said
@@ -312,8 +312,8 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
     words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
     cache = tmp_path / "c"
     command = ["adapt", "m", "-c", "handbook", "-o", "a"]
-    assert _guarded([*command, *words, "--cache", str(cache), "--no-texts"]) == 130
-    assert _guarded(command) == 130
+    assert exit_code_of([*command, *words, "--cache", str(cache), "--no-texts"]) == 130
+    assert exit_code_of(command) == 130
     options = ea.AdaptOptions(**given)
     for call in ({}, {"cache": None}, {"options": options, "cache": cache}):
         with pytest.raises(KeyboardInterrupt):
@@ -364,7 +364,7 @@ def test_bad_input_is_refused_in_one_line_before_any_training(
 ):
     monkeypatch.chdir(tmp_path)
     out = [] if "-o" in arguments else ["-o", "a"]
-    assert _guarded(["adapt", base, *arguments, *out]) == 2
+    assert exit_code_of(["adapt", base, *arguments, *out]) == 2
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
@@ -399,7 +399,7 @@ def test_a_built_in_corpus_that_is_adapted_to_is_not_general_too(how, base, tmp_
 
 @pytest.mark.parametrize("name", ["bow", "api:text-embedding-3-small", "random,dim=8", "words:glove.txt", "./nowhere"])
 def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, capsys):
-    assert _guarded(["adapt", name, "-c", "handbook", "--test", "0.3", "-o", str(tmp_path / "a")]) == 2
+    assert exit_code_of(["adapt", name, "-c", "handbook", "--test", "0.3", "-o", str(tmp_path / "a")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "a").exists()
 
@@ -437,7 +437,7 @@ def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, t
         (base, ["--device", "cuda"], "torch finds no CUDA GPU"),
     ):
         command = ["adapt", str(model), "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-        assert _guarded([*command, *more]) == 2
+        assert exit_code_of([*command, *more]) == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
 
@@ -490,7 +490,7 @@ WARNED = (
 
 def test_a_dry_run_gives_the_notes_of_base_and_corpora_once(unpooled, tmp_path, capsys):
     command = ["adapt", unpooled, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-    assert _guarded([*command, "--limit", "42"]) == 0
+    assert exit_code_of([*command, "--limit", "42"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [said.count(note) for note in WARNED] == [1, 1, 1]
 

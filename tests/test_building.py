@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from embassay.cli import build as building_module
 from embassay.cli import generate as generating_module
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.errors import InputError, SpecError
 from embassay.plugins import BUILDERS, Folder
 from embassay.run.resolve import load_corpus
@@ -57,7 +57,7 @@ def lines_of(capsys):
 def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     out = tmp_path / "set.jsonl"
     asked = ["--from", text, "-o", out, "--licence", "CC0", "--seed", "7", "--count", "2", "--misspellings", "mine"]
-    assert _guarded(["build", "minimal-pairs", *map(str, asked)]) == 0
+    assert exit_code_of(["build", "minimal-pairs", *map(str, asked)]) == 0
     said = capsys.readouterr()
     assert said.out == ""
     lines = said.err.splitlines()
@@ -93,12 +93,12 @@ def test_the_same_seed_gives_the_same_bytes(fake, text, tmp_path):
 def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     (tmp_path / there).write_text("mine")
     asked = ["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]
-    assert _guarded(asked) == 2
+    assert exit_code_of(asked) == 2
     assert lines_of(capsys) == [
         f"embassay: {tmp_path / there}: already exists; choose another name with -o, or use --overwrite"
     ]
     assert (tmp_path / there).read_text() == "mine"
-    assert _guarded([*asked, "--overwrite"]) == 0
+    assert exit_code_of([*asked, "--overwrite"]) == 0
     assert (tmp_path / there).read_text() != "mine"
 
 
@@ -131,13 +131,13 @@ def test_another_language_is_refused_unless_asked(fake, tmp_path, capsys):
     path = tmp_path / "deutsch.txt"
     path.write_text("Die Fähre war wieder zu spät und wir sind nicht gefahren.\nDas ist nicht der Hund von mir.\n")
     asked = ["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]
-    assert _guarded(asked) == 2
+    assert exit_code_of(asked) == 2
     (line,) = lines_of(capsys)
     assert line.startswith(f"embassay: {path}: 0% of its sentences look English, most look German")
     assert not (tmp_path / "set.jsonl").exists()
-    assert _guarded([*asked, "--language", "any"]) == 0
+    assert exit_code_of([*asked, "--language", "any"]) == 0
     fake.LANGUAGES = "any"
-    assert _guarded([*asked, "--overwrite"]) == 0
+    assert exit_code_of([*asked, "--overwrite"]) == 0
 
 
 def test_some_sentences_of_another_language_are_left_out(fake):
@@ -158,7 +158,7 @@ def test_some_sentences_of_another_language_are_left_out(fake):
 def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
-    assert _guarded(["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]) == 2
+    assert exit_code_of(["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]) == 2
     (line,) = lines_of(capsys)
     assert line.startswith(f"embassay: {path}")
     assert message in line
@@ -177,7 +177,7 @@ def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys)
 )
 def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _guarded(["build", *arguments]) == 2
+    assert exit_code_of(["build", *arguments]) == 2
     (line,) = lines_of(capsys)
     assert message in line
 
@@ -210,11 +210,11 @@ def doubtful(sources, *, seed=0, count=None, advance=silent):
 def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, capsys):
     fake.build = doubtful
     asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
-    assert _guarded([*asked, str(tmp_path / "set.jsonl")]) == 0
+    assert exit_code_of([*asked, str(tmp_path / "set.jsonl")]) == 0
     review = tmp_path / "set-review.csv"
     assert f"sheet for review: {review}: 1 to confirm with yes or no; pass it as --review" in lines_of(capsys)
     review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
-    assert _guarded([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
+    assert exit_code_of([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
     corpus = load_corpus(str(tmp_path / "more.jsonl"))
     assert corpus.loader == "semantoneg"
     assert sorted(sample.input for sample in corpus.samples) == [
@@ -250,31 +250,31 @@ def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("\n".join([*again, "Nobody waited for us."]))
     sheet, out = tmp_path / "sheet.csv", tmp_path / "groups.jsonl"
     asked = ["build", "groups", "--from", str(tmp_path / "mine.txt"), "-e", "bow", "--threshold", "0.5"]
-    assert _guarded([*asked, "-o", str(sheet)]) == 0
+    assert exit_code_of([*asked, "-o", str(sheet)]) == 0
     said = lines_of(capsys)
     assert said[0] == "1 group with 3 of 4 sentences proposed"
     assert said[-1] == f"embassay build groups --from {sheet} -o FILE"
-    assert _guarded([*asked, "-o", str(sheet)]) == 2
+    assert exit_code_of([*asked, "-o", str(sheet)]) == 2
     assert "--overwrite" in lines_of(capsys)[0]
     rows = sheet.read_bytes().decode("utf-8-sig").splitlines()
     sheet.write_text("\n".join([rows[0], *(f"{row}yes" for row in rows[1:])]))
-    assert _guarded(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
+    assert exit_code_of(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
     assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
     asked[-1] = "0.999"
-    assert _guarded([*asked, "-o", str(tmp_path / "none.csv")]) == 2
+    assert exit_code_of([*asked, "-o", str(tmp_path / "none.csv")]) == 2
     assert "use a lower --threshold" in "".join(lines_of(capsys))
 
 
 def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_path, capsys):
     pytest.importorskip("transformers", reason="the hf extra is not installed")
     out = tmp_path / "set.jsonl"
-    assert _guarded(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
+    assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
     assert "not the folder of a masked language model" in capsys.readouterr().err
     assert not out.exists()
 
 
 def test_builders_are_listed(capsys):
-    assert _guarded(["list", "builders"]) == 0
+    assert exit_code_of(["list", "builders"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("builders\n")
     assert "groups" in said

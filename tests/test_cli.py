@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.", "It is not good.", "It is not bad."]}
@@ -25,7 +25,7 @@ def embassay(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
-        code = _guarded([str(a) for a in arguments])
+        code = exit_code_of([str(a) for a in arguments])
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -562,7 +562,7 @@ def test_remote_code_is_for_named_encoders_only(embassay):
 
 def test_help_and_version_are_quick_and_import_nothing_heavy():
     code = (
-        "import sys\nfrom embassay.cli.app import _guarded\n_guarded(['--help'])\n"
+        "import sys\nfrom embassay.cli.app import exit_code_of\n_guarded(['--help'])\n"
         "heavy = {'torch', 'sklearn', 'numpy', 'scipy', 'polars', 'altair', 'pydantic', 'transformers'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.export import fidelity
 from embassay.export import making as exporting_module
@@ -36,7 +36,7 @@ def model(tmp_path_factory):
 @pytest.mark.parametrize(("to", "int8"), [("onnx", False), ("openvino", True)])
 def test_the_command_writes_a_folder_that_runs(model, to, int8, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _guarded(["export", str(model), "-o", "out", "--to", to, *(["--int8"] if int8 else [])]) == 0
+    assert exit_code_of(["export", str(model), "-o", "out", "--to", to, *(["--int8"] if int8 else [])]) == 0
     said = capsys.readouterr()
     graph = {"onnx": ["model.onnx"], "openvino": ["openvino_model.bin", "openvino_model.xml"]}[to]
     files = ["README.md", "embassay.json", "fidelity.json", *graph, "tokenizer.json"]
@@ -145,7 +145,7 @@ def test_what_stops_an_export_is_said_and_leaves_nothing(model, tmp_path, monkey
         raise error or KeyboardInterrupt
 
     monkeypatch.setattr(fidelity, "measure", stop)
-    code = _guarded(["export", str(model), "-o", str(tmp_path / "out"), "--to", to])
+    code = exit_code_of(["export", str(model), "-o", str(tmp_path / "out"), "--to", to])
     said = capsys.readouterr().err
     if error:
         assert (code, f"{tmp_path / 'out'}: cannot be written: No space left on device" in said) == (2, True)

@@ -8,7 +8,7 @@ import pytest
 
 import embassay as ea
 from embassay.api import estimate
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.files import name_of
@@ -46,7 +46,7 @@ def folder(tmp_path):
 
 
 def run(*arguments):
-    return _guarded(["build", *map(str, arguments)])
+    return exit_code_of(["build", *map(str, arguments)])
 
 
 def spec(chat, *options):
@@ -246,7 +246,7 @@ def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
         writer = csv.DictWriter(file, cells[0])
         writer.writeheader()
         writer.writerows(cells)
-    assert _guarded(["rate", str(sheet), "-o", str(tmp_path / "rest.jsonl")]) == 0
+    assert exit_code_of(["rate", str(sheet), "-o", str(tmp_path / "rest.jsonl")]) == 0
     assert "1 of 2 samples" in capsys.readouterr().err
     assert [question.id for question in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["kept"]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.endpoint import Retries
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -20,7 +20,7 @@ def embassay(capsys, tmp_path, monkeypatch, service):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
     def call(*arguments):
-        code = _guarded([str(a) for a in arguments])
+        code = exit_code_of([str(a) for a in arguments])
         out, err = capsys.readouterr()
         return code, out, err
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 from embassay.training.shared import Trained
 
@@ -27,7 +27,7 @@ def test_what_is_asked_for_reaches_the_trainer(kind, options, monkeypatch, tmp_p
 
     monkeypatch.setattr(import_module(f"embassay.training.{kind}"), "train", train)
     arguments = ["--text", tmp_path / "t.txt", "-o", tmp_path / "m", "--seed", "7", "--dim", "9", "--overwrite"]
-    assert _guarded(["train", kind, *map(str, arguments)]) == 0
+    assert exit_code_of(["train", kind, *map(str, arguments)]) == 0
     assert calls == [(tmp_path / "t.txt", tmp_path / "m", options, True)]
     said = capsys.readouterr()
     assert said.out == ""
@@ -45,7 +45,7 @@ def test_what_is_asked_for_reaches_the_trainer(kind, options, monkeypatch, tmp_p
     ],
 )
 def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys):
-    assert _guarded(arguments) == 2
+    assert exit_code_of(arguments) == 2
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
@@ -56,5 +56,5 @@ def test_too_little_memory_is_said(monkeypatch, tmp_path, capsys):
         raise MemoryError
 
     monkeypatch.setattr("embassay.training.words.train", train)
-    assert _guarded(["train", "words", "--text", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
+    assert exit_code_of(["train", "words", "--text", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
     assert capsys.readouterr().err.startswith("embassay: not enough memory")

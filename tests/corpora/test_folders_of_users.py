@@ -7,7 +7,7 @@ import os
 import pytest
 
 import embassay as ea
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.folders import Listing
 from embassay.errors import SourceError
@@ -98,10 +98,10 @@ def test_the_flag_of_the_command_line(command, folder, asked, tmp_path, capsys):
             "-o",
             str(tmp_path / "run"),
         ]
-    assert _guarded([*arguments]) == 0
+    assert exit_code_of([*arguments]) == 0
     written = capsys.readouterr()
     assert SKIPPED.format("2 symbolic links") in written.out + written.err
-    assert _guarded([*arguments, "--follow-links", *(["--overwrite"] if command == "run" else [])]) == 0
+    assert exit_code_of([*arguments, "--follow-links", *(["--overwrite"] if command == "run" else [])]) == 0
     written = capsys.readouterr()
     assert "symbolic" not in written.out + written.err
     assert "3 documents" in written.out + written.err
@@ -122,7 +122,7 @@ def test_a_test_set_is_built_from_links_only_where_that_is_asked_for(tmp_path, c
     for flags, count in (([], "1 document"), (["--follow-links"], "2 documents")):
         out = tmp_path / f"set{len(flags)}.jsonl"
         arguments = ["build", "composition", "--from", str(folder), "-o", str(out), *flags]
-        assert _guarded(arguments) == 0
+        assert exit_code_of(arguments) == 0
         assert f"files: {count}" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.encoders.probe import PROBES, remembered, settled
 from embassay.encoders.remote import api
 from embassay.encoders.remote.embeddings import is_too_large, packed
@@ -503,7 +503,7 @@ def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, mon
         "--limit",
         "12",
     ]
-    assert _guarded(["run", *arguments]) == 0
+    assert exit_code_of(["run", *arguments]) == 0
     shown = "".join(capsys.readouterr())
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "RUN" in path.parts]
     assert len(written) > 4

@@ -74,12 +74,12 @@ def test_one_whose_summary_fails_leaves_all_others(monkeypatch, returned):
 
 
 def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys):
-    from embassay.cli.app import _guarded
+    from embassay.cli.app import exit_code_of
 
     failing_for("bow", "score", monkeypatch, NegatedAntonyms)
     folder = tmp_path / "RUN"
     arguments = ["run", "-e", "bow", "-e", "hashing", "-c", "opposites", "-o", str(folder), "--no-cache"]
-    assert _guarded(arguments) == 3
+    assert exit_code_of(arguments) == 3
     err = capsys.readouterr().err
     sentence = "bow, negated_antonyms on opposites: LinAlgError: eigenvalues did not converge"
     assert err.count(f"failed: {sentence}") == 1
@@ -88,7 +88,7 @@ def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys)
     assert sentence in (folder / "report.html").read_text()
     # What did not fail is kept; the same command tries the rest again.
     monkeypatch.undo()
-    assert _guarded(arguments) == 0
+    assert exit_code_of(arguments) == 0
     assert json.loads((folder / "result.json").read_text())["failures"] == []
 
 

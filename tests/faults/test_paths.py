@@ -8,7 +8,7 @@ import socket
 import pytest
 
 import embassay as ea
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.export.making import make as export
 from embassay.run.config import read
@@ -165,7 +165,7 @@ def test_the_command_line_says_it_in_one_line(arguments, name, path_of, tmp_path
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sentences.txt").write_text("It rained all day.\nThe water was hot.\n")
     path = path_of(name)
-    code = _guarded([argument.format(path) for argument in arguments])
+    code = exit_code_of([argument.format(path) for argument in arguments])
     written = capsys.readouterr().err.strip().splitlines()
     assert code == 2
     assert len(written) == 1

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
@@ -188,11 +188,11 @@ def test_a_changed_corpus_is_not_the_sheets(tmp_path):
 def test_the_command_prints_a_table_and_says_what_it_wrote(tmp_path, capsys):
     built(tmp_path)
     sheet = fill(tmp_path, "a.csv", by_hand)
-    assert _guarded(["rate", str(sheet), "--bar", "3", "-o", str(tmp_path / "rest.jsonl")]) == 0
+    assert exit_code_of(["rate", str(sheet), "--bar", "3", "-o", str(tmp_path / "rest.jsonl")]) == 0
     said = capsys.readouterr()
     head, *rows = (line.split() for line in said.out.splitlines())
     assert head[:5] == ["edit", "rows", "rated", "mean", "median"]
     assert [row[:3] for row in rows] == [["antonym", "6", "5"], ["typo", "6", "6"], ["all", "12", "11"]]
     assert f"test set: {tmp_path / 'rest.jsonl'}, 5 of 6 samples" in said.err.splitlines()
-    assert _guarded(["rate", str(tmp_path / "none.csv")]) == 2
+    assert exit_code_of(["rate", str(tmp_path / "none.csv")]) == 2
     assert capsys.readouterr().err == f"embassay: {tmp_path / 'none.csv'}: no such file\n"

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.cli.app import _guarded
+from embassay.cli.app import exit_code_of
 from embassay.encoders.static.word_files import read
 from embassay.errors import InputError, MissingExtraError, SourceError, SpecError
 from embassay.randomness import generator
@@ -178,11 +178,11 @@ def test_a_missing_gensim_is_said(text, tmp_path, monkeypatch):
 def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     asked = ["train", "paragraphs", "--text", "text.txt", "-o", "my model", "--dim", "4", "--epochs", "1"]
-    assert _guarded(asked) == 0
+    assert exit_code_of(asked) == 0
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == ["model: my model", "assay it with: embassay run -e 'paragraphs:my model'"]
-    assert _guarded([*asked, "--model", "dbow"]) == 2
+    assert exit_code_of([*asked, "--model", "dbow"]) == 2
     assert "contains a model with other settings (different: model)" in capsys.readouterr().err
 
 

@@ -225,7 +225,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
     warnings.showwarning, usual = partial(_show_warning, warnings.showwarning), warnings.showwarning
     try:
-        code = _guarded(arguments)
+        code = exit_code_of(arguments)
     finally:
         warnings.showwarning = usual
     sys.exit(code)
@@ -239,7 +239,8 @@ def _show_warning(usual: Callable[..., None], message: Warning | str, category: 
         usual(message, category, *place)
 
 
-def _guarded(arguments: list[str] | None) -> int:
+def exit_code_of(arguments: list[str] | None) -> int:
+    """Run the command line and return its exit code; an expected error is printed as one line."""
     try:
         _add_build_command(sys.argv[1:] if arguments is None else arguments)
         code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
