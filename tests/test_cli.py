@@ -562,7 +562,7 @@ def test_remote_code_is_for_named_encoders_only(embassay):
 
 def test_help_and_version_are_quick_and_import_nothing_heavy():
     code = (
-        "import sys\nfrom embassay.cli.app import exit_code_of\n_guarded(['--help'])\n"
+        "import sys\nfrom embassay.cli.app import exit_code_of\nexit_code_of(['--help'])\n"
         "heavy = {'torch', 'sklearn', 'numpy', 'scipy', 'polars', 'altair', 'pydantic', 'transformers'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
