@@ -33,7 +33,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
         for corpus in _corpora(request):
             _show_corpus(corpus, console)
         return
-    plan = prepare(request, looking=True)
+    plan = prepare(request, will_score=False)
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
     for remark in plan.remarks:

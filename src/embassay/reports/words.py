@@ -243,12 +243,13 @@ class Words:
 
     def undefined_as_wrong(self) -> Iterator[str]:
         """Say what the value is when undefined items count as wrong, of the candidates that have more than another."""
-        v = self.verdict
+        candidates = self.verdict.candidates
+        as_wrong = self.verdict.undefined_as_wrong
         undefined = {name: row.undefined for name, row in self.rows.items() if row.value is not None}
-        fewest = min((undefined[name] for name in v.candidates if name in undefined), default=0)
-        for name in v.candidates:
-            if undefined.get(name, 0) > fewest and name in v.undefined_as_wrong:
-                value = number(v.undefined_as_wrong[name], self.headline.format)
+        fewest = min((undefined[name] for name in candidates if name in undefined), default=0)
+        for name in candidates:
+            if undefined.get(name, 0) > fewest and name in as_wrong:
+                value = number(as_wrong[name], self.headline.format)
                 yield f"{name} is undefined for {undefined[name]:,} items; counted as wrong, the value is {value}."
 
     def figure(self, name: str) -> str:
@@ -296,11 +297,16 @@ class Words:
 
     def comparison(self, name: str, opponent: str, gap: Mapping[str, float | None]) -> str:
         """Say whether a candidate is better than an opponent, with the difference and its p-value."""
-        higher, lower = ("better", "worse") if self.verdict.leader == "Best" else ("higher", "lower")
-        difference, p = gap["difference"] or 0.0, gap["p"]
+        higher, lower = "higher", "lower"
+        if self.verdict.leader == "Best":
+            higher, lower = "better", "worse"
+        difference = gap["difference"] or 0.0
+        p = gap["p"]
         amount = number(difference, self.difference_style, signed=True)
         ends = interval(gap["low"], gap["high"], self.difference_style, signed=True)
         support = f"{amount} {ends}, p (Holm) {p_value(p)}"
         if p is None or p > ALPHA:
             return f"{name} is not shown to be {higher} or {lower} than {opponent}: {support}."
-        return f"{name} is {higher if difference > 0 else lower} than {opponent}: {support}."
+        if difference > 0:
+            return f"{name} is {higher} than {opponent}: {support}."
+        return f"{name} is {lower} than {opponent}: {support}."

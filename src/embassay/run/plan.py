@@ -98,12 +98,12 @@ class Plan:
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
 
-def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
+def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     """Resolve everything by name and check that it fits together.
 
     Parameters
     ----------
-    looking
+    will_score
         Skip the check of each diagnostic on its corpus, because nothing will be scored.
 
     Raises
@@ -115,7 +115,7 @@ def prepare(request: RunRequest, *, looking: bool = False) -> Plan:
     diagnostics = load_diagnostics(request.diagnostics)
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, chosen=bool(request.diagnostics))
-    if not looking:
+    if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, chosen=bool(request.diagnostics))]
 
     candidates = load_candidates(encoder_list(request.encoders), runtime, request.trusted)

@@ -146,6 +146,7 @@ def _check_edits(sample: MinimalPairs) -> None:
 
 
 def _check_composition(sample: Composition) -> None:
+    # A mirrored difference is b − a, beside a − b from the same two sentences.
     if sample.operator not in OPERATORS:
         raise ValueError(f"operator must be one of {', '.join(OPERATORS)}, is {sample.operator!r}")
     for field in ("a", "b", "target"):

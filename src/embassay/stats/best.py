@@ -225,10 +225,13 @@ class JointExchange:
         As in :class:`~embassay.stats.exchange.CorrelationExchange`, a sign moves half the difference of two
         candidates' sums from one to the other.
         """
+        # Axes: kind of sum, flips, first candidate, second candidate.
         total = self.sums.sum(axis=1)
-        middle = (total[:, None, :] + total[:, :, None])[:, None] / 2
+        both = total[:, None, :] + total[:, :, None]
+        middle = both[:, None] / 2
         flipped = np.stack([signs @ sums for sums in self.sums])
-        moved = (flipped[:, :, None, :] - flipped[:, :, :, None]) / 2
+        difference = flipped[:, :, None, :] - flipped[:, :, :, None]
+        moved = difference / 2
         first = coefficient(middle - moved, self.items)
         second = coefficient(middle + moved, self.items)
         return np.asarray((second - first) / self.scale)

@@ -212,6 +212,8 @@ def _expected_reciprocal_rank(greater: int, tied: int, right: int) -> float:
     if tied == 1:
         return 1 / (greater + 1)
     i = np.arange(1, tied - right + 2)
-    ratios = (tied - i[:-1] - right + 1) / np.maximum(tied - i[:-1], 1)
-    relative = np.concatenate([[1.0], np.cumprod(ratios)])
-    return float((right / tied * relative / (greater + i)).sum())
+    after = tied - i[:-1]  # tied documents after the i-th
+    ratios = (after - right + 1) / np.maximum(after, 1)
+    first = right / tied
+    probabilities = first * np.concatenate([[1.0], np.cumprod(ratios)])
+    return float((probabilities / (greater + i)).sum())

@@ -42,7 +42,7 @@ class Learner:
         (V + 1, d): the vectors of the words; the first row is the vector of unknown words.
     matrices
         ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
-    sums
+    squared_gradient_sums
         The sums of squared gradients by the same names, and of the learnt ``words``: all rows, or only the first.
     room
         Approximate number of vectors that are unfolded together.
@@ -50,7 +50,7 @@ class Learner:
 
     words: Array
     matrices: dict[str, Array]
-    sums: dict[str, Array]
+    squared_gradient_sums: dict[str, Array]
     normalize: bool
     decay: float
     rate: float
@@ -80,11 +80,15 @@ class Learner:
             total += loss.item()
         (self.decay * penalty(matrices)).backward()
         for name, tensor in tensors.items():
-            self.matrices[name] -= self._change(self.sums[name], slice(None), tensor.grad.numpy())
+            self.matrices[name] -= self._adagrad_change(
+                self.squared_gradient_sums[name], slice(None), tensor.grad.numpy()
+            )
         # Given word vectors stay fixed: only the first rows, which have sums, are learnt.
-        learnt = used < len(self.sums["words"])
+        learnt = used < len(self.squared_gradient_sums["words"])
         changed = used[learnt]
-        self.words[changed] -= self._change(self.sums["words"], changed, words.grad.numpy()[learnt])
+        self.words[changed] -= self._adagrad_change(
+            self.squared_gradient_sums["words"], changed, words.grad.numpy()[learnt]
+        )
         return total
 
     def respread(self) -> None:
@@ -98,8 +102,8 @@ class Learner:
 
     def state(self) -> dict[str, Array]:
         """Return the content of a checkpoint: the learnt weights and the sums of squared gradients (``…_sum``)."""
-        state = {"words": self.words[: len(self.sums["words"])], **self.matrices}
-        for name, values in self.sums.items():
+        state = {"words": self.words[: len(self.squared_gradient_sums["words"])], **self.matrices}
+        for name, values in self.squared_gradient_sums.items():
             state[f"{name}_sum"] = values
         return state
 
@@ -108,7 +112,7 @@ class Learner:
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
-    def _change(self, sums: Array, rows: Any, gradient: Array) -> Array:
+    def _adagrad_change(self, sums: Array, rows: Any, gradient: Array) -> Array:
         """Update the sums of squared gradients; return the amount to subtract from the weights."""
         sums[rows] += gradient * gradient
         change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))

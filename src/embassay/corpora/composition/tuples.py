@@ -50,13 +50,13 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     path = Path(source)
     ids = Ids(path)
     samples: list[Composition] = []
-    filters: list[str] = []
+    filter_encoders: list[str] = []
     for row in json_rows(path):
         samples += _samples(row, ids.add(row.key("id", row.number), row.line))
-        filters += filters_of(row)
+        filter_encoders += filters_of(row)
     if not samples:
         raise SourceError("the file has no tuples", path)
-    return corpus_of(name, "tuples", samples, licence=licence, filters=filters)
+    return corpus_of(name, "tuples", samples, licence=licence, filters=filter_encoders)
 
 
 def _samples(row: Row, name: str) -> list[Composition]:

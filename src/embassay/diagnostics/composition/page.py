@@ -116,7 +116,7 @@ LAYOUT = Layout(
     title="Set composition",
     question="Do overlap, difference and union of sentences behave like sets?",
     headline=EncoderTable(
-        "What holds, and how much of it chance would give",
+        "Share of samples that satisfy each criterion",
         (
             _HEADLINE,
             _share("C1", "c1:TT"),
@@ -151,8 +151,8 @@ LAYOUT = Layout(
                 Column("C5", "share", "c5:within15", "points", "excess", "angle"),
                 Column("C6", "share", "c6:middle", "points", "excess", "angle"),
             ),
-            note="In points. A criterion whose interval holds 0 says nothing of the encoder. C4 vs A is the harder "
-            "variant: nearer to the difference than to A (ours).",
+            note="In points. If the interval contains 0, a wrong target satisfies the criterion about as often. C4 vs "
+            "A is the harder variant: nearer to the difference than to A (ours).",
         ),
         *(
             EncoderTable(

@@ -135,7 +135,7 @@ LAYOUT = Layout(
             folded=True,
         ),
         EncoderTable(
-            "Nearer than so many random pairs",
+            "Share of random pairs that are less similar",
             tuple(Column(label, "percentile", edit) for edit, label in LABELS.items()),
             note="Mean share of random pairs of originals that are less near than the edit (ours).",
             folded=True,

@@ -50,14 +50,14 @@ def page(k: int, psi: int = 5) -> Layout:
             EncoderTable(
                 "Ranking metrics",
                 (*metrics, *means),
-                note="Names as in ir-measures. Where documents are exactly as near, the expected value over all their "
-                "orders: an encoder that tells nothing apart gets what blind choice gets.",
+                note="Names as in ir-measures. Tied documents count with the expected value over all their "
+                "orders: an encoder that gives all documents the same similarity scores as random choice does.",
             ),
             EncoderTable(
                 "One exam of 100 questions",
                 (Column("accuracy (l = 100)", "accuracy_l100"),),
-                note=f"{EXAM} That is how far the accuracy of a 100-question test may lie, not how sure this one is: "
-                "its interval is about √(questions/100) times as wide.",
+                note=f"{EXAM} The range is that of a single test of 100 questions, about √(questions/100) times as "
+                "wide as the interval of Success@k.",
             ),
             *_meaning(k, psi),
             *_thresholds(k),
@@ -75,8 +75,8 @@ def page(k: int, psi: int = 5) -> Layout:
                 "The paper's figures: TelecomQuAD (tables 2 and 4)",
                 "published",
                 note="With K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
-                "the wrong way round in the paper and stand here under the names that fit their values. That corpus is "
-                "its authors' own: nothing here is to be compared with it number by number.",
+                "swapped in the paper; here they have the names that fit their values. The corpus is "
+                "not public: do not compare single values with it.",
                 folded=True,
             ),
             SeriesTable(
@@ -84,7 +84,7 @@ def page(k: int, psi: int = 5) -> Layout:
                 "published_squad",
                 note="Sentences, K = 5, the range of exams of 100 questions. The paper took 1,009 questions on 651 "
                 "sentences at random and does not say which, so numbers differ with the sample. Two isotropy pairs "
-                "stand at two models each, so that one of each is not the model's own.",
+                "are printed for two models each, so one of each is wrong.",
                 folded=True,
             ),
             SeriesTable(
@@ -233,7 +233,7 @@ def _across() -> tuple[CorpusTable, ...]:
         CorpusTable(
             "Across encoders: what goes with success",
             tuple(Column(heading, quantity, "", "number", condition) for heading, quantity, condition in pairs),
-            note="Over the encoders asked for, which are no random sample of encoders: the intervals (Fisher's) are "
-            "the least that is unsure. Under four encoders there is no correlation.",
+            note="Over the encoders of this run, which are not a random sample: Fisher's intervals understate the "
+            "uncertainty. With fewer than four encoders there is no correlation.",
         ),
     )

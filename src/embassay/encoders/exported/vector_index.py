@@ -60,6 +60,8 @@ def digest(role: str, text: str) -> bytes:
 def read_vectors(form: Form, texts: Path | None) -> TextVectors:
     """Read a file of vectors: by text, or by id with the table ``texts`` of ids and texts.
 
+    ``form`` is the file's path, kind and names of columns, as :func:`~.vector_files.recognise` returns it.
+
     The memory that stays in use is that of the vectors in float32 (of an uncompressed ``.npz`` nothing) and 200 bytes a
     row.
 

@@ -72,11 +72,16 @@ def _encoded_window(
 
 def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[tuple[Places, Rows]]]) -> Rows:
     """Return the (n, d) vectors of n > 0 texts, given what yields (places, vectors) of distinct texts."""
-    row = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    parts = list(batches(list(row)))
-    order = np.argsort(np.concatenate([places for places, _ in parts]))
-    matrix = np.concatenate([rows for _, rows in parts])[order]
-    return np.asarray(matrix[[row[text] for text in texts]])
+    distinct = list(dict.fromkeys(texts))
+    places, blocks = [], []
+    for places_of_batch, rows in batches(distinct):
+        places.append(places_of_batch)
+        blocks.append(rows)
+    # Batches come in any order: their rows are put back in that of the distinct texts.
+    order = np.argsort(np.concatenate(places))
+    matrix = np.concatenate(blocks)[order]
+    row_of = {text: row for row, text in enumerate(distinct)}
+    return np.asarray(matrix[[row_of[text] for text in texts]])
 
 
 def windows(texts: Sequence[str]) -> Iterator[Places]:

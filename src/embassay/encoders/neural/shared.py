@@ -164,7 +164,7 @@ class NeuralEncoder(ABC):
 
     @cached_property
     def _runners(self) -> list[Runner]:
-        """The model on each device, ready to run."""
+        """The model on each device, ready to run by one route: packed, padded, unpadded or sentence-transformers."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
         runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]

@@ -97,11 +97,11 @@ class UseEncoder(LoadedEncoder):
         if "://" not in self.target:
             return source_path(self.target)
         # The package downloads it into its own cache.
-        return Path(_call_package("resolve", self.target))
+        return Path(_call_tensorflow_hub("resolve", self.target))
 
     def load(self) -> Any:
         """Load the saved model."""
-        model = _call_package("load", str(self._folder))
+        model = _call_tensorflow_hub("load", str(self._folder))
         if not callable(model):
             raise EncoderError(
                 f"{without_secrets(self.target)} cannot be called with texts: it was saved for TensorFlow 1 or is "
@@ -110,8 +110,8 @@ class UseEncoder(LoadedEncoder):
         return model
 
 
-def _call_package(function: str, target: str) -> Any:
-    """Call a function of the package; what it says is shown without the secrets of an address."""
+def _call_tensorflow_hub(function: str, target: str) -> Any:
+    """Call a function of the package tensorflow_hub; its message is shown without the secrets of an address."""
     try:
         return getattr(load(PACKAGE), function)(target)
     except EncoderError:

@@ -206,6 +206,7 @@ class WordsEncoder:
 
     def _row(self, word: str) -> int | None:
         """Return the row of a word, as it is or lower-cased; None where it has none."""
+        # ``lower`` is True (the text is in lower case already), False (never), or None (only if the word is missing).
         rows = self.file.vectors.row
         row = rows.get(word)
         if row is None and self.lower is None:

@@ -139,14 +139,21 @@ def _may_be_no_verb(words: Sequence[Word], place: int, start: int) -> bool:
 
 
 def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
-    """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective."""
+    """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective.
+
+    Parameters
+    ----------
+    start
+        The first word of the verb group.
+    """
     subject, after = word_at(words, start - 1), word_at(words, place + 1)
     auxiliaries = {word.lowercase for word in words[start:place]}
     is_closed = ends_clause(words, place + 1) or after.tag in {"IN", "RB", "CD"}
     if not is_closed or auxiliaries & DEGREES or not is_noun(subject):
         return None
     near = frozenset({*auxiliaries, after.lowercase, subject.lowercase})
-    return Around(frozenset({"pas"}), near, subject.lowercase, frozenset(subject_marks(words, start - 1)))
+    marks = frozenset(subject_marks(words, start - 1))
+    return Around(frames=frozenset({"pas"}), near=near, head=subject.lowercase, marks=marks)
 
 
 def has_subject(tagged: Tagged, place: int) -> bool:

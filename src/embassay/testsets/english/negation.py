@@ -23,7 +23,7 @@ IN_SET_PHRASES = wordset("got better rather as")
 """Words after an auxiliary that takes no ``not``: ``have got to``, ``had better``, ``might as well``."""
 ALL = wordset("everyone everybody everything all each both either anyone anybody anything any")
 """Subjects with which a ``not`` denies something else than the verb."""
-SPELLED = {"'ll": "will", "'ve": "have"}
+CONTRACTED_AUXILIARIES = {"'ll": "will", "'ve": "have"}
 CONTRACTED = wordset("is are was were do does did have has had could should would must")
 """Auxiliaries that take ``n't`` without a change."""
 
@@ -60,7 +60,7 @@ def _group_negated(tagged: Tagged, group: Group, contracted: bool = False) -> st
         return spliced(tagged.text, [(end, end, " not")])
     if _takes_no_not(words, group):
         return None
-    if first in SPELLED or first == "'d":
+    if first in CONTRACTED_AUXILIARIES or first == "'d":
         splices = [_spelled(words, group, contracted)]
     elif (
         first in MODALS | BE
@@ -97,8 +97,8 @@ def _takes_no_not(words: tuple[Word, ...], group: Group) -> bool:
 def _spelled(words: tuple[Word, ...], group: Group, contracted: bool) -> Splice:
     """Negate after ``'ll``, ``'ve`` and ``'d``, which are written out."""
     word = words[group.first]
-    if word.lowercase in SPELLED:
-        full = SPELLED[word.lowercase]
+    if word.lowercase in CONTRACTED_AUXILIARIES:
+        full = CONTRACTED_AUXILIARIES[word.lowercase]
     else:
         at = group.first + 1
         while word_at(words, at).tag.startswith("RB"):

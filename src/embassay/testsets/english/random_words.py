@@ -131,15 +131,20 @@ class Vocabulary:
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
         """Return whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
-        count, lemma = self._in_frame[tag, frame][name], self._lemmas[name, tag]
-        if count < FEWEST or count < SHARE * self._in_any_frame[name, tag]:
+        lemma = self._lemmas[name, tag]
+        count = self._in_frame[tag, frame][name]
+        count_in_any_frame = self._in_any_frame[name, tag]
+        if count < FEWEST or count < SHARE * count_in_any_frame:
             return False
         if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
         if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
             return False
-        can_have_tag = tag in possible(name) or (tag == "VBP" and "VB" in possible(name))
-        return can_have_tag and lexicon().get(name, tag)[:2] == tag[:2]
+        tags = possible(name)
+        # The base form and the present tense of a verb are spelled alike.
+        can_have_tag = tag in tags or (tag == "VBP" and "VB" in tags)
+        most_frequent_tag = lexicon().get(name, tag)
+        return can_have_tag and most_frequent_tag[:2] == tag[:2]
 
     def _takes(self, lemma: str, frame: str) -> bool:
         """Return whether a verb is one that may stand in a frame."""

@@ -151,13 +151,21 @@ def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement |
 def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
     """Return the list, by part of speech and word."""
     text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
-    lines: dict[tuple[str, str], tuple[Entry, ...]] = {}
-    for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-        part, word = _PARTS[row["part"]], row["word"]
-        conditions = [wordset(row[name]) for name in ("frames", "only", "never")]
-        entry = Entry(part, word, row["synonym"], row["antonym"], *conditions)
-        lines[part, word] = (*lines.get((part, word), ()), entry)
-    return lines
+    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    by_word: dict[tuple[str, str], tuple[Entry, ...]] = {}
+    for row in rows:
+        entry = Entry(
+            _PARTS[row["part"]],
+            row["word"],
+            row["synonym"],
+            row["antonym"],
+            frames=wordset(row["frames"]),
+            only=wordset(row["only"]),
+            never=wordset(row["never"]),
+        )
+        key = entry.part, entry.word
+        by_word[key] = (*by_word.get(key, ()), entry)
+    return by_word
 
 
 def fits(entry: Entry, around: Around) -> bool:

@@ -129,7 +129,8 @@ def _items(
     """Make the items, in an order that depends on the seed; return them in the order of the sources."""
     order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(found)).tolist()
     items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
-    used, quota = Counter[str](), max(FEWEST, len(found) // PART)
+    uses_by_lemma = Counter[str]()
+    most_uses = max(FEWEST, len(found) // PART)
     for done, place in enumerate(order):
         if len(items) == count:
             break
@@ -137,7 +138,7 @@ def _items(
             advance(done, len(order))
             _look_ahead([found[ahead] for ahead in order[done : done + BLOCK]], tools.checker)
         try:
-            items[place] = item(found[place], tools, used, quota)
+            items[place] = item(found[place], tools, uses_by_lemma, most_uses)
         except Left as why:
             rejected[str(why)] += 1
     advance(len(order), len(order))
