@@ -494,6 +494,6 @@ def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tm
     assert from_bytes(to_bytes(result), Path("x")) == result
     assert to_bytes(run(encoders, *corpora)) == to_bytes(run(encoders, *corpora))
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "How far does the domain lie from general language" in page
+    assert "How far is the domain from general language" in page
     assert "This diagnostic does not rank encoders." in page
     assert "dom vs gen" in page
