@@ -448,13 +448,13 @@ def _finding(encoder: str, rows: Sequence[Row]) -> str:
             not_above.append(words)
     if above and not_above:
         return (
-            f"{encoder} satisfies {', '.join(above)} more often than with a wrong target; not {', '.join(not_above)}, "
-            "which a wrong target satisfies about as often"
+            f"{encoder} satisfies {', '.join(above)} more often than with a wrong target; "
+            f"this is not shown for {', '.join(not_above)}"
         )
     if above:
         return f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
     if not_above:
-        return f"{encoder} satisfies no criterion more often than with a wrong target"
+        return f"{encoder} is not shown to satisfy any criterion more often than with a wrong target"
     return ""
 
 

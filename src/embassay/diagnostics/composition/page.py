@@ -151,7 +151,7 @@ LAYOUT = Layout(
                 Column("C5", "share", "c5:within15", "points", "excess", "angle"),
                 Column("C6", "share", "c6:middle", "points", "excess", "angle"),
             ),
-            note="In points. If the interval contains 0, a wrong target satisfies the criterion about as often. C4 vs "
+            note="In points. If the interval contains 0, no difference from a wrong target is shown. C4 vs "
             "A is the harder variant: nearer to the difference than to A (ours).",
         ),
         *(
