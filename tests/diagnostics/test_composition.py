@@ -1063,8 +1063,9 @@ def test_what_is_not_above_chance_is_told_too():
         vectors |= {f"a difference {n}": a, f"b difference {n}": b, f"t difference {n}": d}
     (verdict,) = summarise([score(corpus, vectors)], resamples=200).verdicts
     assert verdict.notes == (
-        "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; this is not "
-        "shown for C1 (overlap nearer to both than they are), C2 (overlap between them), C4 (A − B nearer to it than to B)",
+        "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; "
+        "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them), "
+        "C4 (A − B nearer to it than to B)",
     )
 
 
