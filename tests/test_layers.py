@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "embassay"
-OPEN = {"errors", "plugins", "randomness", "_version", "data"}
-"""May be imported by everyone but ``reports``, which gets ``_version`` only."""
+OPEN = {"errors", "formatting", "plugins", "randomness", "_version", "data"}
+"""May be imported by everyone but ``reports``, which gets ``formatting`` and ``_version`` only."""
 OPEN_MODULES = (
     "embassay.store.paths",
     "embassay.store.partial_files",
@@ -83,6 +83,7 @@ ALLOWED = {
     "samples": set(),
     "examples": {"corpora", "samples", "types"},
     "errors": set(),
+    "formatting": {"layout"},
     "plugins": set(),
     "randomness": set(),
     "data": set(),
@@ -129,7 +130,7 @@ def test_a_module_imports_from_its_right_only(path):
     for name in own_imports(path):
         other = name.split(".")[1]
         if own == "reports" and other in OPEN:
-            assert other == "_version", f"{path} imports {name}"
+            assert other in ("formatting", "_version"), f"{path} imports {name}"
         elif other != own and other not in OPEN and not name.startswith(OPEN_MODULES):
             assert other in ALLOWED[own], f"{path} imports {name}"
 

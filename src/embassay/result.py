@@ -1,4 +1,4 @@
-"""The result of a run: estimates, flat rows, comparisons, verdicts. Frozen dataclasses without NaN or infinity."""
+"""The result of a run: rows, comparisons, verdicts, findings. Frozen dataclasses without NaN or infinity."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from embassay.errors import UnknownNameError
 from embassay.plugins import DIAGNOSTICS
@@ -230,8 +231,6 @@ class Verdict:
         The number of units that it rests on.
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
-    notes
-        Findings in plain words, one sentence each.
     """
 
     diagnostic: str
@@ -262,12 +261,72 @@ class Verdict:
     smallest_difference: float | None = None
     smallest_units: int | None = None
     leader: str = "Best"
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
+
+
+SEVERITIES = ("high", "medium", "low")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement that a run supports, in a sentence, with the figure behind it.
+
+    Attributes
+    ----------
+    severity
+        ``high``: a weakness that was shown, or what decides between encoders; ``medium``: what limits the result, or
+        what is not shown either way; ``low``: anything else.
+    sentence
+        What was found, with its figures. It can be read alone: it names the encoder.
+    title
+        The same in a few words, without the encoder. Findings with one title on one corpus are shown together.
+    diagnostic, corpus, encoder
+        What the finding is about; empty where it is about several, or about the whole run.
+    consequence
+        What this means in use, in one sentence: in search, in RAG, for finding duplicates. May be empty.
+    action
+        What to do next, in one sentence; empty where there is nothing to do.
+    quantity, subset, condition
+        The figure behind the sentence, as in ``Row``; empty where there is none.
+    value, low, high
+        The figure with its 95 % interval; None where there is none.
+    format
+        How the figure is written; see ``layout.Format``.
+    link
+        The section of the report that has the evidence: ``#retrieval-mine``.
+    """
+
+    severity: str
+    sentence: str
+    title: str
+    diagnostic: str = ""
+    corpus: str = ""
+    encoder: str = ""
+    consequence: str = ""
+    action: str = ""
+    quantity: str = ""
+    subset: str = ""
+    condition: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    format: str = "percent"
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown severity, NaN, infinity, and an interval whose ends are swapped."""
+        if self.severity not in SEVERITIES:
+            raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
+        _check_figures(self, ("value", "low", "high"), ())
+
+
+def anchor(diagnostic: str, corpus: str) -> str:
+    """Return the id of a diagnostic's section on a corpus in the report; the same in every report."""
+    return quote(f"{diagnostic}-{corpus}", safe="")
 
 
 @dataclass(frozen=True)
@@ -361,7 +420,10 @@ class CorpusRecord:
 
 @dataclass(frozen=True)
 class Result:
-    """Everything that a run found, in flat rows; the same for the same inputs, byte for byte."""
+    """Everything that a run found, in flat rows; the same for the same inputs, byte for byte.
+
+    ``findings`` has the most important one first.
+    """
 
     seed: int
     resamples: int
@@ -373,7 +435,8 @@ class Result:
     examples: tuple[Example, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     failures: tuple[Failure, ...] = ()
-    schema: int = 2
+    findings: tuple[Finding, ...] = ()
+    schema: int = 3
 
     def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.

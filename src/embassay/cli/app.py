@@ -166,6 +166,30 @@ def look(
 
 
 @app.command
+def show(
+    run: Path,
+    diagnostic: str = "",
+    *,
+    signatures: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Print the full tables of a run, with verdicts and findings.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    diagnostic
+        Only this diagnostic; all of them by default.
+    signatures
+        Print also everything that the figures depend on.
+    """
+    from embassay.run.session import show_again
+
+    show_again(run, diagnostic, signatures=signatures)
+    return FINE
+
+
+@app.command
 def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None) -> int:
     """Write the HTML report of a run again.
 

@@ -311,7 +311,6 @@ def verdict(
     *,
     chance: float | None = None,
     leader: str = "Best",
-    notes: Iterable[str] = (),
 ) -> Verdict:
     """Return which candidates may be the best on the headline, and how they stand to reference and baseline.
 
@@ -329,8 +328,6 @@ def verdict(
         What blind choice would reach, where that is known.
     leader
         ``Best``, or ``Highest`` where higher is not always better.
-    notes
-        Findings, one sentence each.
     """
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
@@ -372,7 +369,6 @@ def verdict(
         smallest_difference=precision.minimum_detectable_difference if precision else None,
         smallest_units=precision.units if precision else None,
         leader=leader,
-        notes=tuple(notes),
     )
 
 
@@ -397,7 +393,7 @@ def _against(
     return opponent, gaps
 
 
-def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
+def unranked(scores: Sequence[ItemScores]) -> Verdict:
     """Return the verdict of a diagnostic that does not rank encoders."""
     unit = scores[0].unit
     return Verdict(
@@ -407,7 +403,6 @@ def unranked(scores: Sequence[ItemScores], notes: Iterable[str]) -> Verdict:
         items=len(unit),
         units=len(np.unique(unit)),
         candidates=roles_of(scores).candidates,
-        notes=tuple(notes),
     )
 
 

@@ -22,10 +22,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from embassay.diagnostics.base import Meaning, View, row, unranked
+from embassay.diagnostics.findings import finding
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
-from embassay.result import Estimate, Result, Row
+from embassay.result import Estimate, Finding, Result, Row
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -81,8 +82,8 @@ class IsotropyDiagnostic:
         """Return the figures of all encoders on one corpus."""
         views = [IsotropyView(s) for s in scores]
         rows = tuple(row for view in views for row in _rows(view, draws))
-        notes = [note for view in views if not view.is_baseline for note in _findings(view)]
-        return Result(draws.seed, draws.resamples, rows=rows, verdicts=(unranked(scores, notes),))
+        findings = tuple(f for view in views if not view.is_baseline for f in _findings(view))
+        return Result(draws.seed, draws.resamples, rows=rows, verdicts=(unranked(scores),), findings=findings)
 
 
 def measured(vectors: Any) -> dict[str, dict[str, float]]:
@@ -161,7 +162,7 @@ def _reason(quantity: str, values: Mapping[str, float]) -> str:
     return "fewer than two texts whose vectors differ, or one dimension"
 
 
-def _findings(view: IsotropyView) -> Iterator[str]:
+def _findings(view: IsotropyView) -> Iterator[Finding]:
     """Yield how many dimensions an encoder uses, and a warning where there are too few texts for that or to whiten."""
     for subset in SUBSETS.values():
         values = view.values(subset)
@@ -170,13 +171,15 @@ def _findings(view: IsotropyView) -> Iterator[str]:
         width, rows = values["width"], values.get("rows", 0.0)
         dimensions = _dimensions(subset, rows, width, values.get("participation_ratio"))
         cosine = values.get("mean_cosine", 0.0)
-        yield f"{view.encoder}: {dimensions}; two of them have a mean cosine of {cosine:.2f}"
+        sentence = f"{view.encoder}: {dimensions}; two of them have a mean cosine of {cosine:.2f}."
+        yield finding(view.scores, f"Dimensions used by the {subset}", sentence)
         rank = view.values(subset, "whiten").get("rank")
         if rank is not None and rows < 2 * width:
-            yield (
+            sentence = (
                 f"{view.encoder}: whitening rests on {rows:,.0f} {subset} for {width:,.0f} dimensions "
-                f"(rank {rank:,.0f}); with fewer than twice as many it overfits"
+                f"(rank {rank:,.0f}); with fewer than twice as many it overfits."
             )
+            yield finding(view.scores, f"Too few {subset} to whiten", sentence)
 
 
 def _dimensions(subset: str, rows: float, width: float, ratio: float | None) -> str:

@@ -30,12 +30,13 @@ from embassay.diagnostics.base import (
     unranked,
     without_baselines,
 )
+from embassay.diagnostics.findings import finding
 from embassay.diagnostics.published import table
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
 from embassay.randomness import generator
-from embassay.result import Comparison, Estimate, Result, Row, Series
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample
 from embassay.samples.two import Member, Side
 from embassay.stats.correlate import MIN_ITEMS, correlation
@@ -185,14 +186,14 @@ class Shift:
             differences = compare_means(values, unit, roles, draws, *views[0].stream)
             compared += comparisons(scores[0], "distance", subset, differences, "relative")
             series += _series(views, requested, subset)
-        notes = [finding for view in requested for finding in _findings(view, rows)]
         return Result(
             draws.seed,
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(compared),
             series=tuple(series),
-            verdicts=(unranked(scores, notes),),
+            verdicts=(unranked(scores),),
+            findings=tuple(f for view in requested for f in _findings(view, rows)),
         )
 
 
@@ -410,19 +411,23 @@ def _finite(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[str]:
+def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-    value_of = {(r.quantity, r.subset, r.condition): r.value for r in rows if r.encoder == view.encoder}
+    row_of = {(r.quantity, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
     for subset in view.subsets:
-        domain = value_of.get(("distance", subset, "relative"))
-        general = value_of.get(("distance", subset, "general relative"))
-        shared = value_of.get(("overlap", subset, ""))
+        domain = row_of.get(("distance", subset, "relative"))
+        general = row_of.get(("distance", subset, "general relative"))
+        shared = row_of.get(("overlap", subset, ""))
         if domain is None or general is None or shared is None:
             continue
-        yield (
-            f"{view.encoder}: the domain's {subset} lie {domain:.2f} mean pair distances from the nearest "
-            f"general ones, which lie {general:.2f} from each other; the two overlap by {shared:.0%}"
+        if domain.value is None or general.value is None or shared.value is None:
+            continue
+        sentence = (
+            f"{view.encoder}: the domain's {subset} lie {domain.value:.2f} from the nearest general text, general "
+            f"texts {general.value:.2f} from theirs (1 is the mean distance of two general texts); "
+            f"the two distributions overlap by {shared.value:.0%}."
         )
+        yield finding(view.scores, f"Distance of the domain's {subset}", sentence, row=domain, style="number")
 
 
 _COLUMNS = tuple(

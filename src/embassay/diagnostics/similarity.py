@@ -26,6 +26,7 @@ from embassay.diagnostics.base import (
     unranked,
     verdict,
 )
+from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
@@ -38,7 +39,7 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
-from embassay.result import Comparison, Estimate, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
 from embassay.samples.pairs import Pair
 from embassay.stats.best import rank_correlations
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
@@ -122,6 +123,7 @@ class SimilarityDiagnostic:
             comparisons=tuple(compared),
             series=tuple(series),
             verdicts=(_verdict(scores, rows, headline_differences, draws),),
+            findings=tuple(_findings(scores, rows)),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
@@ -189,15 +191,41 @@ def _verdict(
 ) -> Verdict:
     human, unit = scores[0].values["human"], scores[0].unit
     if not _has_enough(human):
-        return unranked(scores, ["The pairs have too few human scores to correlate with"])
+        return unranked(scores)
     if not _vary(human):
-        return unranked(scores, ["The human scores do not vary"])
+        return unranked(scores)
     on_all_pairs = [r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")]
     estimates = {r.encoder: estimate_of(r) for r in on_all_pairs}
     cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
     candidates = candidates_of(scores, cosines)
     standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
-    return verdict(scores, _influences(scores), estimates, differences, standings)
+    return verdict(scores, _influences(scores), estimates, differences, standings, chance=0.0)
+
+
+def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield how far each encoder's cosines follow the human scores, or why that cannot be said."""
+    human = scores[0].values["human"]
+    sentence = ""
+    if not _has_enough(human):
+        sentence = "The pairs have too few human scores to correlate with."
+    elif not _vary(human):
+        sentence = "The human scores do not vary."
+    if sentence:
+        yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
+        return
+    correlation_of = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
+    for s in scores:
+        row = correlation_of[s.origin.encoder]
+        if s.origin.baseline or row.value is None:
+            continue
+        figure = f"Spearman's correlation with the human scores is {written(row, 'number')}"
+        if against_chance(row, 0.0) in ("below", "both"):
+            title, severity = "Cosines are not shown to follow human scores", "high"
+            consequence = "Its cosine says nothing about how alike people find two texts."
+        else:
+            title, severity, consequence = "Cosines follow human scores", "low", ""
+        sentence = f"{s.origin.encoder}: {figure} ({row.items:,} pairs)."
+        yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
 
 
 def _curve(scores: Sequence[ItemScores]) -> Series:

@@ -34,8 +34,8 @@ from embassay.layout import (
 )
 from embassay.reports import charts, tables
 from embassay.reports.tables import Scope, Table
-from embassay.reports.words import verdict
-from embassay.result import Result
+from embassay.reports.words import verdict, whole_run
+from embassay.result import Result, anchor
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -114,6 +114,7 @@ def render(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page: str = environment.from_string(_resource("page.html")).render(
         result=result,
+        findings=list(whole_run(result)),
         sections=list(_sections(result, layouts, speed or {})),
         version=__version__,
         style=_resource("page.css"),
@@ -128,15 +129,15 @@ def render(
 
 
 def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Section]:
-    for place, found in enumerate(result.verdicts):
+    for found in result.verdicts:
         layout = layouts[found.diagnostic]
         scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
         yield Section(
-            f"section-{place}",
+            anchor(found.diagnostic, found.corpus),
             f"{layout.title} on {found.corpus}",
             layout.question,
             layout.source,
-            tuple(verdict(result, found, speed, layout.headline.columns[0])),
+            tuple(verdict(result, found, speed)),
             tuple(_blocks(scope, layout)),
         )
 

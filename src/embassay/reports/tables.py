@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from embassay.formatting import DASH, interval, number, p_value
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -20,12 +21,14 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.reports.words import ALPHA, DASH, interval, number, p_value, remark
+from embassay.reports.words import remark
 from embassay.result import Example, Result, Row
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
 LEFT_OUT = "(text left out)"
+ALPHA = 0.05
+"""The level of tests: smaller p-values stand out."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A result in the terminal: the headline table, the verdict, the signatures."""
+"""A result in the terminal in full: the headline tables, the verdicts, the findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from embassay.layout import Layout
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
-from embassay.reports.words import verdict
+from embassay.reports.words import verdict, whole_run
 from embassay.result import Result
 
 PLAIN_WIDTH = 110
@@ -19,9 +19,27 @@ WHOLE = 1000
 """Columns that a table may take; what a terminal is narrower than, it wraps."""
 
 
-def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float], console: Console) -> None:
-    """Print each diagnostic on each corpus: table, signatures, verdict."""
+def show(
+    result: Result,
+    layouts: Mapping[str, Layout],
+    speed: Mapping[str, float],
+    console: Console,
+    *,
+    diagnostic: str = "",
+    signatures: bool = False,
+) -> None:
+    """Print each diagnostic on each corpus: the whole headline table, then the verdict and its findings.
+
+    Parameters
+    ----------
+    diagnostic
+        Only this one; all of them if empty.
+    signatures
+        Whether everything that the figures depend on is printed below each table.
+    """
     for found in result.verdicts:
+        if diagnostic not in ("", found.diagnostic):
+            continue
         layout = layouts[found.diagnostic]
         scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
         table = encoder_table(scope, layout.headline)
@@ -29,11 +47,18 @@ def show(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, floa
         if table:
             _print_table(table, console)
             console.print(Text(table.note, style="dim"))
-        for line in table.signatures if table else ():
-            console.print(Text(line, style="dim"), soft_wrap=True)
+        if table and signatures:
+            for line in table.signatures:
+                console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(verdict(result, found, speed, layout.headline.columns[0])))
+        console.print(_bullets(verdict(result, found, speed)))
         console.print()
+    if not diagnostic:
+        of_the_run = list(whole_run(result))
+        if of_the_run:
+            console.print(Text("Of the whole run", style="bold"))
+            console.print(_bullets(of_the_run))
+            console.print()
 
 
 def stdout() -> Console:

@@ -13,6 +13,8 @@ from embassay.engine.cores import cores
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Example, Failure, Result, Verdict
+from embassay.run.findings import findings_of
+from embassay.run.pages import layouts
 from embassay.run.plan import Plan, Task
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services
@@ -135,14 +137,16 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     encoders = tuple(encoder_record(run) for run in finished)
     corpora = tuple(corpus_record(corpus) for corpus in plan.corpora)
     head = Result(draws.seed, draws.resamples, encoders=encoders, corpora=corpora, failures=tuple(failures))
-    return replace(
+    result = replace(
         rounded(head),
         rows=tuple(row for part in parts for row in part.rows),
         comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
         series=tuple(series for part in parts for series in part.series),
         examples=tuple(example for part in parts for example in part.examples),
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
+        findings=tuple(finding for part in parts for finding in part.findings),
     )
+    return replace(result, findings=findings_of(result, layouts(result)))
 
 
 def without_texts(result: Result) -> Result:

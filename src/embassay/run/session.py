@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from embassay.errors import EmbassayError, SourceError, reason_of, say
+from embassay.errors import EmbassayError, SourceError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
@@ -48,7 +48,7 @@ def carry_out(request: RunRequest) -> int:
     for note in outcome.notes:
         tell(note)
     pages = make_layouts(folder, result)
-    printed = pages is not None and print_tables(folder, result, pages, record)
+    printed = pages is not None and print_summary(folder, result, pages, record)
     efforts = [run.effort for run in outcome.encoders if run.effort]
     if efforts and not any(effort.texts for effort in efforts):
         tell(f"{folder.path} is already complete: nothing was encoded or scored again")
@@ -88,16 +88,17 @@ def make_layouts(folder: RunFolder, result: Result) -> dict[str, Layout] | None:
         return None
 
 
-def print_tables(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
-    """Print the tables and verdicts; if that fails, print why and return False."""
-    from embassay.reports.terminal import show, stdout
+def print_summary(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
+    """Print the first screen: scorecard, findings, what to do next; if that fails, print why and return False."""
+    from embassay.reports.summary import show_summary
+    from embassay.reports.terminal import stdout
 
     try:
-        show(result, pages, speeds(record), stdout())
+        show_summary(result, pages, speeds(record), stdout(), str(folder.path))
     except BrokenPipeError:
         raise
     except Exception as error:
-        say(f"failed: the tables cannot be printed: {reason_of(error)}; the figures are in {folder.path}/result.json")
+        say(f"failed: the summary cannot be printed: {reason_of(error)}; the figures are in {folder.path}/result.json")
         return False
     return True
 
@@ -116,6 +117,34 @@ def write_report(folder: RunFolder, result: Result, pages: Mapping[str, Layout],
     return True
 
 
+def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> None:
+    """Print the full tables of a run.
+
+    Parameters
+    ----------
+    run
+        The run's folder, or the ``result.json`` in it.
+    diagnostic
+        Only this diagnostic; all of them if empty.
+    signatures
+        Whether everything that the figures depend on is printed below each table.
+
+    Raises
+    ------
+    SourceError
+        If the run did not finish, nothing was scored in it, or its result cannot be read.
+    UnknownNameError
+        If the run has no such diagnostic.
+    """
+    from embassay.reports.terminal import show, stdout
+
+    result, record = _finished(run)
+    names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
+    if diagnostic and diagnostic not in names:
+        raise UnknownNameError("diagnostic", diagnostic, names)
+    show(result, layouts(result), speeds(record), stdout(), diagnostic=diagnostic, signatures=signatures)
+
+
 def draw_again(run: Path, out: Path | None = None) -> Path:
     """Write the report of a run again from what its folder holds, and return where it is.
 
@@ -132,8 +161,16 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
         If the run did not finish, nothing was scored in it, or its result cannot be read.
     """
     run = source_path(run)
+    page = output_path(out) if out else RunFolder(run.parent if run.is_file() else run).report
+    result, record = _finished(run)
+    draw(page, result, layouts(result), record)
+    return page
+
+
+def _finished(run: Path) -> tuple[Result, RunRecord]:
+    """Return result and record of a run that has finished."""
+    run = source_path(run)
     folder = RunFolder(run.parent if run.is_file() else run)
-    page = output_path(out) if out else folder.report
     record = folder.record()
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", run)
@@ -141,8 +178,7 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     if not result.rows:
         failures = [f"failed: {failure.sentence}" for failure in result.failures]
         raise SourceError("; ".join(["nothing was scored in this run", *failures]), run)
-    draw(page, result, layouts(result), record)
-    return page
+    return result, record
 
 
 def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:

@@ -15,7 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from embassay.errors import SourceError
-from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Failure, Result, Row, Series, Verdict
+from embassay.result import (
+    Comparison,
+    CorpusRecord,
+    EncoderRecord,
+    Example,
+    Failure,
+    Finding,
+    Result,
+    Row,
+    Series,
+    Verdict,
+)
 from embassay.store.canonical import canonical, plain
 from embassay.store.paths import open_file, unreadable
 from embassay.store.schema import Schema, SchemaError
@@ -30,12 +41,13 @@ PARTS: dict[str, type[Any]] = {
     "examples": Example,
     "verdicts": Verdict,
     "failures": Failure,
+    "findings": Finding,
 }
 SERIES_HEAD = ("diagnostic", "corpus", "name", "kind")
 """The fields of a series; the others are its data."""
 OF_EXAMS = {"accuracy_l100", "coe", "roe"}
 """Quantities whose range is over exams."""
-SCHEMAS = (1, 2)
+SCHEMAS = (1, 2, 3)
 """The schemas that can be read; the last one is written."""
 
 
@@ -80,7 +92,7 @@ def from_bytes(content: bytes, path: Path) -> Result:
     if not isinstance(data, dict) or "schema" not in data:
         raise SourceError("not an Embassay result: the field 'schema' is missing", path)
     if data["schema"] not in SCHEMAS or isinstance(data["schema"], bool):
-        known = " and ".join(map(str, SCHEMAS))
+        known = f"{SCHEMAS[0]} to {SCHEMAS[-1]}"
         raise SourceError(f"schema {str(data['schema'])[:20]}; this version reads {known}", path)
     try:
         complete = _with_defaults(_upgraded(data))
@@ -114,17 +126,34 @@ def _upgraded(data: Content) -> Content:
     """Return the content in the newest schema.
 
     Files of schema 1 have no failures. What they call not separable from the best rests on tests that are no longer
-    made, so it is left out; their intervals of ``accuracy_l100``, ``coe`` and ``roe`` are of exams.
+    made, so it is left out; their intervals of ``accuracy_l100``, ``coe`` and ``roe`` are of exams. Up to schema 2
+    findings were sentences in the notes of a verdict.
     """
-    upgraded = {"failures": [], **data, "schema": SCHEMAS[-1]}
     if data["schema"] == SCHEMAS[-1]:
-        return upgraded
+        return data
+    upgraded = {"failures": [], "findings": [], **data, "schema": SCHEMAS[-1]}
     # Nothing is checked yet: what is no list of objects is left for the schema to refuse.
-    if "verdicts" in data:
-        upgraded["verdicts"] = _each(data["verdicts"], _without_superseded)
-    if "rows" in data:
-        upgraded["rows"] = _each(data["rows"], lambda row: {"interval": _interval_of(row), **row})
+    if data["schema"] == 1:
+        if "verdicts" in data:
+            upgraded["verdicts"] = _each(data["verdicts"], _without_superseded)
+        if "rows" in data:
+            upgraded["rows"] = _each(data["rows"], lambda row: {"interval": _interval_of(row), **row})
+    if isinstance(upgraded.get("verdicts"), list):
+        upgraded["findings"] = [finding for verdict in upgraded["verdicts"] for finding in _findings_in(verdict)]
+        upgraded["verdicts"] = _each(upgraded["verdicts"], _without_notes)
     return upgraded
+
+
+def _findings_in(verdict: object) -> list[Content]:
+    """Return the notes of a verdict of schema 2 or 1 as findings."""
+    if not isinstance(verdict, dict) or not isinstance(verdict.get("notes"), list):
+        return []
+    about = {name: verdict.get(name) for name in ("diagnostic", "corpus")}
+    return [{"severity": "low", "sentence": note, "title": note, **about} for note in verdict["notes"]]
+
+
+def _without_notes(verdict: Content) -> Content:
+    return {name: value for name, value in verdict.items() if name != "notes"}
 
 
 def _each(records: Any, change: Callable[[Content], Content]) -> Any:
@@ -206,14 +235,29 @@ def _check_references(data: Content) -> None:
             for field in ("a", "b", "best", "reference", "baseline"):
                 if record.get(field) is not None and part != "series":
                     _check_known(record, field, encoders, place)
+    _check_verdicts(data)
+    for number, finding in enumerate(data["findings"]):
+        _check_finding(finding, corpora, encoders, f"findings[{number}]")
+    for number, series in enumerate(data["series"]):
+        _check_lengths(series, f"series[{number}]")
+
+
+def _check_verdicts(data: Content) -> None:
+    """Raise SchemaError for a verdict without rows, or with half a minimum detectable difference."""
     with_rows = {(row["diagnostic"], row["corpus"]) for row in data["rows"]}
     for number, verdict in enumerate(data["verdicts"]):
         if (verdict["diagnostic"], verdict["corpus"]) not in with_rows:
             raise SchemaError(f"verdicts[{number}]", "there is no row of its diagnostic and corpus")
         if (verdict["smallest_difference"] is None) is not (verdict["smallest_units"] is None):
             raise SchemaError(f"verdicts[{number}].smallest_units", "must stand beside smallest_difference, or neither")
-    for number, series in enumerate(data["series"]):
-        _check_lengths(series, f"series[{number}]")
+
+
+def _check_finding(finding: Content, corpora: frozenset[str], encoders: frozenset[str], place: str) -> None:
+    """Raise SchemaError for a finding about a corpus or an encoder that is not there; both may be empty."""
+    if finding["corpus"]:
+        _check_known(finding, "corpus", corpora, place)
+    if finding["encoder"]:
+        _check_known(finding, "encoder", encoders, place)
 
 
 def _names(data: Content, part: str) -> frozenset[str]:

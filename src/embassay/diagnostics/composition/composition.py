@@ -54,9 +54,10 @@ from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
 from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
+from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
-from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Result, Row, Verdict
+from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, Result, Row, Verdict
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
@@ -230,6 +231,7 @@ class CompositionDiagnostic:
             series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
             examples=tuple(_examples(requested, blocks)),
             verdicts=(self._verdict(scores, headline_differences, rows, draws),),
+            findings=tuple(_findings(scores, blocks, rows)),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
@@ -254,16 +256,14 @@ class CompositionDiagnostic:
         rows: Sequence[Row],
         draws: Draws,
     ) -> Verdict:
-        findings = [_finding(s.origin.encoder, rows) for s in scores if not s.origin.baseline]
-        notes = [finding for finding in findings if finding]
         headline = self.headline(scores)
         if headline is None:
-            return unranked(scores, ["Ranking needs overlaps: C1 is what encoders are ranked by", *notes])
+            return unranked(scores)
         of_headline = [r for r in rows if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE]
         estimates = {r.encoder: estimate_of(r) for r in of_headline}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
-        return verdict(scores, headline, estimates, differences, standings, leader="Highest", notes=notes)
+        return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
 
 
 def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
@@ -434,28 +434,46 @@ def _excess_of_encoders(
     return values, unit_codes(scores[0].unit[items])
 
 
-def _finding(encoder: str, rows: Sequence[Row]) -> str:
-    """Return in one sentence which criteria are above their null for an encoder; empty where none has an interval."""
-    low = {(r.quantity, r.subset, r.measure, r.condition): r.low for r in rows if r.encoder == encoder}
+def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield for each encoder that was asked for which criteria are above their null."""
+    if HEADLINE.subset.split(":")[0] == "c1" and "overlap" not in blocks:
+        sentence = "Encoders are not ranked: they are ranked by C1, which needs overlaps."
+        yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
+    for s in scores:
+        if not s.origin.baseline:
+            yield from _claims(s, rows)
+
+
+def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield which criteria an encoder satisfies more often than with a wrong target; nothing without an interval."""
+    encoder = scores.origin.encoder
+    row_of = {(r.quantity, r.subset, r.measure, r.condition): r for r in rows if r.encoder == encoder}
     above, not_above = list[str](), list[str]()
     for words, key in CLAIMS.items():
-        lower_limit = low.get(key)
-        if lower_limit is None:
+        row = row_of.get(key)
+        if row is None or row.low is None:
             continue
-        if lower_limit > 0:
+        if row.low > 0:
             above.append(words)
         else:
             not_above.append(words)
-    if above and not_above:
-        return (
-            f"{encoder} satisfies {', '.join(above)} more often than with a wrong target; "
-            f"this is not shown for {', '.join(not_above)}"
-        )
+    of_headline = row_of.get(HEADLINE)
     if above:
-        return f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
-    if not_above:
-        return f"{encoder} is not shown to satisfy any criterion more often than with a wrong target"
-    return ""
+        sentence = f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
+        if not_above:
+            sentence += f"; this is not shown for {', '.join(not_above)}"
+        title = "Sentences combine like sets, in part" if not_above else "Sentences combine like sets"
+        yield finding(scores, title, f"{sentence}.", row=of_headline, style="points")
+    elif not_above:
+        yield finding(
+            scores,
+            "Sentences are not shown to combine like sets",
+            f"{encoder} is not shown to satisfy any criterion more often than with a wrong target.",
+            severity="medium",
+            row=of_headline,
+            style="points",
+            consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
+        )
 
 
 def _examples(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Example]:

@@ -174,18 +174,20 @@ class Localization:
             if quantity == "accuracy":
                 headline_differences = differences
 
+        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
         headline = self.headline(scores)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *one.stream, fold=one.fold)
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(row for view in views for row in rows_of(view, shares[view.encoder], draws)),
+            rows=tuple(rows),
             comparisons=tuple(compared),
             series=(
                 *agreement_series(views, self.fold, draws),
                 *published_series(one, requested, accuracy),
             ),
+            findings=tuple(findings(requested, rows)),
             examples=tuple(examples(requested)),
             verdicts=(
                 verdict(
@@ -195,7 +197,6 @@ class Localization:
                     headline_differences,
                     standings,
                     chance=one.chance,
-                    notes=findings(requested, accuracy),
                 ),
             ),
         )

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from embassay.data import MSRP
 from embassay.diagnostics.base import first_of_each_unit
+from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.localization.rows import NAME, LocalizationView
 from embassay.diagnostics.published import published, table
-from embassay.result import Estimate, Example, Series
+from embassay.result import Estimate, Example, Finding, Row, Series
 from embassay.types import Draws
 
 SHOWN = 12
@@ -157,29 +158,51 @@ def examples(views: Sequence[LocalizationView]) -> Iterator[Example]:
             yield view.example(index, "misplaced by all", cosines, {"named": f"{named}#0"})
 
 
-def findings(views: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]) -> Iterator[str]:
+def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how well each encoder places sentences, with and without a classifier, and which errors two share."""
     for view in views:
-        value, centroid = accuracy[view.encoder].value, view.values("centroid_accuracy")
-        if value is None:
-            continue
-        without_classifier = ""
-        if not np.isnan(centroid).all():
-            without_classifier = f", {np.nanmean(centroid):.1%} by the nearest centroid alone"
-        yield (
-            f"{view.encoder}: the classifier places {value:.1%} of the sentences in their group{without_classifier}; "
-            f"a guess among {view.groups:,} groups has {view.chance:.1%}"
-        )
-        zeros, unconverged = int(view.scores.scalars["zeros"]), int(view.scores.scalars["unconverged"])
-        if zeros:
-            sentences = f"{zeros:,} sentence{'s have' if zeros > 1 else ' has'} a zero vector"
-            yield f"{view.encoder}: {sentences}, which the classifier places blindly and cosines leave out"
-        if unconverged:
-            yield f"{view.encoder}: in {unconverged} of the folds the classifier stopped before it had converged"
+        row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder}
+        accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
+        if accuracy.value is not None:
+            yield _placement(view, accuracy, centroid)
+            yield from _reservations(view)
     yield from _shared_errors(views)
 
 
-def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[str]:
+def _placement(view: LocalizationView, accuracy: Row, centroid: Row | None) -> Finding:
+    """Return how many sentences an encoder's classifier places in their group, beside a guess."""
+    without_classifier = ""
+    if centroid is not None and centroid.value is not None:
+        without_classifier = f", {centroid.value:.1%} by the nearest centroid alone"
+    sentence = (
+        f"{view.encoder}: the classifier places {written(accuracy)} of the sentences in their group"
+        f"{without_classifier}; a guess among {view.groups:,} groups has {view.chance:.1%}."
+    )
+    if against_chance(accuracy, view.chance) in ("below", "both"):
+        return finding(
+            view.scores,
+            "Groups are not shown to be separable",
+            sentence,
+            severity="high",
+            row=accuracy,
+            consequence="Do not use its vectors to sort texts by topic or to find duplicates.",
+        )
+    return finding(view.scores, "Groups are separable", sentence, row=accuracy)
+
+
+def _reservations(view: LocalizationView) -> Iterator[Finding]:
+    """Yield what limits an encoder's figures: sentences without a vector, folds in which the classifier gave up."""
+    zeros, unconverged = int(view.scores.scalars["zeros"]), int(view.scores.scalars["unconverged"])
+    if zeros:
+        sentences = f"{zeros:,} sentence{'s have' if zeros > 1 else ' has'} a zero vector"
+        sentence = f"{view.encoder}: {sentences}, which the classifier places blindly and cosines leave out."
+        yield finding(view.scores, "Sentences without a vector", sentence, severity="medium")
+    if unconverged:
+        sentence = f"{view.encoder}: in {unconverged} of the folds the classifier stopped before it had converged."
+        yield finding(view.scores, "The classifier did not converge", sentence, severity="medium")
+
+
+def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:
     """Yield how often the two encoders with the most errors in common make the same one."""
     every_sentence = np.ones(len(views[0].fold), dtype=bool)
     same_group, both_wrong = agreement(views, every_sentence)
@@ -190,7 +213,8 @@ def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[str]:
     number, same = both_wrong[a, b], same_group[a, b]
     if number:
         sentences = "sentence" if number == 1 else "sentences"
-        yield (
+        sentence = (
             f"{views[a].encoder} and {views[b].encoder} both misplace {number:,} {sentences}, "
-            f"{same:,} of them in the same wrong group"
+            f"{same:,} of them in the same wrong group."
         )
+        yield finding(views[a].scores, "Errors in common", sentence, about_all=True)

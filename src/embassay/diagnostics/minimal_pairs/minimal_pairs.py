@@ -34,13 +34,14 @@ from embassay.diagnostics.base import (
     verdict,
     without_baselines,
 )
+from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
-from embassay.result import Comparison, Estimate, Example, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.best import rank_means
@@ -67,6 +68,11 @@ MEANING = Meaning(
     neither=("baseline", "similarity_random", "similarity_corpus"),
 )
 HEADLINE_SUBSET = "-".join(HEADLINE)
+NEARER = {
+    "synonym>negation_main": ("a negation", "the negation of its main verb"),
+    "synonym>antonym": ("an antonym", "an antonym"),
+}
+"""The orderings that findings are about: what a synonym is compared with, in short and in full."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -163,7 +169,6 @@ class MinimalPairsDiagnostic:
             compared += comparisons(scores[0], quantity, subset, differences)
             if (quantity, subset) == ("contrast", HEADLINE_SUBSET):
                 headline_differences = differences
-        notes = [note for view in requested for note in _findings(view, rows)]
         return Result(
             draws.seed,
             draws.resamples,
@@ -175,7 +180,8 @@ class MinimalPairsDiagnostic:
                 *_by_training(requested, rows),
             ),
             examples=tuple(_examples(requested)),
-            verdicts=(self._verdict(scores, rows, headline_differences, notes, draws),),
+            verdicts=(self._verdict(scores, rows, headline_differences, draws),),
+            findings=(*_not_ranked(views[0]), *(f for view in requested for f in _findings(view, rows))),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
@@ -210,17 +216,16 @@ class MinimalPairsDiagnostic:
         scores: Sequence[ItemScores],
         rows: Sequence[Row],
         differences: Sequence[PairedDifference],
-        notes: Sequence[str],
         draws: Draws,
     ) -> Verdict:
         headline = self.headline(scores)
         if headline is None:
-            return unranked(scores, ["Ranking needs originals with a synonym and a negation of the main verb", *notes])
+            return unranked(scores)
         key = ("contrast", HEADLINE_SUBSET, "")
         estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset, r.condition) == key}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
-        return verdict(scores, headline, estimates, differences, standings, leader="Highest", notes=notes)
+        return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
 
 
 @dataclass(frozen=True)
@@ -336,25 +341,39 @@ def _baseline(view: MinimalPairsView) -> Estimate:
     return Estimate(view.average, None, None, originals, units)
 
 
-def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how often a synonym is nearer than a negation and than an antonym."""
+def _not_ranked(view: MinimalPairsView) -> Iterator[Finding]:
+    """Yield why encoders are not ranked, where an edit of the headline contrast is missing."""
+    if not set(HEADLINE) <= set(view.edits):
+        sentence = "Encoders are not ranked: this needs originals with a synonym and a negation of the main verb."
+        yield finding(view.scores, "Not ranked", sentence, severity="medium", about_all=True)
+
+
+def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %."""
     name = view.encoder
     if view.average > 1 - COLLAPSED:
-        yield f"{name} gives all texts almost the same vector: random pairs have a mean cosine of {view.average:.6f}"
+        yield finding(
+            view.scores,
+            "All texts get almost the same vector",
+            f"{name} gives all texts almost the same vector: random pairs have a mean cosine of {view.average:.6f}.",
+            severity="high",
+            consequence="It cannot be used for search: every text is as near as any other.",
+        )
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
-    descriptions = {
-        "synonym>negation_main": "the negation of its main verb",
-        "synonym>antonym": "an antonym",
-    }
-    for subset, other_edit in descriptions.items():
+    for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
         if share is None or share.value is None:
             continue
-        interval = ""
-        if share.low is not None and share.high is not None:
-            interval = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]"
-        yield f"{name} puts a synonym nearer than {other_edit} for {share.value:.1%}{interval} of the originals"
+        severity, title, consequence = "low", f"A synonym is nearer than {edit}", ""
+        side = against_chance(share, 0.5)
+        if side == "below":
+            severity, title = "high", f"{edit.capitalize()} is nearer than a synonym"
+            consequence = "A text that says the contrary is found before one that says the same in other words."
+        elif side == "both":
+            severity, title = "medium", f"A synonym is not shown to be nearer than {edit}"
+        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals."
+        yield finding(view.scores, title, sentence, severity=severity, row=share, consequence=consequence)
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:

@@ -31,6 +31,7 @@ from embassay.diagnostics.base import (
     verdict,
     without_baselines,
 )
+from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
@@ -46,7 +47,7 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
-from embassay.result import Comparison, Estimate, Example, Result, Row, Series
+from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
 from embassay.stats.families import compare_means
@@ -185,7 +186,6 @@ class NegatedAntonyms:
             accuracy[view.encoder] = shares[HEADLINE].estimate
 
         wrong = wrong_by_all(requested)
-        notes = [_finding(view, accuracy[view.encoder]) for view in requested]
         return Result(
             draws.seed,
             draws.resamples,
@@ -197,9 +197,8 @@ class NegatedAntonyms:
                 *_published(requested, accuracy),
             ),
             examples=tuple(_examples(requested, wrong)),
-            verdicts=(
-                verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE, notes=notes),
-            ),
+            verdicts=(verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE),),
+            findings=tuple(_finding(view, rows) for view in requested),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
@@ -333,26 +332,43 @@ def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) ->
     yield from beside_published(NAME, views[0].corpus, measured)
 
 
-def _finding(view: ChoiceView, accuracy: Estimate) -> str:
-    """Compare an encoder with chance in one sentence; below chance, name what it chooses instead."""
+def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
+    """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
     name = view.encoder
-    if accuracy.value is None:
-        return f"{name}: {accuracy.reason}"
+    row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == name}
+    accuracy = row_of[HEADLINE]
     undefined = ""
     if accuracy.undefined:
-        undefined = f"; {accuracy.undefined} of {len(view.right)} entries are undefined"
-    if accuracy.low is None or accuracy.high is None:
-        return f"{name}: {accuracy.value:.1%} right; {accuracy.reason}{undefined}"
-    if accuracy.low > CHANCE:
-        return f"{name} is above chance: {accuracy.value:.1%} right, random choice has {CHANCE:.1%}{undefined}"
-    if accuracy.high >= CHANCE:
-        return f"{name} is not shown to differ from chance ({CHANCE:.1%}): {accuracy.value:.1%} right{undefined}"
-    antonym, polarity, _ = np.nanmean(view.chosen, axis=0)
-    changed = "word" if antonym >= polarity else "negation"
-    return (
-        f"{name} is below chance: in {max(antonym, polarity):.1%} of the entries "
-        f"the nearest sentence is the one in which only the {changed} changed{undefined}"
+        undefined = f"; {accuracy.undefined:,} of {len(view.right):,} entries are undefined"
+    if accuracy.value is None:
+        sentence = f"{name} chooses nothing: {accuracy.reason}."
+        return finding(view.scores, "Undefined", sentence, severity="medium", row=accuracy)
+    right = f"{name} chooses the right paraphrase in {written(accuracy)} of {accuracy.items:,} entries"
+    chance = f"random choice: {CHANCE:.1%}"
+
+    side = against_chance(accuracy, CHANCE)
+    if side == "":
+        return finding(view.scores, "Too few units to tell", f"{right}; {accuracy.reason}{undefined}.", row=accuracy)
+    if side == "above":
+        title = "Better than chance at negated antonyms"
+        return finding(view.scores, title, f"{right} ({chance}){undefined}.", row=accuracy)
+    if side == "both":
+        title = "Not shown to understand negated antonyms"
+        sentence = f"{right}, which does not differ from chance ({CHANCE:.1%}){undefined}."
+        return finding(view.scores, title, sentence, severity="medium", row=accuracy)
+
+    polarity, antonym = row_of["chosen", "polarity"], row_of["chosen", "antonym"]
+    if (polarity.value or 0.0) >= (antonym.value or 0.0):
+        title, chosen, what = "Negation is ignored", polarity, "only a negation was added or removed"
+        consequence = "In search, 'is not covered by the warranty' will be found for 'is covered'."
+    else:
+        title, chosen, what = "Opposites are confused", antonym, "only one word was replaced by its opposite"
+        consequence = "In search, 'the price rose' will be found for 'the price fell'."
+    sentence = (
+        f"In {written(chosen)} of {chosen.items:,} entries {name} takes the sentence in which {what} "
+        f"for the nearest one; it chooses the right paraphrase in {written(accuracy)} ({chance}){undefined}."
     )
+    return finding(view.scores, title, sentence, severity="high", row=chosen, consequence=consequence)
 
 
 _ACCURACY = Column("accuracy", "accuracy")

@@ -26,6 +26,8 @@ from embassay.diagnostics.base import (
     verdict,
     without_baselines,
 )
+from embassay.diagnostics.findings import finding
+from embassay.diagnostics.retrieval.findings import findings_of, first_place, scale_warnings
 from embassay.diagnostics.retrieval.page import layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
@@ -36,10 +38,10 @@ from embassay.diagnostics.retrieval.scores import (
     search_transformed,
     success_of_blind_choice,
 )
-from embassay.diagnostics.retrieval.series import findings, first_place, scale_warnings, series_of
+from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
-from embassay.result import Comparison, Estimate, Example, Result
+from embassay.result import Comparison, Estimate, Example, Finding, Result
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
@@ -187,10 +189,10 @@ class Retrieval:
         requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
-        notes = [
-            *first_place(headline.quantity, self.k, requested_success),
-            *self._units_needed(headline_differences, candidates, unit),
-            *(note for view in requested for note in findings(view, rows)),
+        findings = [
+            *first_place(views[0], requested_success),
+            *self._units_needed(views[0], headline_differences, candidates, unit),
+            *(f for view in requested for f in findings_of(view, rows)),
             *scale_warnings(views),
         ]
         return Result(
@@ -208,9 +210,9 @@ class Retrieval:
                     headline_differences,
                     standings,
                     chance=views[0].chance,
-                    notes=notes,
                 ),
             ),
+            findings=tuple(findings),
         )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
@@ -224,20 +226,26 @@ class Retrieval:
         return [RetrievalView(s, self.k, self.psi, self.loss) for s in scores]
 
     def _units_needed(
-        self, differences: Sequence[PairedDifference], candidates: Mapping[str, Floats], unit: NDArray[np.int64]
-    ) -> Iterator[str]:
-        """Say how many units it takes to detect the difference in the option ``gap``."""
+        self,
+        view: RetrievalView,
+        differences: Sequence[PairedDifference],
+        candidates: Mapping[str, Floats],
+        unit: NDArray[np.int64],
+    ) -> Iterator[Finding]:
+        """Yield how many units it takes to detect the difference in the option ``gap``."""
         if not self.gap:
             return
         precision = precision_of(differences, candidates, unit, of_shares=True)
         if precision is None:
-            yield "How many units a difference takes cannot be estimated: no candidate has two units with an answer"
+            sentence = "The units needed cannot be estimated: no candidate has two units with an answer."
+            yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
             return
-        yield (
+        sentence = (
             f"Detecting a difference of {100 * self.gap:g} points with 80% power needs about "
             f"{precision.units_needed(self.gap):,} units like these ({precision.items_needed(self.gap):,} questions); "
-            f"there are {precision.units:,} units"
+            f"there are {precision.units:,} units."
         )
+        yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
 
 
 def _examples(views: Sequence[RetrievalView]) -> Iterator[Example]:

@@ -1,4 +1,4 @@
-"""The figures and findings of retrieval: densities, a table of similarities, curves over ψ, one sentence each."""
+"""The series of retrieval: densities, a table of similarities, curves over ψ."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from embassay.diagnostics.published import table
-from embassay.diagnostics.retrieval.view import NAME, RECOMMENDED, RetrievalView
+from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
-from embassay.stats.thresholds import points
 from embassay.stats.units import Floats
 
 POINTS = 160
@@ -59,69 +58,6 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
                 "psi": views[0].psi,
             }
             yield Series(NAME, corpus, quantity, "curve", curve)
-
-
-def findings(view: RetrievalView, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a warning about approximate search, and the recommended threshold with its cost and benefit."""
-    if "search" in view.scores.labels:
-        route = view.scores.labels["search"][0]
-        yield f"{view.encoder}: {route}; what it did not find counts as missed"
-    untransformed = [r for r in rows if r.encoder == view.encoder and not r.condition]
-    values = {(r.quantity, r.subset): r.value for r in untransformed}
-    success = values.get((view.headline, "all"))
-    if success is not None:
-        sentence = _threshold_sentence(view, values, success)
-        yield f"{view.encoder}: {sentence}"
-
-
-def _threshold_sentence(view: RetrievalView, values: Mapping[tuple[str, str], float | None], success: float) -> str:
-    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
-    threshold = view.recommended
-    if threshold.value is None or threshold.guarantee is None:
-        return f"no threshold is recommended: {threshold.reason}"
-    guarantee = "on average, without 95% confidence"
-    if threshold.guarantee == "confidence":
-        guarantee = "(95% confidence)"
-    subset = RECOMMENDED[threshold.guarantee]
-    success_at_threshold = values["accuracy_at_tau", subset] or 0.0
-    kept = values["kept", subset] or 0.0
-    # Rounded down: a threshold a little higher could lose more than the guarantee allows.
-    rounded = np.floor(threshold.value * 1000) / 1000
-    sentence = (
-        f"dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} {guarantee}, "
-        f"{100 * max(success - success_at_threshold, 0.0):.1f} here"
-    )
-    removed = f"it removes {1 - kept:.0%} of the retrieved documents"
-    unanswerable_dropped = values.get(("unanswerable_dropped", subset))
-    if unanswerable_dropped is None:
-        return f"{sentence}; {removed}"
-    return f"{sentence}; {removed}, and all of them for {unanswerable_dropped:.0%} of the unanswerable questions"
-
-
-def first_place(headline: str, k: int, values: Mapping[str, float | None]) -> Iterator[str]:
-    """Yield which encoders share exactly the highest value, and that the quantity is saturated where it is 100 %."""
-    defined = [value for value in values.values() if value is not None]
-    if not defined:
-        return
-    best = max(defined)
-    first = [name for name, value in values.items() if value == best]
-    if len(first) > 1:
-        yield f"{', '.join(first)}: exactly the same {headline}, the highest; their order has no meaning"
-    if best == 1 and k > 1:
-        yield f"{headline} is saturated at 100%; compare Success@1 (-d retrieval,k=1)"
-
-
-def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[str]:
-    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot]
-    if by_dot:
-        yield f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines"
-    passages = int(views[0].scores.scalars["passages"])
-    overfitted = [view for view in views if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
-    names = [view.encoder for view in overfitted if not view.is_baseline]
-    if names:
-        labels = ", ".join(names)
-        yield f"{labels}: whitening overfits: {passages:,} passages are fewer than twice the dimensions"
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,74 @@
+"""How a diagnostic states a finding about an encoder: a sentence, the figure behind it, and what it means in use."""
+
+from __future__ import annotations
+
+from embassay.formatting import interval, number
+from embassay.layout import Format
+from embassay.result import Finding, Row
+from embassay.types import ItemScores
+
+
+def finding(
+    scores: ItemScores,
+    title: str,
+    sentence: str,
+    *,
+    severity: str = "low",
+    row: Row | None = None,
+    style: Format = "percent",
+    consequence: str = "",
+    action: str = "",
+    about_all: bool = False,
+) -> Finding:
+    """Return a finding about the encoder of some scores.
+
+    Parameters
+    ----------
+    title
+        The finding in a few words, the same for every encoder that it is true of.
+    sentence
+        The whole finding; it names the encoder.
+    severity
+        ``high`` for a weakness that a test shows, ``medium`` for what is not shown or limits the result, else ``low``.
+    row
+        The figure behind it.
+    style
+        How that figure is written.
+    consequence, action
+        What it means in use, and what to do about it.
+    about_all
+        Whether it is about all encoders: then it names none.
+    """
+    figure = {}
+    if row is not None:
+        figure = {name: getattr(row, name) for name in ("quantity", "subset", "condition", "value", "low", "high")}
+    return Finding(
+        severity,
+        sentence,
+        title,
+        diagnostic=scores.origin.diagnostic,
+        corpus=scores.origin.corpus,
+        encoder="" if about_all else scores.origin.encoder,
+        consequence=consequence,
+        action=action,
+        format=style,
+        **figure,
+    )
+
+
+def written(row: Row, style: Format = "percent") -> str:
+    """Write a row's value with its interval, if it has one: ``87.2% [85.0, 89.1]``."""
+    limits = interval(row.low, row.high, style)
+    value = number(row.value, style)
+    return f"{value} {limits}" if limits else value
+
+
+def against_chance(row: Row, chance: float) -> str:
+    """Return where a row's 95 % interval lies: ``above`` chance, ``below`` it, ``both`` sides; empty without one."""
+    if row.low is None or row.high is None:
+        return ""
+    if row.low > chance:
+        return "above"
+    if row.high < chance:
+        return "below"
+    return "both"

@@ -1,0 +1,112 @@
+"""The findings of retrieval: success against chance, thresholds, saturation, warnings about scales."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from embassay.diagnostics.findings import against_chance, finding, written
+from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
+from embassay.formatting import names, number
+from embassay.result import Finding, Row
+from embassay.stats.thresholds import points
+
+SATURATED = 0.95
+"""From this share on, a headline leaves little room to tell good encoders apart."""
+
+
+def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield what is found about one encoder: failure, approximate search, and the recommended threshold."""
+    row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
+    success = row_of.get((view.headline, "all"))
+    if success is not None and against_chance(success, view.chance) in ("below", "both"):
+        yield finding(
+            view.scores,
+            "Search is not shown to be better than chance",
+            f"{view.encoder} finds a right document among the first {view.k} for {written(success)} of the questions; "
+            f"random order has {view.chance:.1%}.",
+            severity="high",
+            row=success,
+            consequence="It cannot be used for search on this corpus.",
+        )
+    if "search" in view.scores.labels:
+        route = view.scores.labels["search"][0]
+        sentence = f"{view.encoder}: {route}; what it did not find counts as missed."
+        yield finding(view.scores, "Approximate search", sentence, severity="medium")
+    if success is not None and success.value is not None:
+        yield _threshold(view, row_of, success.value)
+
+
+def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], success: float) -> Finding:
+    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
+    threshold = view.recommended
+    if threshold.value is None or threshold.guarantee is None:
+        sentence = f"{view.encoder}: no threshold is recommended: {threshold.reason}."
+        return finding(view.scores, "No threshold is recommended", sentence, severity="medium")
+    guarantee = "on average, without 95% confidence"
+    if threshold.guarantee == "confidence":
+        guarantee = "(95% confidence)"
+    subset = RECOMMENDED[threshold.guarantee]
+    success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
+    kept = row_of["kept", subset].value or 0.0
+    # Rounded down: a threshold a little higher could lose more than the guarantee allows.
+    rounded = np.floor(threshold.value * 1000) / 1000
+    sentence = (
+        f"{view.encoder}: dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} "
+        f"{guarantee}, {100 * max(success - success_at_threshold, 0.0):.1f} here; "
+        f"it removes {1 - kept:.0%} of the retrieved documents"
+    )
+    unanswerable = row_of.get(("unanswerable_dropped", subset))
+    if unanswerable is not None and unanswerable.value is not None:
+        sentence += f", and all of them for {unanswerable.value:.0%} of the unanswerable questions"
+    row = row_of["tau", subset]
+    return finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
+
+
+def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:
+    """Yield which encoders share exactly the highest value, and whether the headline is saturated.
+
+    Parameters
+    ----------
+    view
+        That of any encoder.
+    values
+        The headline by encoder.
+    """
+    defined = {name: value for name, value in values.items() if value is not None}
+    if not defined:
+        return
+    best = max(defined.values())
+    first = [name for name, value in defined.items() if value == best]
+    if len(first) > 1:
+        sentence = f"{', '.join(first)}: exactly the same {view.headline}, the highest; their order has no meaning."
+        yield finding(view.scores, "Equal values", sentence, about_all=True)
+
+    saturated = [name for name, value in defined.items() if value >= SATURATED]
+    if view.k > 1 and (len(saturated) > 1 or best == 1):
+        lowest = number(min(defined[name] for name in saturated))
+        level = lowest if len(saturated) == 1 else f"{lowest} or more"
+        yield finding(
+            view.scores,
+            "The headline is saturated",
+            f"{view.headline} is {level} for {names(saturated)}: it can hardly tell them apart.",
+            severity="medium",
+            about_all=True,
+            action="Compare Success@1: add -d retrieval,k=1.",
+        )
+
+
+def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
+    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
+    by_dot = [view.encoder for view in views if view.compares_by_dot]
+    if by_dot:
+        sentence = f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines."
+        yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)
+    passages = int(views[0].scores.scalars["passages"])
+    overfitted = [view for view in views if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
+    candidates = [view.encoder for view in overfitted if not view.is_baseline]
+    if candidates:
+        labels = ", ".join(candidates)
+        sentence = f"{labels}: whitening overfits: {passages:,} passages are fewer than twice the dimensions."
+        yield finding(views[0].scores, "Whitening overfits", sentence, about_all=True)

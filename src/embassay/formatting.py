@@ -1,0 +1,57 @@
+"""Figures in words: how numbers, intervals, p-values and lists are written, everywhere the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embassay.layout import Format
+
+DASH = "–"
+
+
+def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
+    """Write one number: a share with one decimal, a number with three, a count with none; a dash for nothing."""
+    if value is None:
+        return DASH
+    sign = "+" if signed else ""
+    match style:
+        case "percent":
+            text = f"{100 * value:{sign}.1f}%"
+        case "points":
+            text = f"{100 * value:{sign}.1f} points"
+        case "number":
+            text = f"{value:{sign},.3f}"
+        case "count":
+            text = f"{value:{sign},.0f}"
+    if not sign and not any(digit in text for digit in "123456789"):
+        text = text.removeprefix("-")  # what rounds to 0 has no sign
+    return text.replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:
+    """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
+    if low is None or high is None:
+        return ""
+    ends = [number(end, style, signed).removesuffix("%").removesuffix(" points") for end in (low, high)]
+    return f"[{', '.join(ends)}]"
+
+
+def p_value(p: float | None) -> str:
+    """Write a p-value with two digits, never as 0."""
+    if p is None:
+        return DASH
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def names(labels: Sequence[str]) -> str:
+    """Write a list: ``a, b and c``."""
+    if len(labels) < 2:
+        return "".join(labels)
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things: ``1 item``, ``1,200 items``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,143 @@
+"""The first screen: scorecard, findings, what to do next, failures; everything else is one step away."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from rich.console import Console
+from rich.text import Text
+
+from embassay.formatting import counted, number
+from embassay.layout import Format, Layout
+from embassay.reports.scorecard import legend, scorecard
+from embassay.reports.words import cost
+from embassay.result import Finding, Result
+
+LINES = 36
+"""Lines of the first screen at most; the paths come below it."""
+MOST_ACTIONS = 3
+MOST_FAILURES = 4
+ALSO = 6
+"""Further encoders that are named with a finding at most."""
+
+
+def show_summary(
+    result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float], console: Console, run: str
+) -> None:
+    """Print the first screen of a result.
+
+    Parameters
+    ----------
+    layouts
+        The layout of each diagnostic.
+    speed
+        Texts per second by encoder, where it was measured.
+    run
+        The run's folder, as the command that shows more needs it.
+    """
+    width = console.width
+    card = scorecard(result, layouts)
+    lines = [*card.lines(width), *_wrapped(legend(card), width)] if card.questions else []
+    actions = _actions(result)
+    failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failures[:MOST_FAILURES]]
+    if len(result.failures) > MOST_FAILURES:
+        failures.append(f"and {len(result.failures) - MOST_FAILURES} more failures: embassay show {run}")
+    next_lines = [line for action in actions for line in _bullet(action, width)]
+
+    # What is left for findings: their heading, the line that counts the others, and the empty lines between the parts.
+    used = len(lines) + len(failures) + len(next_lines) + (2 if next_lines else 0) + (2 if failures else 0) + 4
+    findings, more = _findings(result, speed, width, LINES - used)
+
+    _print_part(console, "", lines)
+    _print_part(console, "Findings", [*findings, *([_more(more, run)] if more else [])])
+    _print_part(console, "Next", next_lines)
+    _print_part(console, "", failures)
+
+
+def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    if title:
+        console.print(Text(title, style="bold"))
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+    console.print()
+
+
+def _more(count: int, run: str) -> str:
+    return f"  and {counted(count, 'more finding')}: embassay show {run}"
+
+
+def _actions(result: Result) -> list[str]:
+    """Return what to do next, from the most important findings on, each once."""
+    actions = dict.fromkeys(finding.action for finding in result.findings if finding.action)
+    return list(actions)[:MOST_ACTIONS]
+
+
+def _findings(result: Result, speed: Mapping[str, float], width: int, room: int) -> tuple[list[str], int]:
+    """Return the lines of the most important findings that fit, and how many findings do not."""
+    groups = grouped(result.findings)
+    lines: list[str] = []
+    for place, group in enumerate(groups):
+        statement = told_together(group)
+        if group[0].title.startswith("May be the best"):
+            statement = " ".join([statement, *_costs(result, group[0], speed)])
+        bullet = _bullet(statement, width)
+        if len(lines) + len(bullet) > room and lines:
+            return lines, sum(len(rest) for rest in groups[place:])
+        lines += bullet
+    return lines, 0
+
+
+def _costs(result: Result, finding: Finding, speed: Mapping[str, float]) -> Iterator[str]:
+    for verdict in result.verdicts:
+        if (verdict.diagnostic, verdict.corpus) == (finding.diagnostic, finding.corpus):
+            yield from cost(result, verdict, speed)
+
+
+def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Return the findings with those of several encoders that say the same together, in the order of the first."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for place, finding in enumerate(findings):
+        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title)
+        if not finding.encoder:
+            key = (*key, str(place))
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def told_together(group: Sequence[Finding]) -> str:
+    """Return the first finding of a group in full, and the other encoders of which it is true with their figures."""
+    first, others = group[0], group[1:]
+    place = f"{first.diagnostic} on {first.corpus}" if first.diagnostic else first.corpus
+    if first.title.lower() in first.sentence.lower():
+        parts = [f"{place}: {first.sentence}" if place else first.sentence]
+    else:
+        parts = [f"{first.title} ({place})." if place else f"{first.title}.", first.sentence]
+    if others:
+        named = [_with_value(finding) for finding in others[:ALSO]]
+        more = f" and {len(others) - ALSO} more" if len(others) > ALSO else ""
+        parts.append(f"Also: {', '.join(named)}{more}.")
+    parts.append(first.consequence)
+    return " ".join(part for part in parts if part)
+
+
+def _with_value(finding: Finding) -> str:
+    if finding.value is None:
+        return finding.encoder
+    style = cast("Format", finding.format)
+    return f"{finding.encoder} {number(finding.value, style, signed=style == 'points')}"
+
+
+def _bullet(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False) or ["•"]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,0 +1,344 @@
+"""The findings of a whole run: what its diagnostics found, who may be the best, and what limits all of it.
+
+A diagnostic states what it finds about an encoder. Here the findings are added that are the same for all diagnostics:
+the candidates that may be the best, their comparison with the lexical baseline, the differences that this many units
+can show, texts that were truncated. Then all are put in order, the most important first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from embassay.formatting import counted, interval, names, number, p_value
+from embassay.layout import Column, Format, Layout
+from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
+
+ALPHA = 0.05
+MAX_UNDEFINED = 0.05
+"""A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
+NAMED = 6
+"""Encoders that a sentence names at most."""
+SMALL = 0.05
+"""A minimum detectable difference of at most this needs no warning."""
+TARGETS = (0.15, 0.10, 0.05, 0.02)
+"""Differences for which the number of questions is stated: the first that is at most half of what can be shown now."""
+Gap = Mapping[str, float | None]
+"""A difference from an opponent: ``difference``, ``low``, ``high`` and ``p``."""
+
+
+def findings_of(result: Result, layouts: Mapping[str, Layout]) -> tuple[Finding, ...]:
+    """Return all findings of a run, the most important first.
+
+    Parameters
+    ----------
+    result
+        Everything but the run's own findings; those of its diagnostics are in it.
+    layouts
+        By diagnostic, how its headline is called and written.
+
+    Returns
+    -------
+    By severity; within one severity decisions first, then the diagnostics in the order of the run.
+    """
+    findings: list[Finding] = []
+    for verdict in result.verdicts:
+        findings += Decision(result, verdict, layouts[verdict.diagnostic].headline.columns[0]).findings()
+    findings += result.findings
+    if any(corpus.builtin for corpus in result.corpora):
+        findings.append(_builtin())
+    findings += [finding for corpus in result.corpora for finding in _few_units(corpus)]
+    findings += [finding for encoder in result.encoders for finding in _coverage(encoder, result)]
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return tuple(_linked(finding) for finding in findings)
+
+
+def _linked(finding: Finding) -> Finding:
+    """Return a finding with the link to its section of the report."""
+    if not finding.diagnostic:
+        return finding
+    return replace(finding, link=f"#{anchor(finding.diagnostic, finding.corpus)}")
+
+
+def _builtin() -> Finding:
+    return Finding(
+        "low",
+        "Built-in corpora are for trying things out: no best encoder is named on them.",
+        "Built-in corpora",
+        action="Run it on your own data: embassay run -c mine=./docs,questions=questions.csv",
+    )
+
+
+def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield that items depend on each other so much that they count as far fewer."""
+    if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
+        return
+    items = "questions" if corpus.documents else "items"
+    shared = "share right documents" if corpus.documents else "share texts"
+    yield Finding(
+        "medium",
+        f"{corpus.name}: its {corpus.items:,} {items} {shared}, so they count as {corpus.effective_units:,.0f} "
+        f"independent ones.",
+        "Few independent items",
+        corpus=corpus.name,
+    )
+
+
+def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield how many texts an encoder truncates, and how many words it does not know."""
+    together = " of all corpora together" if len(result.corpora) > 1 else ""
+    texts = sum(corpus.distinct_texts for corpus in result.corpora)
+    if encoder.truncated:
+        share = encoder.truncated / max(texts, encoder.truncated)
+        yield Finding(
+            "medium",
+            f"{encoder.name} reads the first {encoder.max_tokens} tokens of a text: {encoder.truncated:,} longer "
+            f"texts ({share:.1%}){together} were truncated.",
+            "Texts were truncated",
+            encoder=encoder.name,
+            consequence="What stands after that place cannot be found.",
+            action="Split documents into shorter passages: add passages=150 to -c.",
+            value=share,
+        )
+    if encoder.unknown_words is not None:
+        empty = f"; {encoder.without_words:,} texts have no known word" if encoder.without_words else ""
+        yield Finding(
+            "medium" if encoder.without_words else "low",
+            f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words{together}{empty}.",
+            "Unknown words",
+            encoder=encoder.name,
+            value=encoder.unknown_words,
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict with what its findings need: the result that it is of, and how its headline is called and written."""
+
+    result: Result
+    verdict: Verdict
+    headline: Column
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield who may be the best, who is better than whom, and which differences cannot be seen."""
+        v = self.verdict
+        if not v.quantity or self.corpus.builtin:
+            return
+        if v.candidates:
+            yield from self.not_ranked()
+            yield from self.undefined_as_wrong()
+            yield from self.ranking()
+            yield from self.comparisons()
+            yield from self.precision()
+        elif v.undefined:
+            yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
+        else:
+            sentence = "The run has only baselines."
+            yield self.finding("medium", "Only baselines", sentence, action="Add an encoder with -e.")
+
+    def finding(
+        self,
+        severity: str,
+        title: str,
+        sentence: str,
+        encoder: str = "",
+        consequence: str = "",
+        action: str = "",
+    ) -> Finding:
+        """Return a finding about the headline, without a figure."""
+        v = self.verdict
+        return Finding(
+            severity,
+            sentence,
+            title,
+            diagnostic=v.diagnostic,
+            corpus=v.corpus,
+            encoder=encoder,
+            consequence=consequence,
+            action=action,
+            quantity=v.quantity,
+            subset=v.subset,
+            condition=v.condition,
+            format=self.headline.format,
+        )
+
+    @cached_property
+    def corpus(self) -> CorpusRecord:
+        """The corpus of the verdict."""
+        return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
+
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """By encoder the row of the quantity that encoders are ranked by."""
+        return headline_rows(self.result, self.verdict)
+
+    @property
+    def difference_style(self) -> Format:
+        """How a difference of two headline figures is written."""
+        return "points" if self.headline.format == "percent" else self.headline.format
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a high value recommends an encoder: not where higher is not better, or the first is below chance."""
+        v = self.verdict
+        below_chance = v.chance is not None and v.high is not None and v.high < v.chance
+        return v.leader == "Best" and not below_chance
+
+    def ranking(self) -> Iterator[Finding]:
+        """Yield which candidates may be the best, and which are excluded."""
+        v = self.verdict
+        ranked = [name for name in v.candidates if name not in v.left_out]
+        if len(v.candidates) == 1:
+            sentence = f"One candidate: {self.figure(v.candidates[0])}."
+            action = "Add a second encoder with -e to compare."
+            yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
+        elif not v.best_set:
+            yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
+        elif len(ranked) == 1:
+            sentence = f"Only {ranked[0]} can be ranked ({self.level(ranked[0])})."
+            yield self.finding("medium", "One ranked candidate", sentence, ranked[0])
+        else:
+            yield self.best_set(ranked)
+
+    def best_set(self, ranked: list[str]) -> Finding:
+        """Return the best set, with those that it excludes."""
+        v = self.verdict
+        best = ", ".join(map(self.figure, v.best_set[:NAMED]))
+        more = f" and {len(v.best_set) - NAMED} more" if len(v.best_set) > NAMED else ""
+        # The leader is called "Highest" where a higher value is not always a better one.
+        first, lower = ("best", "worse") if self.is_good else ("highest", "lower")
+        sentence = f"May be the {first}, of {len(ranked)}: {best}{more} (95% confidence)."
+
+        # The ranks rest on a test of two sides, the best set on one of one side: it may exclude more.
+        excluded = [name for name in ranked if name not in v.best_set]
+        significant = [name for name in excluded if v.rank_low.get(name, 1) > 1]
+        others = [name for name in excluded if name not in significant]
+        if significant:
+            sentence += f" Significantly {lower} than another candidate: {names(significant)}."
+        if others:
+            sentence += f" Unlikely to be the {first}, but not shown to be {lower} than any single candidate: "
+            sentence += f"{names(others)}."
+        encoder = v.best_set[0] if len(v.best_set) == 1 else ""
+        return self.finding("high", f"May be the {first}", sentence, encoder)
+
+    def not_ranked(self) -> Iterator[Finding]:
+        """Yield which candidates are not ranked, and why."""
+        v = self.verdict
+        if v.undefined:
+            sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
+            yield self.finding("medium", "Not ranked", sentence)
+        # Beside undefined items there is one other reason: a correlation needs values that vary on the common items.
+        often_undefined, constant = [], []
+        for name in v.left_out:
+            row = self.rows.get(name)
+            if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
+                often_undefined.append(name)
+            else:
+                constant.append(name)
+        if often_undefined:
+            share = f"{MAX_UNDEFINED:.0%}"
+            sentence = f"Undefined for more than {share} of the items, so not ranked: {names(often_undefined)}."
+            yield self.finding("medium", "Not ranked", sentence)
+        if constant:
+            sentence = f"The same value for all compared items, so not ranked: {names(constant)}."
+            yield self.finding("medium", "Not ranked", sentence)
+
+    def undefined_as_wrong(self) -> Iterator[Finding]:
+        """Yield the value with undefined items counted as wrong, of the candidates that have more than another."""
+        candidates = self.verdict.candidates
+        as_wrong = self.verdict.undefined_as_wrong
+        undefined = {name: row.undefined for name, row in self.rows.items() if row.value is not None}
+        fewest = min((undefined[name] for name in candidates if name in undefined), default=0)
+        for name in candidates:
+            if undefined.get(name, 0) > fewest and name in as_wrong:
+                value = number(as_wrong[name], self.headline.format)
+                sentence = f"{name} is undefined for {undefined[name]:,} items; counted as wrong, the value is {value}."
+                yield self.finding("medium", "Undefined items", sentence, name)
+
+    def figure(self, name: str) -> str:
+        """Write a candidate with its headline figure."""
+        return f"{name} ({self.level(name)})"
+
+    def level(self, name: str) -> str:
+        """Write a candidate's headline figure; where its interval lies below chance, say so."""
+        row, chance = self.rows.get(name), self.verdict.chance
+        if row is None:
+            return self.headline.heading
+        value = number(row.value, self.headline.format, signed=self.headline.format == "points")
+        level = f"{value} {self.headline.heading}"
+        if chance is not None and row.high is not None and row.high < chance:
+            level += f", below chance ({number(chance, self.headline.format)})"
+        return level
+
+    def comparisons(self) -> Iterator[Finding]:
+        """Yield how the candidates compare with the lexical baseline and, where there are several, with the reference.
+
+        The baseline decides whether a candidate is worth its price, so the best set's comparisons with it come first.
+        """
+        v = self.verdict
+        if v.baseline:
+            for name, gap in self._in_order(v.against_baseline):
+                severity = "high" if name in v.best_set or len(v.candidates) == 1 else "low"
+                yield self.comparison(severity, name, v.baseline, gap)
+        # A lexical baseline may be the reference, too: then both families ask the same.
+        if v.reference and v.reference != v.baseline:
+            for name, gap in self._in_order(v.against_reference):
+                yield self.comparison("low", name, v.reference, gap)
+
+    def _in_order(self, gaps: Mapping[str, Gap]) -> Iterator[tuple[str, Gap]]:
+        """Yield the defined differences, those of the best set first: the others are called worse already."""
+        for name in sorted(gaps, key=lambda name: name not in self.verdict.best_set):
+            if gaps[name]["difference"] is not None and gaps[name]["p"] is not None:
+                yield name, gaps[name]
+
+    def comparison(self, severity: str, name: str, opponent: str, gap: Gap) -> Finding:
+        """Return whether a candidate is better than an opponent, with the difference and its p-value."""
+        better, worse = ("better", "worse") if self.verdict.leader == "Best" else ("higher", "lower")
+        difference, p = gap["difference"] or 0.0, gap["p"]
+        if p is None or p > ALPHA:
+            relation = f"not shown to be {better} or {worse} than {opponent}"
+        elif difference > 0:
+            relation = f"{better} than {opponent}"
+        else:
+            relation = f"{worse} than {opponent}"
+        amount = number(difference, self.difference_style, signed=True)
+        ends = interval(gap["low"], gap["high"], self.difference_style, signed=True)
+        sentence = f"{name} is {relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(p)}."
+        title = relation[0].upper() + relation[1:]
+        found = self.finding(severity, title, sentence, name)
+        return replace(found, value=difference, low=gap["low"], high=gap["high"], format=self.difference_style)
+
+    def precision(self) -> Iterator[Finding]:
+        """Yield the smallest difference that this many units can show, and how many more a smaller one takes."""
+        detectable, units = self.verdict.smallest_difference, self.verdict.smallest_units
+        if detectable is None or units is None:
+            return
+        smallest = number(detectable, self.difference_style)
+        sentence = f"Minimum detectable difference: {smallest} ({counted(units, 'unit')}, 80% power)."
+        severity, action = "low", ""
+        target = next((target for target in TARGETS if target <= detectable / 2), None)
+        if detectable > SMALL and target is not None:
+            severity = "medium"
+            more = math.ceil(units * (detectable / target) ** 2) - units
+            wanted = number(target, self.difference_style)
+            action = f"About {more:,} more independent {self.unit_name} would show a difference of {wanted}."
+        found = self.finding(severity, "Minimum detectable difference", sentence, action=action)
+        yield replace(found, value=detectable, format=self.difference_style)
+
+    @property
+    def unit_name(self) -> str:
+        """What the independent units are called."""
+        return "questions" if self.corpus.documents else "items"
+
+
+def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
+    """Return by encoder the row of the quantity that a verdict ranks by."""
+    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
+    rows: dict[str, Row] = {}
+    for row in result.rows:
+        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+        if same and verdict.measure in ("", row.measure):
+            rows.setdefault(row.encoder, row)
+    return rows
