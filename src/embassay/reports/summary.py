@@ -101,9 +101,9 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Return the findings with those of several encoders that say the same together, in the order of the first."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for place, finding in enumerate(findings):
-        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title)
-        if not finding.encoder:
-            key = (*key, str(place))
+        # A finding about no single encoder stands alone.
+        alone = "" if finding.encoder else str(place)
+        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, alone)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 
