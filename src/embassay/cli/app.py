@@ -18,7 +18,7 @@ from embassay.cli.build import rate
 from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.train import train
-from embassay.errors import EmbassayError, EncoderError, InputError, say
+from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
 from embassay.plugins import PluginWarning
 
 if TYPE_CHECKING:
@@ -207,17 +207,24 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
 
 
 @app.command(name="list")
-def list_(what: str | None = None) -> int:
+def list_(what: str | None = None, *, cite: Annotated[bool, Parameter(negative="")] = False) -> int:
     """List encoders, corpora, diagnostics, builders and sets, and the command that installs what is missing.
 
     Parameters
     ----------
     what
         encoders, corpora, diagnostics, builders or sets; all by default.
+    cite
+        Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """
-    from embassay.cli.catalogue import show
+    from embassay.cli import catalogue
 
-    show(what)
+    if cite:
+        if what not in (None, "diagnostics"):
+            raise SpecError("--cite is for diagnostics: embassay list diagnostics --cite")
+        catalogue.cite()
+    else:
+        catalogue.show(what)
     return FINE
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from rich.table import Table
 from rich.text import Text
 
-from embassay.errors import PluginError, UnknownNameError
+from embassay._version import __version__
+from embassay.errors import PluginError, UnknownNameError, say
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
 from embassay.run.presets import named, names
@@ -32,6 +35,30 @@ def show(what: str | None) -> None:
     if what in (None, SETS):
         console.print(Text(SETS, style="bold"))
         console.print(_sets(whole=what == SETS))
+
+
+OURS = f"""@software{{embassay,
+  title = {{Embassay: an assay for sentence embeddings}},
+  version = {{{__version__}}},
+  license = {{Apache-2.0}}
+}}"""
+
+
+def cite() -> None:
+    """Print the BibTeX entries of this package and of the paper behind each diagnostic.
+
+    A diagnostic of another package has one if its module defines ``CITATION``.
+    """
+    entries = [OURS]
+    for name in DIAGNOSTICS.names():
+        try:
+            entry = getattr(DIAGNOSTICS.module(name), "CITATION", "")
+        except PluginError as error:
+            say(str(error))
+            continue
+        if entry:
+            entries.append(f"% {name}\n{entry}")
+    sys.stdout.write("\n\n".join(entries) + "\n")
 
 
 def _table(folder: Folder) -> Table:

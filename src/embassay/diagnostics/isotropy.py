@@ -30,6 +30,13 @@ from embassay.result import Estimate, Finding, Result, Row
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@inproceedings{rudman2022,
+  author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},
+  title = {{IsoScore}: Measuring the Uniformity of Embedding Space Utilization},
+  booktitle = {Findings of the Association for Computational Linguistics: ACL 2022},
+  year = {2022},
+  doi = {10.18653/v1/2022.findings-acl.262}
+}"""
 NAME = "isotropy"
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""

@@ -68,6 +68,14 @@ from embassay.stats.units import Floats, ratio_variance
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@misc{bansal2025,
+  author = {Bansal, Naman and Mahajan, Yash and Sinha, Sanjeev and Karmaker, Santu},
+  title = {Set-Theoretic Compositionality of Sentence Embeddings},
+  year = {2025},
+  eprint = {2502.20975},
+  archivePrefix = {arXiv},
+  doi = {10.48550/arXiv.2502.20975}
+}"""
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""

@@ -43,6 +43,14 @@ from embassay.stats.noninferiority import Headline
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@inproceedings{white2015,
+  author = {White, Lyndon and Togneri, Roberto and Liu, Wei and Bennamoun, Mohammed},
+  title = {How Well Sentence Embeddings Capture Meaning},
+  booktitle = {Proceedings of the 20th Australasian Document Computing Symposium},
+  year = {2015},
+  doi = {10.1145/2838931.2838932},
+  note = {Preprint: Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task}
+}"""
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)

@@ -54,6 +54,13 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@inproceedings{chiang2023,
+  author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},
+  title = {Revealing the Blind Spot of Sentence Encoder Evaluation by {HEROS}},
+  booktitle = {Proceedings of the 8th Workshop on Representation Learning for NLP},
+  year = {2023},
+  doi = {10.18653/v1/2023.repl4nlp-1.24}
+}"""
 NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""

@@ -58,6 +58,14 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@inproceedings{vahtola2022,
+  author = {Vahtola, Teemu and Creutz, Mathias and Tiedemann, J{\\"o}rg},
+  title = {It Is Not Easy To Detect Paraphrases: Analysing Semantic Similarity With Antonyms and Negation
+           Using the New {SemAntoNeg} Benchmark},
+  booktitle = {Proceedings of the Fifth BlackboxNLP Workshop on Analyzing and Interpreting Neural Networks for NLP},
+  year = {2022},
+  doi = {10.18653/v1/2022.blackboxnlp-1.20}
+}"""
 NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""

@@ -51,6 +51,16 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
+CITATION = """@misc{roychowdhury2024,
+  author = {Roychowdhury, Sujoy and Soman, Sumit and Ranjani, H. G. and Chhabra, Vansh and Gunda, Neeraj
+            and Bandyopadhyay, Subhadip and Bala, Sai Krishna},
+  title = {A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain},
+  year = {2024},
+  eprint = {2406.12336},
+  archivePrefix = {arXiv},
+  doi = {10.48550/arXiv.2406.12336},
+  note = {Later version: Investigating Distributions of Telecom Adapted Sentence Embeddings for Document Retrieval}
+}"""
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 K = 5

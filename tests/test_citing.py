@@ -1,0 +1,48 @@
+"""`embassay list diagnostics --cite` and CITATION.cff name the same papers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from embassay._version import __version__
+from embassay.cli.app import exit_code_of
+from embassay.plugins import DIAGNOSTICS
+
+ROOT = Path(__file__).parent.parent
+METHODS = {"composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval"}
+
+
+def cited(capsys):
+    assert exit_code_of(["list", "diagnostics", "--cite"]) == 0
+    return capsys.readouterr().out
+
+
+def test_each_published_method_has_one_entry_with_a_doi(capsys):
+    text = cited(capsys)
+    entries = dict(re.findall(r"^% (\w+)\n(@(?:.|\n)*?^\})", text, flags=re.MULTILINE))
+    assert set(entries) >= METHODS
+    assert set(entries) <= set(DIAGNOSTICS.names())
+    for entry in entries.values():
+        assert re.search(r"^  doi = \{10\.\d{4,}/\S+\},?$", entry, flags=re.MULTILINE)
+        assert entry.count("{") == entry.count("}")
+    keys = re.findall(r"^@\w+\{(\w+),", text, flags=re.MULTILINE)
+    assert len(keys) == len(set(keys)) == len(entries) + 1
+    assert keys[0] == "embassay"
+    assert f"version = {{{__version__}}}" in text
+
+
+def test_the_citation_file_has_the_same_papers_and_version(capsys):
+    text = cited(capsys)
+    file = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in file
+    in_file = set(re.findall(r"doi: (\S+)", file))
+    of_methods = {re.search(r"doi = \{(\S+)\}", DIAGNOSTICS.module(name).CITATION)[1] for name in METHODS}
+    assert in_file == of_methods
+    assert all(doi in text for doi in in_file)
+
+
+@pytest.mark.parametrize("what", ["encoders", "sets"])
+def test_there_is_nothing_to_cite_of_other_kinds(what, capsys):
+    assert exit_code_of(["list", what, "--cite"]) == 2
+    assert "--cite is for diagnostics: embassay list diagnostics --cite" in capsys.readouterr().err
