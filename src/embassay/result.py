@@ -365,6 +365,8 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     truncated
         How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
+    truncated_in
+        How many of the distinct texts of each corpus are longer, by corpus, where there are some.
     similarity
         What it compares a query with a document by: ``cosine`` or ``dot``.
     price
@@ -389,6 +391,7 @@ class EncoderRecord:
     price: float | None = None
     unknown_words: float | None = None
     without_words: int | None = None
+    truncated_in: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from rich.text import Text as RichText
 from embassay.encoders.base import CountsTokens, Remote
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
+from embassay.run.advice import advice
 from embassay.run.candidates import Entry
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
@@ -65,7 +66,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     ]
     if corpus.filtered_with:
         lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
-    lines += [f"  {note}" for note in corpus.notes]
+    lines += [f"  {note}" for note in (*corpus.notes, *advice(corpus))]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
         own_fields = sample.fields()

@@ -134,7 +134,7 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", *task.key, reason_of(error)))
-    encoders = tuple(encoder_record(run) for run in finished)
+    encoders = tuple(encoder_record(run, plan.corpora) for run in finished)
     corpora = tuple(corpus_record(corpus) for corpus in plan.corpora)
     head = Result(draws.seed, draws.resamples, encoders=encoders, corpora=corpora, failures=tuple(failures))
     result = replace(
@@ -195,7 +195,7 @@ def example_texts(corpus: Corpus[Any], example: Example) -> dict[str, str]:
     return texts
 
 
-def encoder_record(run: EncoderRun) -> EncoderRecord:
+def encoder_record(run: EncoderRun, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:
     """Return an encoder as the result names it."""
     entry, card = run.entry, run.entry.encoder.card
     # Diagnostics on the same corpus count the same words.
@@ -203,6 +203,10 @@ def encoder_record(run: EncoderRun) -> EncoderRecord:
     tokens = sum(counts["tokens"] for counts in by_corpus.values())
     unknown = sum(counts["unknown_tokens"] for counts in by_corpus.values())
     without_words = sum(counts["without_words"] for counts in by_corpus.values())
+    truncated_in = dict[str, int]()
+    if run.truncated:
+        for corpus in corpora:
+            truncated_in[corpus.name] = sum(text in run.truncated for text in corpus.texts())
     return EncoderRecord(
         name=entry.label,
         spec=card.spec,
@@ -213,7 +217,8 @@ def encoder_record(run: EncoderRun) -> EncoderRecord:
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        truncated=run.truncated,
+        truncated=None if run.truncated is None else len(run.truncated),
+        truncated_in={name: count for name, count in truncated_in.items() if count},
         similarity=card.similarity,
         price=card.price,
         unknown_words=unknown / tokens if tokens else None,

@@ -24,7 +24,9 @@ NAMED = 6
 SMALL = 0.05
 """A minimum detectable difference of at most this needs no warning."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
-"""Differences for which the number of questions is stated: the first that is at most half of what can be shown now."""
+"""Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
+MANY_TRUNCATED = 0.01
+"""From this share of a corpus's texts on, truncation limits its result."""
 Gap = Mapping[str, float | None]
 """A difference from an opponent: ``difference``, ``low``, ``high`` and ``p``."""
 
@@ -76,32 +78,33 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
         return
     items = "questions" if corpus.documents else "items"
-    shared = "share right documents" if corpus.documents else "share texts"
     yield Finding(
         "medium",
-        f"{corpus.name}: its {corpus.items:,} {items} {shared}, so they count as {corpus.effective_units:,.0f} "
-        f"independent ones.",
+        f"{corpus.name}: its {corpus.items:,} {items} depend on each other (units share texts, documents or a topic); "
+        f"intervals rest on {corpus.effective_units:,.0f} independent units.",
         "Few independent items",
         corpus=corpus.name,
     )
 
 
 def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
-    """Yield how many texts an encoder truncates, and how many words it does not know."""
+    """Yield which share of each corpus an encoder truncates, and how many words it does not know."""
+    for corpus in result.corpora:
+        truncated = encoder.truncated_in.get(corpus.name, 0)
+        if truncated:
+            share = truncated / corpus.distinct_texts
+            yield Finding(
+                "medium" if share >= MANY_TRUNCATED else "low",
+                f"{encoder.name} reads the first {encoder.max_tokens} tokens of a text: {truncated:,} of the "
+                f"{corpus.distinct_texts:,} texts of {corpus.name} ({share:.1%}) are longer and were truncated.",
+                "Texts were truncated",
+                corpus=corpus.name,
+                encoder=encoder.name,
+                consequence="What stands after that place cannot be found.",
+                action="Split long documents: add passages=150 to -c." if corpus.documents else "",
+                value=share,
+            )
     together = " of all corpora together" if len(result.corpora) > 1 else ""
-    texts = sum(corpus.distinct_texts for corpus in result.corpora)
-    if encoder.truncated:
-        share = encoder.truncated / max(texts, encoder.truncated)
-        yield Finding(
-            "medium",
-            f"{encoder.name} reads the first {encoder.max_tokens} tokens of a text: {encoder.truncated:,} longer "
-            f"texts ({share:.1%}){together} were truncated.",
-            "Texts were truncated",
-            encoder=encoder.name,
-            consequence="What stands after that place cannot be found.",
-            action="Split documents into shorter passages: add passages=150 to -c.",
-            value=share,
-        )
     if encoder.unknown_words is not None:
         empty = f"; {encoder.without_words:,} texts have no known word" if encoder.without_words else ""
         yield Finding(
@@ -318,19 +321,31 @@ class Decision:
         smallest = number(detectable, self.difference_style)
         sentence = f"Minimum detectable difference: {smallest} ({counted(units, 'unit')}, 80% power)."
         severity, action = "low", ""
-        target = next((target for target in TARGETS if target <= detectable / 2), None)
+        target = next((target for target in TARGETS if target <= 0.7 * detectable), None)
         if detectable > SMALL and target is not None:
             severity = "medium"
-            more = math.ceil(units * (detectable / target) ** 2) - units
+            # The error of a difference falls with the square root of the number of units.
+            growth = (detectable / target) ** 2 - 1
             wanted = number(target, self.difference_style)
-            action = f"About {more:,} more independent {self.unit_name} would show a difference of {wanted}."
+            action = f"To show a difference of {wanted}, add {self.further_items(growth, units)}."
         found = self.finding(severity, "Minimum detectable difference", sentence, action=action)
         yield replace(found, value=detectable, format=self.difference_style)
 
-    @property
-    def unit_name(self) -> str:
-        """What the independent units are called."""
-        return "questions" if self.corpus.documents else "items"
+    def further_items(self, growth: float, units: int) -> str:
+        """Say how many items more there must be.
+
+        Parameters
+        ----------
+        growth
+            How many times the present number must be added.
+        units
+            The present number of independent units.
+        """
+        items = "questions" if self.corpus.documents else "items"
+        further = f"about {math.ceil(growth * self.verdict.items):,} {items}"
+        if self.verdict.items > units:
+            return f"{further} in {math.ceil(growth * units):,} units (there are {units:,})"
+        return further
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:

@@ -13,6 +13,7 @@ from embassay.diagnostics.base import ChecksCorpus, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.randomness import generator
+from embassay.run.advice import advice
 from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
 from embassay.run.request import RunRequest
@@ -131,7 +132,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         entries = with_reference(entries, request.reference)
 
     favoured = favoured_encoders(entries, corpora)
-    of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
     of_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.encoder.card.warnings]
     return Plan(
         request,

@@ -71,7 +71,7 @@ class EncoderRun:
     dim
         The number of dimensions; None where it depends on the corpus.
     truncated
-        How many of the distinct texts are longer than it reads; None where that is not known.
+        The distinct texts that are longer than it reads; None where that is not known.
     route
         How the encoder computed its vectors, as far as it says so.
     """
@@ -85,7 +85,7 @@ class EncoderRun:
     effort: Effort | None = None
     robustness: Robustness | None = None
     dim: int | None = None
-    truncated: int | None = None
+    truncated: frozenset[Text] | None = None
     route: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -133,7 +133,7 @@ class EncoderRun:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
         self.dim = None if self.entry.encoder.card.fitted else dim
-        self.truncated = count_truncated(self.entry.encoder, plan.corpora)
+        self.truncated = find_truncated(self.entry.encoder, plan.corpora)
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
         """Encode the texts of a pool, or take their vectors from the cache."""
@@ -283,17 +283,18 @@ def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]
     return vectors.matrix
 
 
-def count_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> int | None:
-    """Count the distinct texts that are longer than the encoder reads; None if that is unknown."""
+def find_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> frozenset[Text] | None:
+    """Return the distinct texts that are longer than the encoder reads; None if that is unknown."""
     limit = encoder.card.max_tokens
     if limit is None or not isinstance(encoder, CountsTokens):
         return None
     texts = distinct_texts(corpora)
-    truncated = 0
+    truncated = set[Text]()
     try:
         for role in dict.fromkeys(role for role, _ in texts):
-            lengths = encoder.count_tokens([text for text_role, text in texts if text_role == role], role)
-            truncated += int(np.count_nonzero(np.asarray(lengths) > limit))
+            of_role = [text for text in texts if text[0] == role]
+            lengths = encoder.count_tokens([text for _, text in of_role], role)
+            truncated.update(text for text, length in zip(of_role, lengths, strict=True) if length > limit)
     except Exception:
         return None  # its vectors are there all the same
-    return truncated
+    return frozenset(truncated)

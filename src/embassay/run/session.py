@@ -41,7 +41,9 @@ def carry_out(request: RunRequest) -> int:
     for note in plan.notes:
         tell(note)
 
+    prepared = time.perf_counter()
     outcome = execute(plan, folder)
+    executed = time.perf_counter()
     result = outcome.result
     record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
 
@@ -60,6 +62,13 @@ def carry_out(request: RunRequest) -> int:
     if drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
+    encoding = sum(effort.seconds for effort in efforts)
+    scoring = executed - prepared - encoding
+    drawing = time.perf_counter() - executed
+    tell(
+        f"time: loading {prepared - start:.1f} s, encoding {encoding:.1f} s, "
+        f"scoring and statistics {max(scoring, 0.0):.1f} s, report {drawing:.1f} s"
+    )
     return FINE if printed and drawn and not result.failures else FAILED_IN_PART
 
 

@@ -99,7 +99,7 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot]
+    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_baseline]
     if by_dot:
         sentence = f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines."
         yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)

@@ -1,0 +1,80 @@
+"""What limits the answer that a corpus can give, said before anything is encoded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+from embassay.types import Audit, Corpus
+
+SHORT = 8
+"""A passage of fewer words is a heading or an item of a list rather than an answer."""
+MANY_SHORT = 0.2
+"""From this share of short passages on, there is a warning."""
+DISAGREEMENT = 0.2
+"""The share of items on which two encoders are assumed to disagree."""
+WITH_UNIT = ("documents",)
+"""Loaders whose questions depend on each other unless ``unit=question`` is set."""
+OF_SHARES = ("choice", "groups", "retrieval")
+"""Shapes whose headline is the share of items that are right."""
+WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+"""Characters of Thai, Lao, Japanese and Chinese, which do not separate words by spaces."""
+
+
+def advice(corpus: Corpus[Any]) -> Iterator[str]:
+    """Yield what to know about a corpus before it is encoded, a sentence each.
+
+    Short passages, questions that share right documents, and the smallest difference that its size can show.
+    """
+    audit = corpus.audit()
+    yield from _short_passages(corpus, audit)
+    if corpus.documents and audit.effective_units < audit.items / 2:
+        yield (
+            f"{audit.items:,} questions depend on each other (they share right documents or a topic): intervals rest "
+            f"on {audit.effective_units:,.0f} units; {_unit_option(corpus)}"
+        )
+    if corpus.shape in OF_SHARES and not corpus.builtin:
+        # Items of one unit may tell as much as independent ones, or together no more than a single item.
+        largest = f"{100 * smallest_visible(audit.effective_units):.0f}"
+        smallest = f"{100 * smallest_visible(audit.items):.0f}"
+        points = largest if largest == smallest else f"{smallest} to {largest}"
+        yield (
+            f"this size can show differences of about {points} points "
+            f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
+        )
+
+
+def _unit_option(corpus: Corpus[Any]) -> str:
+    """Say what to do about questions that depend on each other."""
+    if corpus.loader in WITH_UNIT:
+        return "set unit=question if they were written independently"
+    return "questions about other documents would add more"
+
+
+def smallest_visible(units: float) -> float:
+    """Return the smallest difference of two shares that so many independent items show with a power of 80 %.
+
+    With p the share of items on which two encoders disagree, the difference has a standard error of about √(p/n); with
+    z = z₀.₉₇₅ + z₀.₈ it is z√(p/n), and at most 1.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
+    return min(1.0, z * math.sqrt(DISAGREEMENT / max(units, 1.0)))
+
+
+def words_in(text: str) -> int:
+    """Return about how many words a text has; in writing without spaces, a word is taken to have two characters."""
+    return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
+
+
+def _short_passages(corpus: Corpus[Any], audit: Audit) -> Iterator[str]:
+    passages = [passage for document in corpus.documents for passage in document.passages]
+    short = sum(words_in(passage) < SHORT for passage in passages)
+    if short >= MANY_SHORT * max(audit.passages, 1) and short:
+        yield (
+            f"{short:,} of {audit.passages:,} passages ({short / audit.passages:.0%}) have under {SHORT} words, such "
+            "as headings and list items; set passages=150 to join them with the text around them"
+        )

@@ -1,0 +1,77 @@
+"""What limits the answer of a corpus is said before anything is encoded."""
+
+import math
+
+import pytest
+
+from embassay.run.advice import SHORT, advice, smallest_visible, words_in
+from embassay.samples.choice import Choice
+from embassay.samples.retrieval import Document, Question
+from embassay.types import Corpus
+
+LONG = "This passage has rather more than eight words, so nobody calls it short."
+
+
+def retrieval(passages, questions=20, units=None, **more):
+    """A corpus of one document for each passage; question i is of the i-th unit."""
+    documents = tuple(Document(f"d{n}", (passage,)) for n, passage in enumerate(passages))
+    units = units or [f"u{n}" for n in range(questions)]
+    samples = tuple(Question(f"q{n}", f"What is number {n}?", ("d0",), units=(unit,)) for n, unit in enumerate(units))
+    return Corpus("mine", "retrieval", samples, loader="documents", documents=documents, **more)
+
+
+def told(corpus):
+    return list(advice(corpus))
+
+
+def test_many_short_passages_are_warned_of():
+    corpus = retrieval(["Install", "Usage", LONG, LONG, LONG])
+    assert told(corpus)[0] == (
+        "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
+        "set passages=150 to join them with the text around them"
+    )
+
+
+def test_few_short_passages_are_not():
+    assert not any("passages" in line for line in told(retrieval(["Install", *[LONG] * 9])))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("one two three", 3), ("", 0), ("東京都の天気予報は晴れです", 7), ("กรุงเทพ", 4)]
+)
+def test_writing_without_spaces_has_words_too(text, words):
+    assert words_in(text) == pytest.approx(words, abs=1)
+    assert SHORT == 8
+
+
+def test_questions_that_share_documents_are_said_to_depend():
+    corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
+    (line,) = [line for line in told(corpus) if "depend" in line]
+    assert line == (
+        "20 questions depend on each other (they share right documents or a topic): intervals rest on 2 units; "
+        "set unit=question if they were written independently"
+    )
+    assert not any("depend" in line for line in told(retrieval([LONG])))
+
+
+def test_the_size_is_turned_into_points():
+    (line,) = told(retrieval([LONG], questions=80))
+    # z = 1.96 + 0.8416; z·√(0.2/80) = 0.140
+    assert line == (
+        "this size can show differences of about 14 points (80% power, if two encoders disagree on 20% of the items)"
+    )
+    dependent = told(retrieval([LONG], units=[f"u{n // 8}" for n in range(80)]))
+    assert "differences of about 14 to 40 points" in dependent[-1]
+
+
+def test_a_size_follows_the_formula_and_is_at_most_everything():
+    assert smallest_visible(100) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.2 / 100), rel=1e-5)
+    assert smallest_visible(1) == 1.0
+    assert smallest_visible(0) == 1.0
+
+
+def test_built_in_corpora_and_other_shapes_have_no_size_in_points():
+    assert told(retrieval([LONG], builtin=True)) == []
+    samples = tuple(Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3))
+    assert "points" in told(Corpus("x", "choice", samples))[0]
+    assert told(Corpus("x", "pairs", samples)) == []
