@@ -33,6 +33,7 @@ def assay(
     corpora: Sequence[str | Corpus[Any]] | Corpus[Any] = (),
     diagnostics: Sequence[str] = (),
     *,
+    profile: str = "default",
     seed: int = 0,
     resamples: int = 1000,
     limit: int | None = None,
@@ -52,7 +53,9 @@ def assay(
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in corpora if empty.
     diagnostics
-        Names, with options; every diagnostic that fits the corpora if empty.
+        Names, with options; those of the profile that fit the corpora if empty.
+    profile
+        ``default``, ``search``, ``dedup``, ``classification`` or ``research``: which diagnostics run.
     seed, resamples
         Seed for all random numbers, and the number of bootstrap resamples.
     limit
@@ -82,6 +85,7 @@ def assay(
         encoders,
         corpora,
         diagnostics,
+        profile,
         seed=seed,
         resamples=resamples,
         limit=limit,

@@ -77,7 +77,7 @@ def result() -> dict:
     """Assay the built-in corpora and return the result as JSON."""
     from embassay.store.results import to_bytes
 
-    return json.loads(to_bytes(ea.assay(list(ENCODERS), cache=None)))
+    return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", cache=None)))
 
 
 def released_figures(label: str) -> dict[str, list[float | None]]:
@@ -93,7 +93,14 @@ def released_figures(label: str) -> dict[str, list[float | None]]:
     Value, low and high of each row, and difference, low, high and p of each comparison, to 6 significant digits.
     """
     source = Path(os.environ["EMBASSAY_DATA"]) / RELEASED[label]
-    result = ea.assay(list(RELEASED_ENCODERS), [f"{label}={source}"], resamples=200, limit=RELEASED_UNITS, cache=None)
+    result = ea.assay(
+        list(RELEASED_ENCODERS),
+        [f"{label}={source}"],
+        profile="research",
+        resamples=200,
+        limit=RELEASED_UNITS,
+        cache=None,
+    )
     figures = {}
     for row in result.rows:
         key = (row.diagnostic, row.encoder, row.subset, row.measure, row.condition, row.quantity)

@@ -72,6 +72,8 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
 
 def test_built_in_corpora_and_other_shapes_have_no_size_in_points():
     assert told(retrieval([LONG], builtin=True)) == []
-    samples = tuple(Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3))
+    samples = tuple(
+        Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3)
+    )
     assert "points" in told(Corpus("x", "choice", samples))[0]
     assert told(Corpus("x", "pairs", samples)) == []

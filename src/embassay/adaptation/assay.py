@@ -116,6 +116,7 @@ class VariantAssay:
             cache=cache,
             quiet=request.quiet,
             baselines=False,
+            profile="research",
             robustness=True,
         )
 

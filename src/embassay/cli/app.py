@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -17,12 +17,10 @@ from embassay.cli.adapt import adapt
 from embassay.cli.build import rate
 from embassay.cli.export import export
 from embassay.cli.generate import build
+from embassay.cli.run import run
 from embassay.cli.train import train
 from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
 from embassay.plugins import PluginWarning
-
-if TYPE_CHECKING:
-    from embassay.run.request import RunRequest
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
@@ -33,107 +31,13 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
+app.command(run)
 app.command(train)
 app.command(adapt)
 app.command(build)
 app.command(rate)
 app.command(export)
 Repeated = Parameter(consume_multiple=False, negative="")
-
-
-@app.command
-def run(
-    config: Path | None = None,
-    *,
-    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
-    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
-    diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
-    seed: int | None = None,
-    resamples: int | None = None,
-    limit: int | None = None,
-    reference: str | None = None,
-    device: str | None = None,
-    backend: str | None = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    no_baselines: Annotated[bool, Parameter(negative="")] = False,
-    no_texts: Annotated[bool, Parameter(negative="")] = False,
-    follow_links: Annotated[bool, Parameter(negative="")] = False,
-    cache: Path | None = None,
-    no_cache: Annotated[bool, Parameter(negative="")] = False,
-    overwrite: Annotated[bool, Parameter(negative="")] = False,
-    quiet: Annotated[bool, Parameter(negative="")] = False,
-    trust_remote_code: Annotated[list[str], Repeated] = [],  # noqa: B006
-) -> int:
-    """Assay encoders on corpora; write tables, verdict and an HTML report.
-
-    Parameters
-    ----------
-    config
-        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); command-line options override it.
-    encoder
-        [NAME=]SPEC[,option=value…], repeatable; default: all-MiniLM-L6-v2 if its weights are on this machine.
-    corpus
-        [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
-    diagnostic
-        DIAGNOSTIC[,option=value…], repeatable; every diagnostic that fits the corpora by default.
-    out
-        Run folder; embassay-run by default. A run with the same settings is continued.
-    seed
-        Seed for all random numbers; 0 by default.
-    resamples
-        Number of bootstrap resamples; 1000 by default. Affects intervals, not p-values (9,999 sign flips or more).
-    limit
-        Keep at most N randomly chosen units of each corpus.
-    reference
-        Label of the encoder that the others are compared with; the first -e by default.
-    device
-        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
-    backend
-        How neural encoders run: auto (default), packed, padded or sentence-transformers.
-    dry_run
-        Print what would be encoded, and stop.
-    no_baselines
-        Leave out the baselines tfidf, random and, for retrieval, bm25.
-    no_texts
-        Write no sentence of a corpus into result and report.
-    follow_links
-        Follow symbolic links in the folder of a corpus; by default they are skipped.
-    cache
-        Folder of the vector cache.
-    no_cache
-        Do not use the vector cache.
-    overwrite
-        Replace the run in the folder.
-    quiet
-        Print only the tables.
-    trust_remote_code
-        Label of an encoder that may run code from its repository, repeatable.
-    """
-    from embassay.run.request import RunRequest
-    from embassay.run.session import carry_out
-
-    request = RunRequest.of(
-        config,
-        encoders=encoder,
-        corpora=corpus,
-        diagnostics=diagnostic,
-        out=out,
-        seed=seed,
-        resamples=resamples,
-        limit=limit,
-        reference=reference,
-        device=device,
-        backend=backend,
-        baselines=False if no_baselines else None,
-        texts=False if no_texts else None,
-        follow_links=follow_links,
-        cache=None if no_cache else cache or "default",
-        overwrite=overwrite,
-        quiet=quiet,
-        trusted=trust_remote_code,
-    )
-    return _look(request, default=True) if dry_run else carry_out(request)
 
 
 @app.command
@@ -162,7 +66,10 @@ def look(
     request = RunRequest.of(
         None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
     )
-    return _look(request)
+    from embassay.cli.look import show
+
+    show(request)
+    return FINE
 
 
 @app.command
@@ -208,12 +115,12 @@ def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--ou
 
 @app.command(name="list")
 def list_(what: str | None = None, *, cite: Annotated[bool, Parameter(negative="")] = False) -> int:
-    """List encoders, corpora, diagnostics, builders and sets, and the command that installs what is missing.
+    """List encoders, corpora, diagnostics, builders, sets and profiles, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics, builders or sets; all by default.
+        encoders, corpora, diagnostics, builders, sets or profiles; all by default.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """
@@ -306,13 +213,6 @@ def _add_build_command(arguments: list[str]) -> None:
         from embassay.cli.other_kinds import add_command
 
         add_command(build, arguments[1])
-
-
-def _look(request: RunRequest, *, default: bool = False) -> int:
-    from embassay.cli.look import show
-
-    show(request, default=default)
-    return FINE
 
 
 if __name__ == "__main__":

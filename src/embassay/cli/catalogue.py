@@ -12,9 +12,11 @@ from embassay.errors import PluginError, UnknownNameError, say
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
 from embassay.run.presets import named, names
+from embassay.run.profiles import PROFILES
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
 SETS = "sets"
+PROFILES_LISTED = "profiles"
 
 
 def show(what: str | None) -> None:
@@ -25,8 +27,8 @@ def show(what: str | None) -> None:
     UnknownNameError
         If ``what`` is not a kind.
     """
-    if what is not None and what not in (*KINDS, SETS):
-        raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS))
+    if what is not None and what not in (*KINDS, SETS, PROFILES_LISTED):
+        raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS, PROFILES_LISTED))
     console = stdout()
     for title, folder in KINDS.items():
         if what in (None, title):
@@ -35,6 +37,9 @@ def show(what: str | None) -> None:
     if what in (None, SETS):
         console.print(Text(SETS, style="bold"))
         console.print(_sets(whole=what == SETS))
+    if what in (None, PROFILES_LISTED):
+        console.print(Text(PROFILES_LISTED, style="bold"))
+        console.print(_profiles())
 
 
 OURS = f"""@software{{embassay,
@@ -81,6 +86,15 @@ def _described(folder: Folder, name: str) -> list[str]:
     if not usable:
         lines.append(f"pip install 'embassay[{extra}]'")
     return lines
+
+
+def _profiles() -> Table:
+    """Return a table of the profiles with their diagnostics."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for name, profile in PROFILES.items():
+        others = "; and those of other packages" if profile.with_others else ""
+        table.add_row(Text(name), Text(f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"))
+    return table
 
 
 def _sets(whole: bool) -> Table:

@@ -42,6 +42,7 @@ class Settings(BaseModel):
     encoders: list[str | Item] = Field(default_factory=list)
     corpora: list[str | Item] = Field(default_factory=list)
     diagnostics: list[str | Item] = Field(default_factory=list)
+    profile: str | None = None
     out: str | None = None
     seed: NonNegativeInt | None = None
     resamples: PositiveInt | None = None

@@ -16,6 +16,7 @@ from embassay.randomness import generator
 from embassay.run.advice import advice
 from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
+from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, parse
@@ -113,7 +114,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         For the first invalid input; nothing has been written by then.
     """
     runtime = request.runtime()
-    diagnostics = load_diagnostics(request.diagnostics)
+    diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, chosen=bool(request.diagnostics))
     if will_score:
@@ -144,18 +145,22 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     )
 
 
-def load_diagnostics(specs: Sequence[str | Spec]) -> list[NamedDiagnostic]:
-    """Load the diagnostics that were chosen, or all; of all, one of another package that fails is left out.
+def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> list[NamedDiagnostic]:
+    """Load the diagnostics that were chosen, or those of a profile.
+
+    Of a profile, one of another package that fails is left out.
 
     Raises
     ------
     SpecError
-        If one is given twice.
+        If one is given twice, or a profile beside them.
     """
     if isinstance(specs, str):
         specs = [specs]
+    if specs and profile != DEFAULT:
+        raise SpecError(f"diagnostics are given by name; leave out the profile {profile!r} or the diagnostics")
     diagnostics: dict[str, NamedDiagnostic] = {}
-    for given in specs or DIAGNOSTICS.names():
+    for given in specs or diagnostics_of(profile):
         spec = parse(given, "diagnostic") if isinstance(given, str) else given
         if spec.head in diagnostics:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
@@ -238,7 +243,7 @@ def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> 
     if corpus.shape in {*SAMPLES, *(diagnostic.method.shape for diagnostic in diagnostics)}:
         return
     # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
-    shapes = {*SAMPLES, *(diagnostic.method.shape for diagnostic in load_diagnostics([]))} - {ANY}
+    shapes = {*SAMPLES, *(diagnostic.method.shape for diagnostic in load_diagnostics([], "research"))} - {ANY}
     if corpus.shape not in shapes:
         near = nearest(str(corpus.shape), shapes)
         guess = f"; did you mean {near!r}?" if near else ""
@@ -286,7 +291,7 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[
         if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
             raise SpecError(
                 f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
-                f"{needed_shapes(diagnostics)}"
+                f"{needed_shapes(diagnostics)}; choose one with -d, or all with --profile research"
             )
     return tasks
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from embassay.errors import OutputError, say
 from embassay.run.config import read
+from embassay.run.profiles import DEFAULT
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
@@ -34,7 +35,9 @@ class RunRequest:
     corpora
         Sources, or corpora that are loaded already; one may stand alone. The built-in ones if empty.
     diagnostics
-        Names with options; all that fit the corpora if empty.
+        Names with options; those of the profile that fit the corpora if empty.
+    profile
+        The name of a choice of diagnostics; see ``run.profiles``.
     limit
         The number of units that are kept of each corpus; None for all.
     baselines
@@ -58,6 +61,7 @@ class RunRequest:
     encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
     corpora: Sequence[str | Spec | Corpus[Any]] | str | Spec | Corpus[Any] = ()
     diagnostics: Sequence[str | Spec] = ()
+    profile: str = DEFAULT
     seed: int = 0
     resamples: int = 1000
     limit: int | None = None
@@ -87,7 +91,7 @@ class RunRequest:
         options["out"] = output_path(options.get("out", DEFAULT_OUT))
         if options.get("cache", "default") != "default":
             options["cache"] = output_path(options["cache"])
-        return cls(robustness=True, **options)
+        return cls(**{"robustness": True, **options})
 
     @cached_property
     def cache_folder(self) -> Path | None:

@@ -41,6 +41,7 @@ from embassay.diagnostics.retrieval.scores import (
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
+from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.result import Comparison, Estimate, Example, Finding, Result
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
@@ -61,7 +62,7 @@ CITATION = """@misc{roychowdhury2024,
   doi = {10.48550/arXiv.2406.12336},
   note = {Later version: Investigating Distributions of Telecom Adapted Sentence Embeddings for Document Retrieval}
 }"""
-VERSION = 2
+VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 K = 5
 LOSS = 0.02
@@ -81,6 +82,7 @@ def create(
     loss: float = LOSS,
     gap: float = 0.0,
     search: Literal["exact", "approximate"] = "exact",
+    transforms: Literal["none", "all"] = "none",
     compare: Literal["headline", "all"] = "headline",
 ) -> Retrieval:
     """Make the diagnostic.
@@ -99,6 +101,9 @@ def create(
         takes to detect it.
     search
         ``approximate`` finds the top k of large corpora by faiss; a finding states its measured recall.
+    transforms
+        ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
+        times as long.
     compare
         Which quantities are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
 
@@ -110,7 +115,7 @@ def create(
     for name, value, low, high in (("k", k, 1, 1000), ("psi", psi, 1, 99), ("loss", loss, 0, 1), ("gap", gap, 0, 1)):
         if not low <= value <= high:
             raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, gap, search, compare)
+    return Retrieval(k, psi, loss, gap, search, transforms, compare)
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,7 @@ class Retrieval:
     loss: float = LOSS
     gap: float = 0.0
     search: str = "exact"
+    transforms: str = "none"
     compare: str = "headline"
     shape: str = "retrieval"
 
@@ -133,6 +139,8 @@ class Retrieval:
             changed.append(f"k={self.k}")
         if self.search != "exact":
             changed.append(f"search={self.search}")
+        if self.transforms != "none":
+            changed.append(f"transforms={self.transforms}")
         return ",".join(changed)
 
     def check(self, corpus: Corpus[Question]) -> None:
@@ -156,7 +164,8 @@ class Retrieval:
         route = "auto" if self.search == "exact" else "faiss"
         encoded = EncodedCorpus.of(corpus, vectors)
         values, labels = search_documents(encoded, self.k, route)
-        after_transforms, scalars = search_transformed(encoded, self.k, labels["nearest"] != "")
+        names = TRANSFORMS if self.transforms == "all" else ()
+        after_transforms, scalars = search_transformed(encoded, self.k, names, labels["nearest"] != "")
         scalars |= {
             "documents": float(len(corpus.documents)),
             "passages": float(sum(len(document.passages) for document in corpus.documents)),

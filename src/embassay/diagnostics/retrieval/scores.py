@@ -167,7 +167,7 @@ def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> di
 
 
 def search_transformed(
-    encoded: EncodedCorpus, k: int, defined: NDArray[np.bool_]
+    encoded: EncodedCorpus, k: int, names: Sequence[transforms.Name], defined: NDArray[np.bool_]
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
@@ -176,6 +176,8 @@ def search_transformed(
 
     Parameters
     ----------
+    names
+        The transforms.
     defined
         (n,) which questions have a similarity at all; the others stay undefined.
     """
@@ -188,7 +190,7 @@ def search_transformed(
     if len(passages) > FITTED:
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
         sample = passages[np.sort(chosen)]
-    for name in transforms.NAMES:
+    for name in names:
         quantity = f"Success@{k}"
         try:
             fitted = transforms.fit(name, sample)

@@ -1,0 +1,135 @@
+"""``embassay run``: its options, and the request that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+FINE = 0
+Flag = Parameter(negative="")
+Repeated = Parameter(consume_multiple=False, negative="")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of ``embassay run`` that say how it is done. None leaves it to the config file, or to the default.
+
+    Attributes
+    ----------
+    profile
+        Which diagnostics run without -d: default, search, dedup, classification or research; see 'embassay list'.
+    seed
+        Seed for all random numbers; 0 by default.
+    resamples
+        Number of bootstrap resamples; 1000 by default. Affects intervals, not p-values (9,999 sign flips or more).
+    limit
+        Keep at most N randomly chosen units of each corpus.
+    reference
+        Label of the encoder that the others are compared with; the first -e by default.
+    device
+        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
+    backend
+        How neural encoders run: auto (default), packed, padded or sentence-transformers.
+    dry_run
+        Print what would be encoded, and stop.
+    no_baselines
+        Leave out the baselines tfidf, random and, for retrieval, bm25.
+    no_texts
+        Write no sentence of a corpus into result and report.
+    no_trust
+        Do not check how far vectors depend on the batch, on half precision and on the wording of prompts.
+    follow_links
+        Follow symbolic links in the folder of a corpus; by default they are skipped.
+    cache
+        Folder of the vector cache.
+    no_cache
+        Do not use the vector cache.
+    overwrite
+        Replace the run in the folder.
+    quiet
+        Print only the result.
+    trust_remote_code
+        Label of an encoder that may run code from its repository, repeatable.
+    """
+
+    profile: str | None = None
+    seed: int | None = None
+    resamples: int | None = None
+    limit: int | None = None
+    reference: str | None = None
+    device: str | None = None
+    backend: str | None = None
+    dry_run: Annotated[bool, Flag] = False
+    no_baselines: Annotated[bool, Flag] = False
+    no_texts: Annotated[bool, Flag] = False
+    no_trust: Annotated[bool, Flag] = False
+    follow_links: Annotated[bool, Flag] = False
+    cache: Path | None = None
+    no_cache: Annotated[bool, Flag] = False
+    overwrite: Annotated[bool, Flag] = False
+    quiet: Annotated[bool, Flag] = False
+    trust_remote_code: Annotated[tuple[str, ...], Repeated] = ()
+
+    def settings(self) -> dict[str, Any]:
+        """Return them as ``RunRequest`` has them; what is not said is None."""
+        return {
+            "profile": self.profile,
+            "seed": self.seed,
+            "resamples": self.resamples,
+            "limit": self.limit,
+            "reference": self.reference,
+            "device": self.device,
+            "backend": self.backend,
+            "baselines": False if self.no_baselines else None,
+            "texts": False if self.no_texts else None,
+            "robustness": False if self.no_trust else None,
+            "follow_links": self.follow_links,
+            "cache": None if self.no_cache else self.cache or "default",
+            "overwrite": self.overwrite,
+            "quiet": self.quiet,
+            "trusted": list(self.trust_remote_code),
+        }
+
+
+DEFAULTS = RunOptions()
+
+
+def run(
+    config: Path | None = None,
+    *,
+    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
+    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
+    diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    options: Annotated[RunOptions, Parameter(name="*", negative="")] = DEFAULTS,
+) -> int:
+    """Assay encoders on corpora: a scorecard and findings in the terminal, all figures in an HTML report.
+
+    Parameters
+    ----------
+    config
+        TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); command-line options override it.
+    encoder
+        [NAME=]SPEC[,option=value…], repeatable; default: all-MiniLM-L6-v2 if its weights are on this machine.
+    corpus
+        [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
+    diagnostic
+        DIAGNOSTIC[,option=value…], repeatable; by default those of the profile that fit the corpora.
+    out
+        Run folder; embassay-run by default. A run with the same settings is continued.
+    """
+    from embassay.run.request import RunRequest
+    from embassay.run.session import carry_out
+
+    request = RunRequest.of(
+        config, encoders=encoder, corpora=corpus, diagnostics=diagnostic, out=out, **options.settings()
+    )
+    if not options.dry_run:
+        return carry_out(request)
+    from embassay.cli.look import show
+
+    show(request, default=True)
+    return FINE
