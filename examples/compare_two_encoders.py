@@ -29,7 +29,8 @@ def main(source: str, folder: Path) -> None:
             print(f"{verdict.diagnostic}: possibly the best: {', '.join(verdict.best_set)}")
         elif verdict.reason:
             print(f"{verdict.diagnostic}: no best encoder: {verdict.reason}")
-        print(*verdict.notes, sep="\n")
+    for finding in result.findings:
+        print(finding.sentence)
 
     encoder = ea.encoder("hashing,dim=64")
     vectors = encoder.encode(["It is open.", "It is not open."], role="text")

@@ -15,8 +15,20 @@ def prepared(encoders=("bow",), corpora=(), diagnostics=(), **options):
     return prepare(RunRequest(encoders, corpora, diagnostics, **options))
 
 
-def test_without_anything_the_built_in_corpora_and_all_diagnostics():
-    found = prepared()
+def test_without_anything_the_built_in_corpora_and_the_default_profile():
+    tasks = [(task.name, task.corpus.name) for task in prepared().tasks]
+    assert tasks == [
+        ("composition", "vignettes"),
+        ("localization", "paraphrases"),
+        ("minimal_pairs", "edits"),
+        ("negated_antonyms", "opposites"),
+        ("retrieval", "handbook"),
+    ]
+
+
+def test_the_research_profile_runs_all_that_fits():
+    found = prepared(profile="research")
+    assert {task.name: task.options for task in found.tasks}["retrieval"] == {"transforms": "all"}
     tasks = [(task.name, task.corpus.name) for task in found.tasks]
     assert {
         ("composition", "vignettes"),
@@ -27,6 +39,27 @@ def test_without_anything_the_built_in_corpora_and_all_diagnostics():
     } <= set(tasks)
     # What reads every corpus comes last.
     assert tasks[-5:] == [("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")]
+
+
+@pytest.mark.parametrize(
+    ("profile", "names"),
+    [
+        ("search", {"retrieval", "negated_antonyms", "minimal_pairs"}),
+        ("dedup", {"localization", "negated_antonyms", "minimal_pairs"}),
+        ("classification", {"localization", "isotropy"}),
+    ],
+)
+def test_a_profile_is_a_choice_of_diagnostics(profile, names):
+    assert {task.name for task in prepared(profile=profile).tasks} == names
+
+
+def test_a_profile_that_nobody_knows_or_beside_diagnostics_is_refused():
+    with pytest.raises(UnknownNameError, match="'serach'; did you mean 'search'"):
+        prepared(profile="serach")
+    with pytest.raises(SpecError, match="leave out the profile 'search' or the diagnostics"):
+        prepared(diagnostics=["isotropy"], profile="search")
+    with pytest.raises(SpecError, match="choose one with -d, or all with --profile research"):
+        prepared(corpora=["handbook"], profile="dedup")
 
 
 def test_similarity_has_no_built_in_corpus_and_says_so():
@@ -58,7 +91,7 @@ def test_baselines_join_unless_they_are_there_or_unwanted():
 
 def test_an_encoder_for_retrieval_only_is_given_nothing_else():
     found = prepared(["bm25"], ["opposites", "handbook"], baselines=False)
-    assert [t.corpus.name for t in found.tasks_of(found.entries[0])] == ["handbook", "handbook"]
+    assert [t.corpus.name for t in found.tasks_of(found.entries[0])] == ["handbook"]
     with pytest.raises(SpecError, match="encoder 'bm25' needs a corpus of shape retrieval; add one with -c"):
         prepared(["bm25"], ["opposites"])
 

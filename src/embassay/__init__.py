@@ -47,6 +47,7 @@ _HOME = {
     "Comparison": "embassay.result:Comparison",
     "Estimate": "embassay.result:Estimate",
     "Example": "embassay.result:Example",
+    "Finding": "embassay.result:Finding",
     "Result": "embassay.result:Result",
     "Row": "embassay.result:Row",
     "Series": "embassay.result:Series",
@@ -71,6 +72,7 @@ __all__ = [
     "EncoderError",
     "Estimate",
     "Example",
+    "Finding",
     "Grouped",
     "InputError",
     "ItemScores",
@@ -104,7 +106,7 @@ if TYPE_CHECKING:
     from embassay.api import adapt, assay, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
-    from embassay.result import Comparison, Estimate, Example, Result, Row, Series, Verdict
+    from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
     from embassay.samples.base import Sample, Text

@@ -28,6 +28,7 @@ from embassay.stats.resample import means
 from embassay.store.results import from_bytes, rounded, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
+from findings import sentences
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CELLS = ("TT", "TF", "FT", "FF")
@@ -1038,14 +1039,17 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
     assert {name: gap["p"] <= 0.05 for name, gap in verdict.against_reference.items()} == {"some": True, "most": True}
     row = rows(result, "most")["share", "c1:TT", "cosine", "excess:eps0"]
     assert (verdict.value, verdict.low, verdict.high) == (row.value, row.low, row.high)
-    assert (verdict.items, verdict.units, verdict.chance) == (40, 40, None)
+    assert (verdict.items, verdict.units, verdict.chance) == (40, 40, 0.0)
     # A target that is orthogonal to both has no place on their plane: C2 is undefined for it, and for every null.
     claim = "C1 (overlap nearer to both than they are)"
-    assert verdict.notes[:1] == ("none is not shown to satisfy any criterion more often than with a wrong target",)
-    assert verdict.notes[1:] == (
+    assert sentences(result) == [
+        "none is not shown to satisfy any criterion more often than with a wrong target",
         f"some satisfies {claim} more often than with a wrong target",
         f"most satisfies {claim} more often than with a wrong target",
-    )
+    ]
+    assert [finding.severity for finding in result.findings] == ["medium", "low", "low"]
+    assert [bool(finding.consequence) for finding in result.findings] == [True, False, False]
+    assert (result.findings[2].value, result.findings[2].low) == (row.value, row.low)
 
 
 def test_what_is_not_above_chance_is_told_too():
@@ -1061,12 +1065,14 @@ def test_what_is_not_above_chance_is_told_too():
         x, y, z = eye[2 * n], eye[2 * n + 1], eye[40]
         a, b, d = x, x + y + z, x - 0.3 * y + 0.1 * z
         vectors |= {f"a difference {n}": a, f"b difference {n}": b, f"t difference {n}": d}
-    (verdict,) = summarise([score(corpus, vectors)], resamples=200).verdicts
-    assert verdict.notes == (
+    result = summarise([score(corpus, vectors)], resamples=200)
+    assert sentences(result) == [
         "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; "
         "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them), "
         "C4 (A − B nearer to it than to B)",
-    )
+    ]
+    (finding,) = result.findings
+    assert (finding.severity, finding.title, finding.encoder) == ("low", "Sentences combine like sets, in part", "t")
 
 
 def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexical_one():
@@ -1074,14 +1080,15 @@ def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexica
     low = score(corpus, holding(corpus, range(5)), "low")
     words = score(corpus, holding(corpus, range(35)), "tfidf", baseline=True)
     chance = score(corpus, holding(corpus, range(38)), "random", baseline=True)
-    (verdict,) = summarise([low, words, chance], resamples=200).verdicts
+    result = summarise([low, words, chance], resamples=200)
+    (verdict,) = result.verdicts
     assert (verdict.candidates, verdict.best, verdict.best_set) == (("low",), "low", ("low",))
     assert (verdict.baseline, set(verdict.against_baseline)) == ("tfidf", {"low"})
     gap = verdict.against_baseline["low"]
     assert gap["difference"] == pytest.approx(-30 / 40)
     assert gap["high"] < 0
     assert gap["p"] <= 0.05
-    assert not any(note.startswith(("tfidf", "random")) for note in verdict.notes)
+    assert {finding.encoder for finding in result.findings} == {"low"}
 
 
 def test_an_encoder_without_any_value_is_no_candidate():

@@ -24,6 +24,7 @@ from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
+from findings import sentences
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CONDITIONS = ("", *transforms.NAMES)
@@ -255,7 +256,7 @@ def test_each_role_is_measured_by_itself():
     assert (verdict.items, verdict.units) == (7, 7)
     # Of three documents nothing can be estimated without bias: all four dimensions may be in use.
     queries = math.ceil(5 * min(unbiased(np.array([v for (r, _), v in vectors.items() if r == "query"])), 4))
-    assert [note.split(" (participation")[0] for note in verdict.notes if "participation" in note] == [
+    assert [note.split(" (participation")[0] for note in sentences(result) if "participation" in note] == [
         f"t: 4 queries are too few to say how many of 4 dimensions they use: that takes about {queries}",
         "t: 3 documents are too few to say how many of 4 dimensions they use: that takes about 20",
     ]
@@ -278,7 +279,7 @@ def test_transforms_are_of_dense_vectors_only():
     assert {c for c, _ in dense} == set(CONDITIONS)
     for quantity in QUANTITIES:
         assert sparse["", quantity].value == pytest.approx(dense["", quantity].value, rel=1e-5, abs=1e-6)
-    assert not any("whitening" in note for note in result.verdicts[0].notes if note.startswith("sparse"))
+    assert not any("whitening" in note for note in sentences(result) if note.startswith("sparse"))
 
 
 # --- what is undefined -----------------------------------------------------------------------------------
@@ -307,7 +308,7 @@ def test_equal_vectors_have_no_spread(vector):
     for (condition, _), row in undefined.items():
         assert row.reason.startswith("fewer than two texts whose vectors differ"), condition
         assert (row.low, row.high, row.items) == (None, None, 0)
-    assert not any("participation" in note for note in result.verdicts[0].notes)
+    assert not any("participation" in note for note in sentences(result))
 
 
 def test_one_text_has_no_spread():
@@ -339,7 +340,7 @@ def test_a_few_orthogonal_texts_use_an_unknown_number_of_dimensions():
         "t: 8 texts are too few to say how many of 20 dimensions they use: that takes about 100 (participation ratio); "
         "two of them have a mean cosine of 0.00"
     )
-    assert note in result.verdicts[0].notes
+    assert note in sentences(result)
 
 
 def test_one_dimension_has_a_ratio_and_no_isoscore():
@@ -385,10 +386,10 @@ def test_the_verdict_ranks_nobody_and_says_how_many_dimensions_are_used(measured
     matrix, result = measured
     (verdict,) = result.verdicts
     assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t",))
-    assert verdict.notes == (
+    assert sentences(result) == [
         f"t: the texts use {isotropy(matrix).participation_ratio:.0f} of 6 dimensions (participation ratio); "
         f"two of them have a mean cosine of {naive(matrix)['mean_cosine']:.2f}",
-    )
+    ]
 
 
 @pytest.mark.parametrize("number", [30, 40, 60, 100])
@@ -400,7 +401,7 @@ def test_the_dimensions_used_are_stated_from_five_texts_for_each_on(number):
     result = run([Table("t", vectors)], corpus)
     used = rows(result)["", "participation_ratio"].value
     needed = math.ceil(5 * min(used, 10))
-    (note,) = [note for note in result.verdicts[0].notes if "participation" in note]
+    (note,) = [note for note in sentences(result) if "participation" in note]
     if number >= needed:
         assert note.startswith(f"t: the texts use {min(used, 10):.0f} of 10 dimensions (participation ratio)")
     else:
@@ -412,23 +413,23 @@ def test_the_dimensions_used_are_stated_from_five_texts_for_each_on(number):
 @pytest.mark.parametrize(("texts", "width", "warned"), [(12, 6, False), (10, 6, True), (4, 6, True)])
 def test_whitening_by_fewer_than_twice_as_many_texts_as_dimensions_is_warned_of(texts, width, warned):
     corpus = pairs(texts // 2)
-    (verdict,) = run([Table("t", vectors_of(corpus, width))], corpus).verdicts
+    found = sentences(run([Table("t", vectors_of(corpus, width))], corpus))
     rank = min(width, texts - 1)
     line = (
         f"t: whitening rests on {texts} texts for {width} dimensions (rank {rank}); "
         "with fewer than twice as many it overfits"
     )
-    assert (line in verdict.notes) is warned
-    assert len(verdict.notes) == 1 + warned
+    assert (line in found) is warned
+    assert len(found) == 1 + warned
 
 
-def test_baselines_have_rows_and_no_notes():
+def test_baselines_have_rows_and_no_findings():
     corpus = pairs(12)
     result = run([Table("t", vectors_of(corpus))], corpus, baselines=True)
     assert {r.encoder for r in result.rows} == {"t", "tfidf", "random"}
     (verdict,) = result.verdicts
     assert verdict.candidates == ("t",)
-    assert all(note.startswith("t: ") for note in verdict.notes)
+    assert {finding.encoder for finding in result.findings} == {"t"}
 
 
 # --- what is kept ----------------------------------------------------------------------------------------
@@ -457,5 +458,5 @@ def test_scores_are_figures_and_no_items():
 def test_it_joins_the_diagnostics_of_every_shape_and_stands_last():
     for corpus in (pairs(3), load_corpus("edits")):
         part = replace(corpus, samples=corpus.samples[:3])
-        result = assay(["hashing"], [part], cache=None, baselines=False, resamples=10)
+        result = assay(["hashing"], [part], profile="research", cache=None, baselines=False, resamples=10)
         assert [v.diagnostic for v in result.verdicts] == [DIAGNOSTIC_OF[corpus.shape], "isotropy"]

@@ -34,6 +34,7 @@ from embassay.samples.groups import Grouped
 from embassay.stats.folds import contiguous_folds
 from embassay.types import Card, Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
+from findings import sentences
 
 NAN = float("nan")
 exact = partial(search, device="cpu")
@@ -185,8 +186,8 @@ def test_a_classifier_that_stops_early_warns_nobody_and_becomes_a_finding():
     _, converged = classify(matrix, labels, np.arange(0, 12, 2), np.arange(1, 12, 2), iterations=1)
     assert not converged
     unfinished = [replace(s, scalars={**s.scalars, "unconverged": 2.0}) for s in three()]
-    (verdict,) = create().summarise(unfinished, Draws()).verdicts
-    assert "a: in 2 of the folds the classifier stopped before it had converged" in verdict.notes
+    found = sentences(create().summarise(unfinished, Draws()))
+    assert "a: in 2 of the folds the classifier stopped before it had converged" in found
 
 
 @pytest.mark.parametrize("fold", [-1, 3])
@@ -430,7 +431,7 @@ def test_zero_vectors_are_undefined_for_cosines_and_placed_by_the_classifier():
     assert (precision.items, precision.undefined) == (34, 2)
     assert precision.value == pytest.approx((30 + 4 / 2) / 34)
     note = "perfect: 2 sentences have a zero vector, which the classifier places blindly and cosines leave out"
-    assert note in result.verdicts[0].notes
+    assert note in sentences(result)
 
 
 def test_an_encoder_of_nothing_but_zeros_has_no_companions():
@@ -549,7 +550,7 @@ def test_the_fold_that_is_asked_for_is_shown_and_all_folds_together():
     # A signature tells the two apart.
     assert series(first, "agreement")["signatures"] != series(second, "agreement")["signatures"]
     note = "a and b both misplace 3 sentences, 2 of them in the same wrong group"
-    assert note in first.verdicts[0].notes
+    assert note in sentences(first)
 
 
 # --- examples, published figures, the page ---------------------------------------------------------------

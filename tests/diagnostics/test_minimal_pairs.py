@@ -22,6 +22,7 @@ from embassay.stats.resample import ABSENT
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin
 from embassay.vectors import Vectors
+from findings import sentences
 
 HEADLINE = "synonym-negation_main"
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -352,7 +353,10 @@ def test_a_collapsed_encoder_is_undefined_and_said(vector):
     assert set(values(result, "t", "nearer").values()) == {0.5}
     (verdict,) = result.verdicts
     assert (verdict.best, verdict.candidates, verdict.undefined) == (None, (), ("t",))
-    assert verdict.notes[0] == "t gives all texts almost the same vector: random pairs have a mean cosine of 1.000000"
+    assert result.findings[0].severity == "high"
+    assert (
+        sentences(result)[0] == "t gives all texts almost the same vector: random pairs have a mean cosine of 1.000000"
+    )
     assert b"NaN" not in to_bytes(result)
 
 
@@ -446,38 +450,64 @@ def test_an_unknown_way_to_compare_is_refused():
 
 def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
     corpus, tables = three
-    (verdict,) = run(tables, corpus).verdicts
+    result = run(tables, corpus)
+    (verdict,) = result.verdicts
     assert (verdict.leader, verdict.quantity, verdict.subset) == ("Highest", "contrast", HEADLINE)
     assert verdict.candidates[-1] == "c"
     assert verdict.best in ("a", "b")
     assert set(verdict.best_set) == {"a", "b"}
     assert verdict.rank_low["c"] == verdict.rank_high["c"] == 3
-    assert verdict.chance is None
-    assert len(verdict.notes) == 6
-    assert verdict.notes[0].startswith("a puts a synonym nearer than the negation of its main verb for ")
-    assert verdict.notes[1].startswith("a puts a synonym nearer than an antonym for ")
+    # Neither is nearer by chance: the contrast is 0.
+    assert verdict.chance == 0
+    orderings = [finding for finding in result.findings if finding.quantity == "nearer"]
+    assert {(finding.encoder, finding.subset) for finding in orderings} == {
+        (name, subset) for name in "abc" for subset in ("synonym>negation_main", "synonym>antonym")
+    }
+    for finding in orderings:
+        row = rows(result, finding.encoder, "nearer")[finding.subset]
+        assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
+        what = "the negation of its main verb" if "negation" in finding.subset else "an antonym"
+        assert finding.sentence.startswith(f"{finding.encoder} puts a synonym nearer than {what} for ")
 
 
-def test_a_verdict_note_holds_share_and_interval():
+@pytest.mark.parametrize(
+    ("synonym", "negation", "severity", "title"),
+    [
+        ([0.9] * 40, [0.5] * 40, "low", "A synonym is nearer than a negation"),
+        ([0.5] * 40, [0.9] * 40, "high", "A negation is nearer than a synonym"),
+        ([0.9, 0.5] * 20, [0.5, 0.9] * 20, "medium", "A synonym is not shown to be nearer than a negation"),
+        ([0.9] * 8, [0.5] * 8, "low", "A synonym is nearer than a negation"),
+    ],
+    ids=["nearer", "farther", "neither", "few units"],
+)
+def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, severity, title):
+    corpus = many(len(synonym), TWO)
+    vectors = at_cosines(corpus, [(1, n) for n in range(len(synonym))], list(zip(synonym, negation, strict=True)))
+    (finding,) = [f for f in run([Table("t", vectors)], corpus).findings if f.quantity == "nearer"]
+    assert (finding.severity, finding.title) == (severity, title)
+    assert bool(finding.consequence) is (severity == "high")
+
+
+def test_a_finding_holds_share_and_interval():
     # All forty: 100 %; Wilson on the effective number at 0 of 40 units has the lower end 40/(40 + 1.96²) = 91.2 %.
     corpus = many(40, TWO)
     vectors = at_cosines(corpus, [(1, n) for n in range(40)], [(0.9, 0.5)] * 40)
-    (verdict,) = run([Table("t", vectors)], corpus).verdicts
-    (note,) = verdict.notes
-    found = rows(run([Table("t", vectors)], corpus), "t", "nearer")["synonym>negation_main"]
-    assert note == (
+    result = run([Table("t", vectors)], corpus)
+    (sentence,) = [note for note in sentences(result) if "puts a synonym" in note]
+    found = rows(result, "t", "nearer")["synonym>negation_main"]
+    assert sentence == (
         "t puts a synonym nearer than the negation of its main verb for 100.0% "
         f"[{100 * found.low:.1f}, {100 * found.high:.1f}] of the originals"
     )
     assert found.low == pytest.approx(40 / (40 + 1.96**2), abs=0.01)
 
 
-def test_baselines_have_no_notes_and_are_no_candidates(three):
+def test_baselines_have_no_findings_and_are_no_candidates(three):
     corpus, tables = three
     result = run(tables[:1], corpus, baselines=True)
     (verdict,) = result.verdicts
     assert verdict.candidates == ("a",)
-    assert all(note.startswith("a ") for note in verdict.notes)
+    assert {finding.encoder for finding in result.findings} <= {"a", ""}
     assert [(c.a, c.b, c.family) for c in result.comparisons] == [("a", "tfidf", "baseline")]
     assert (verdict.baseline, set(verdict.against_baseline)) == ("tfidf", {"a"})
 

@@ -17,6 +17,7 @@ from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus, Origin
 from embassay.vectors import Vectors
+from findings import sentences
 
 
 class Table:
@@ -262,16 +263,49 @@ def test_a_verdict_counts_what_is_undefined():
     holes = dict(right) | {f"i{n}": (0.0, 0.0) for n in range(25)}
     zeros = dict.fromkeys(right, (0.0, 0.0))
     tables = [Table("holes", holes), Table("wrong", wrong), Table("zeros", zeros)]
-    (verdict,) = run(tables, corpus).verdicts
+    result = run(tables, corpus)
+    (verdict,) = result.verdicts
     # Of 40 entries 25 are undefined for holes: it is compared on the others, and is not ranked.
     assert (verdict.best, verdict.best_set) == ("wrong", ("wrong",))
     assert (verdict.candidates, verdict.left_out, verdict.undefined) == (("wrong", "holes"), ("holes",), ("zeros",))
     assert verdict.undefined_as_wrong == {"holes": 15 / 40, "wrong": 0.0, "zeros": 0.0}
     assert verdict.against_reference["wrong"]["difference"] == -1
     assert verdict.smallest_units == 15
-    assert (
-        "holes is above chance: 100.0% right, random choice has 33.3%; 25 of 40 entries are undefined" in verdict.notes
+    (finding,) = [f for f in result.findings if f.encoder == "holes" and f.title.startswith("Better than chance")]
+    row = next(r for r in result.rows if (r.encoder, r.quantity, r.subset) == ("holes", "accuracy", "all"))
+    assert finding.sentence == (
+        f"holes chooses the right paraphrase in 100.0% [{100 * row.low:.1f}, 100.0] of 15 entries "
+        "(random choice: 33.3%); 25 of 40 entries are undefined."
     )
+    assert "zeros chooses nothing: undefined for every item" in sentences(result)
+
+
+@pytest.mark.parametrize(
+    ("cosines", "severity", "title", "subset"),
+    [
+        ([(0.1, 0.2, 0.9)] * 40, "low", "Better than chance at negated antonyms", "all"),
+        ([(0.1, 0.9, 0.2)] * 40, "high", "Negation is ignored", "polarity"),
+        ([(0.9, 0.1, 0.2)] * 40, "high", "Opposites are confused", "antonym"),
+        (
+            [(0.1, 0.2, 0.9), (0.1, 0.9, 0.2), (0.9, 0.1, 0.2)] * 13,
+            "medium",
+            "Not shown to understand negated antonyms",
+            "all",
+        ),
+        ([(0.1, 0.9, 0.2)] * 9, "low", "Too few units to tell", "all"),
+    ],
+    ids=["right", "polarity", "antonym", "chance", "few units"],
+)
+def test_what_is_found_follows_from_where_the_interval_lies(cosines, severity, title, subset):
+    corpus = corpus_of([choice(n) for n in range(len(cosines))])
+    result = run([Table("t", angles(corpus, cosines))], corpus)
+    (finding,) = [f for f in result.findings if f.title == title]
+    quantity = "accuracy" if subset == "all" else "chosen"
+    row = next(r for r in result.rows if (r.quantity, r.subset) == (quantity, subset))
+    assert (finding.severity, finding.quantity, finding.subset) == (severity, quantity, subset)
+    assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
+    assert bool(finding.consequence) is (severity == "high")
+    assert f"{len(cosines)} entries" in finding.sentence
 
 
 def test_one_unit_alone_leaves_no_smallest_difference():

@@ -36,6 +36,7 @@ from embassay.stats.thresholds import recommend
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
+from findings import sentences, titled
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 PUBLISHED = published("telecomquad")
@@ -107,7 +108,7 @@ def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.a
 
 def run(encoders, corpus, options="", **settings):
     settings = {"baselines": False, "resamples": 100, "cache": None, **settings}
-    return assay(encoders, [corpus], [f"retrieval{options}"], **settings)
+    return assay(encoders, [corpus], [f"retrieval,transforms=all{options}"], **settings)
 
 
 def rows(result, encoder="t"):
@@ -230,7 +231,7 @@ def test_three_documents_with_one_text_are_tied_exactly():
 
 
 def test_a_question_with_a_zero_vector_is_undefined():
-    found = fan(asked(0, "d2"), asked(1, "d0"), more={"question 0": np.zeros(2)})
+    found = fan(asked(0, "d2"), asked(1, "d0"), more={"question 0": np.zeros(2)}, transforms="all")
     for name in (*METRICS, "Success@3", "own"):
         assert np.isnan(found.values[name][0])
     assert np.isnan(found.values["top"][0]).all()
@@ -410,7 +411,7 @@ def test_an_approximate_search_of_few_passages_is_an_exact_one():
     corpus = many(30, 12)
     one, other = (run([Table("t", noisy(corpus))], corpus, o) for o in ("", ",search=approximate"))
     assert {k: r.value for k, r in rows(one).items()} == {k: r.value for k, r in rows(other).items()}
-    assert one.verdicts[0].notes == other.verdicts[0].notes
+    assert sentences(one) == sentences(other)
 
 
 def test_what_an_approximate_search_did_not_find_is_missed_and_its_recall_is_said():
@@ -424,7 +425,7 @@ def test_what_an_approximate_search_did_not_find_is_missed_and_its_recall_is_sai
     scores = fan(asked(0, "d0"), asked(1, "d0"), asked(2, "d0", "d1"), search=losing)
     assert figures(scores, "Success@1", "RR", "AP") == [[1, 0, 1], [1, 0, 1], [1, 0, 1]]
     result = create(k=3).summarise([scores], DRAWS)
-    assert "t: approximate: recall@3 0.9; what it did not find counts as missed" in result.verdicts[0].notes
+    assert "t: approximate: recall@3 0.9; what it did not find counts as missed" in sentences(result)
 
 
 # --- the literal figures ---------------------------------------------------------------------------------
@@ -547,13 +548,13 @@ def test_the_verdict_says_what_dropping_loses_and_saves():
         f"t: dropping results below {threshold:.3f} loses at most 2 points of Success@5 (95% confidence), "
         f"{100 * lost:.1f} here; it removes {1 - kept:.0%} of the retrieved documents, and all of them for "
         f"{silent:.0%} of the unanswerable questions"
-    ) in result.verdicts[0].notes
+    ) in sentences(result)
 
 
 def test_without_unanswerable_questions_the_verdict_says_nothing_of_them():
     corpus, vectors = singles(unanswerable=0)
     result = run([Table("t", vectors)], corpus, ",loss=0.01")
-    note = next(n for n in result.verdicts[0].notes if n.startswith("t: dropping results below "))
+    note = next(n for n in sentences(result) if n.startswith("t: dropping results below "))
     assert "loses at most 1 point of Success@5 (95% confidence), " in note
     assert note.endswith("of the retrieved documents")
 
@@ -570,7 +571,7 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     names = ("tau", "loss_limit", "accuracy_at_tau", "kept", "unanswerable_dropped")
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
     assert found["loss_limit", "recommended_on_average", ""].value <= 0.02
-    note = next(n for n in result.verdicts[0].notes if n.startswith("t: dropping results below "))
+    note = next(n for n in sentences(result) if n.startswith("t: dropping results below "))
     assert "loses at most 2 points of Success@5 on average, without 95% confidence, 1.0 here" in note
 
 
@@ -584,14 +585,14 @@ def test_few_questions_give_none_and_the_number_that_it_takes():
     )
     assert (found["tau", "recommended", ""].value, found["tau", "recommended", ""].reason) == (None, reason)
     assert {s for q, s, _ in found if q == "loss_limit"} == set()
-    assert f"t: no threshold is recommended: {reason}" in result.verdicts[0].notes
+    assert f"t: no threshold is recommended: {reason}" in sentences(result)
 
 
 def test_few_units_recommend_no_threshold():
     corpus = corpus_of([asked(n, f"d{n % 3}") for n in range(30)], 12)
     result = run([Table("t", noisy(corpus, 0.3))], corpus)
     reason = "3 units are too few to recommend a threshold; that takes 10"
-    assert f"t: no threshold is recommended: {reason}" in result.verdicts[0].notes
+    assert f"t: no threshold is recommended: {reason}" in sentences(result)
     assert rows(result)["tau", "recommended", ""].reason == reason
 
 
@@ -639,12 +640,14 @@ def test_encoders_of_exactly_the_same_highest_success_are_all_named_and_saturati
     corpus = many()
     perfect, worse = noisy(corpus, 0), noisy(corpus, 3)
     same = "a, b: exactly the same Success@5, the highest; their order has no meaning"
-    saturated = "Success@5 is saturated at 100%; compare Success@1 (-d retrieval,k=1)"
+    saturated = "Success@5 is 100.0% or more for a and b: it can hardly tell them apart"
     found = run([Table("a", perfect), Table("b", perfect), Table("c", worse)], corpus)
-    assert found.verdicts[0].notes[:2] == (same, saturated)
-    assert saturated not in run([Table("a", perfect)], corpus, ",k=1").verdicts[0].notes
-    plain = run([Table("a", worse), Table("b", noisy(corpus, 4))], corpus).verdicts[0].notes
-    assert not any("exactly the same" in note or "saturated" in note for note in plain)
+    assert [sentence for sentence in sentences(found) if sentence in (same, saturated)] == [saturated, same]
+    (finding,) = titled(found, "The headline is saturated")
+    assert (finding.severity, finding.action) == ("medium", "Compare Success@1: add -d retrieval,k=1.")
+    assert titled(run([Table("a", perfect)], corpus, ",k=1"), "The headline is saturated") == []
+    plain = sentences(run([Table("a", worse), Table("b", noisy(corpus, 4))], corpus))
+    assert not any("exactly the same" in note or "hardly tell" in note for note in plain)
 
 
 # --- options ---------------------------------------------------------------------------------------------
@@ -683,24 +686,24 @@ def test_a_larger_loss_recommends_a_higher_threshold():
 def test_a_gap_that_matters_is_turned_into_units_and_questions():
     corpus = many()
     encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
-    notes = run(encoders, corpus, ",gap=0.03").verdicts[0].notes
+    notes = sentences(run(encoders, corpus, ",gap=0.03"))
     (note,) = [n for n in notes if n.startswith("Detecting a difference of 3 points")]
     found = re.fullmatch(r"Detecting a .* about ([0-9,]+) units like these \(([0-9,]+) questions\); there .*", note)
     units, questions = (int(n.replace(",", "")) for n in found.groups())
     per_unit = 60 / len({s.right for s in corpus.samples})
     assert questions == pytest.approx(units * per_unit, abs=1)
-    assert not any("Detecting a difference of" in n for n in run(encoders, corpus).verdicts[0].notes)
+    assert not any("Detecting a difference of" in n for n in sentences(run(encoders, corpus)))
     # One candidate alone is taken twice.
-    assert any("Detecting a difference of" in n for n in run(encoders[:1], corpus, ",gap=0.03").verdicts[0].notes)
+    assert any("Detecting a difference of" in n for n in sentences(run(encoders[:1], corpus, ",gap=0.03")))
 
 
 def test_the_minimum_detectable_difference_takes_the_units_that_there_are():
     corpus = many()
     encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
     (verdict,) = run(encoders, corpus).verdicts
-    (again,) = run(encoders, corpus, f",gap={verdict.smallest_difference!r}").verdicts
+    again = run(encoders, corpus, f",gap={verdict.smallest_difference!r}")
     units = len({s.right for s in corpus.samples})
-    assert any(f"needs about {units} units like these (60 questions)" in note for note in again.notes)
+    assert any(f"needs about {units} units like these (60 questions)" in note for note in sentences(again))
 
 
 def test_a_smaller_gap_takes_more_units():
@@ -709,9 +712,7 @@ def test_a_smaller_gap_takes_more_units():
 
     def units(gap):
         note = next(
-            n
-            for n in run(encoders, corpus, f",gap={gap}").verdicts[0].notes
-            if n.startswith("Detecting a difference of")
+            n for n in sentences(run(encoders, corpus, f",gap={gap}")) if n.startswith("Detecting a difference of")
         )
         return int(note.split("about ")[1].split(" ")[0].replace(",", ""))
 
@@ -834,7 +835,7 @@ def test_transformed_vectors_are_compared_by_cosine_whatever_the_model_does():
     # A passage without a vector would stand before half of the others by dot product.
     corpus = many()
     vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(9)}
-    found = [scored(corpus, vectors, similarity=s, k=25).values for s in ("cosine", "dot")]
+    found = [scored(corpus, vectors, similarity=s, k=25, transforms="all").values for s in ("cosine", "dot")]
     for name in TRANSFORMS:
         assert np.array_equal(*(v[f"Success@25/{name}"] for v in found))
     assert not np.array_equal(*(v["top"] for v in found))
@@ -858,14 +859,14 @@ def test_sparse_and_dense_vectors_have_the_same_figures():
 
 def test_whitening_on_few_passages_is_said():
     corpus = many(30, 20)
-    notes = run([Table("t", noisy(corpus, width=16))], corpus).verdicts[0].notes
+    notes = sentences(run([Table("t", noisy(corpus, width=16))], corpus))
     assert "t: whitening overfits: 20 passages are fewer than twice the dimensions" in notes
-    assert not any("whitening" in n for n in run([Table("t", noisy(corpus))], corpus).verdicts[0].notes)
+    assert not any("whitening" in n for n in sentences(run([Table("t", noisy(corpus))], corpus)))
 
 
 def test_thresholds_on_dot_products_are_said_to_be_on_another_scale():
     corpus = many()
-    notes = run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus).verdicts[0].notes
+    notes = sentences(run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus))
     assert "t: compared by dot product; its thresholds are on another scale than cosines" in notes
 
 
@@ -1109,7 +1110,7 @@ def test_the_same_run_gives_the_same_bytes_and_signatures():
     one, two = (run([Table("t", noisy(corpus))], corpus) for _ in range(2))
     assert to_bytes(one) == to_bytes(two)
     assert [r.signature for r in one.rows] == [r.signature for r in two.rows]
-    assert all(r.signature.startswith("retrieval@2|corpus:mine@") for r in one.rows)
+    assert all(r.signature.startswith("retrieval@3(transforms=all)|corpus:mine@") for r in one.rows)
 
 
 def test_other_scores_have_another_signature():
@@ -1121,7 +1122,7 @@ def test_other_scores_have_another_signature():
         for v, o in ((vectors, ""), (moved, ""), (vectors, ",k=3"))
     )
     assert len({one, two, three}) == 3
-    assert "retrieval@2(k=3)|" in three
+    assert "retrieval@3(k=3,transforms=all)|" in three
 
 
 def test_what_the_loss_moves_is_signed_with_it():

@@ -20,6 +20,7 @@ from embassay.samples.pairs import Pair
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Origin, Runtime
 from embassay.vectors import Vectors
+from findings import sentences
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 KINDS = ("spearman", "pearson")
@@ -156,7 +157,7 @@ def test_pairs_without_any_score_are_not_ranked():
         assert (row.items, row.undefined, row.reason) == (0, 12, "the pairs have no human scores")
     (verdict,) = result.verdicts
     assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
-    assert verdict.notes == ("The pairs have too few human scores to correlate with",)
+    assert sentences(result) == ["The pairs have too few human scores to correlate with"]
     assert result.comparisons == ()
     assert [s.name for s in result.series] == ["lexical_overlap"]
     assert rows(result, "", "rouge1")["all"].items == 12
@@ -205,7 +206,7 @@ def test_what_does_not_vary_has_no_correlation(flat):
     assert {c.difference for c in result.comparisons} == {None}
     (verdict,) = result.verdicts
     if flat == "scores":
-        assert (verdict.quantity, verdict.notes) == ("", ("The human scores do not vary",))
+        assert (verdict.quantity, sentences(result)) == ("", ["The human scores do not vary"])
     else:
         assert (verdict.best, verdict.undefined) == (None, ("t", "u"))
 
@@ -287,7 +288,7 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
 def test_the_verdict_names_those_that_may_be_the_best_on_the_pairs_defined_for_all(three):
     corpus, tables = three
     (verdict,) = run(tables, corpus).verdicts
-    assert (verdict.leader, verdict.quantity, verdict.chance) == ("Best", "spearman", None)
+    assert (verdict.leader, verdict.quantity, verdict.chance) == ("Best", "spearman", 0.0)
     # holes lacks 6 of 80 pairs, which is more than 5 %.
     assert (verdict.candidates, verdict.left_out) == (("near", "far", "holes"), ("holes",))
     assert (verdict.best, verdict.best_set) == ("near", ("near",))

@@ -5,12 +5,14 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
+from urllib.parse import unquote
 
 import jsonschema
 import pytest
 
 from embassay.api import assay, report
 from embassay.encoders.lexical.hashing import HashingEncoder
+from embassay.formatting import interval, names, number, p_value
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -46,8 +48,9 @@ from embassay.reports.tables import (
     size_table,
     subset_table,
 )
-from embassay.reports.words import interval, names, number, p_value, verdict
-from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Result, Row, Series, Verdict
+from embassay.reports.words import verdict, whole_run
+from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Finding, Result, Row, Series, Verdict
+from embassay.run.findings import Decision, findings_of
 from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
@@ -191,18 +194,25 @@ def found(**changes):
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
-def lines_of(verdict_, speed=None, headline=ACCURACY, **options):
-    return list(verdict(result_of(verdict_, **options), verdict_, speed or {}, headline))
+def lines_of(verdict_, speed=None, headline=ACCURACY, own=(), **options):
+    result = result_of(verdict_, **options)
+    decided = Decision(result, verdict_, headline).findings() if verdict_.quantity else ()
+    findings = (*decided, *own)
+    return list(verdict(replace(result, findings=findings), verdict_, speed or {}))
+
+
+ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
 
 
 def test_a_verdict_names_the_best_set_and_the_fastest():
-    given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48, notes=("One finding",))
-    assert lines_of(given, {"a": 10.0, "b": 2000.0}) == [
+    given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48)
+    assert lines_of(given, {"a": 10.0, "b": 2000.0}, own=[ONE]) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
         "May be the best, of 2: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
-        "Fastest of them: b (2,000 texts/s here).",
-        "Minimum detectable difference: 7.0 points (48 units, 80% power).",
+        "Minimum detectable difference: 7.0 points (48 units, 80% power). "
+        "To show a difference of 2.0 points, add about 1,125 items in 540 units (there are 48).",
         "One finding.",
+        "Fastest of them: b (2,000 texts/s here).",
     ]
 
 
@@ -216,7 +226,7 @@ def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
 def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_speed_or_price():
     lines = lines_of(found(chance=0.9, best_set=("a",), rank_low={"a": 1, "b": 2}), {"a": 1.0, "b": 2.0})
     assert lines[1:] == [
-        "May be the highest, of 2: a (80.0% accuracy, below chance (90.0%)) (95% confidence).",
+        "May be the highest, of 2: a (80.0% accuracy, below chance (90.0%)) (95% confidence). "
         "Significantly lower than another candidate: b.",
     ]
 
@@ -234,20 +244,20 @@ def test_what_could_not_be_compared_is_named():
 
 
 def test_one_encoder_alone_and_none_at_all():
-    assert "One candidate: a (80.0% accuracy); add a second one with -e to compare." in lines_of(
+    assert "One candidate: a (80.0% accuracy). Add a second encoder with -e to compare." in lines_of(
         found(candidates=("a",), best_set=("a",))
     )
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines_of(found(**nobody))[1] == "The run has only baselines; add an encoder with -e."
+    assert lines_of(found(**nobody))[1] == "The run has only baselines. Add an encoder with -e."
     assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
 
 def test_texts_that_were_cut_are_said():
-    given = found()
-    result = result_of(given)
-    cut = replace(result.encoders[0], max_tokens=256, truncated=4)
-    lines = list(verdict(replace(result, encoders=(cut, *result.encoders[1:])), given, {}, ACCURACY))
-    assert lines[-1] == "a reads 256 tokens: 4 longer texts were truncated."
+    result = result_of(found())
+    cut = replace(result.encoders[0], max_tokens=256, truncated=4, truncated_in={"c": 4})
+    result = replace(result, encoders=(cut, *result.encoders[1:]), verdicts=())
+    (line,) = whole_run(replace(result, findings=findings_of(result, {})))
+    assert line.startswith("a reads the first 256 tokens of a text: 4 of the 90 texts of c (4.4%) are longer")
 
 
 def test_a_verdict_on_a_built_in_corpus_names_nobody():
@@ -276,8 +286,8 @@ def test_the_source_of_a_corpus_is_said():
 
 
 def test_a_diagnostic_of_texts_counts_texts():
-    given = Verdict("d", "c", "", 90, 90, candidates=("a",), notes=("One finding",))
-    assert lines_of(given, source="hand-written") == [
+    given = Verdict("d", "c", "", 90, 90, candidates=("a",))
+    assert lines_of(given, own=[ONE], source="hand-written") == [
         "Support: 90 distinct texts. Source: hand-written.",
         "This diagnostic does not rank encoders.",
         "One finding.",
@@ -285,11 +295,11 @@ def test_a_diagnostic_of_texts_counts_texts():
 
 
 def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
-    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",), notes=("Done.",))
+    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",))
     for builtin in (False, True):
-        text = " ".join(lines_of(given, builtin=builtin))
+        text = " ".join(lines_of(given, own=[ONE], builtin=builtin))
         assert "This diagnostic does not rank encoders." in text
-        assert text.endswith(" Done.")
+        assert text.endswith(" One finding.")
         for word in ("May be", "best model", "Undefined", "Only baselines", "detectable"):
             assert word not in text
 
@@ -299,11 +309,11 @@ def test_a_headline_in_points_and_in_numbers():
     given, figures = found(smallest_difference=0.05, smallest_units=50), {"a": 0.123, "b": -0.1}
     lines = lines_of(given, headline=points, values=figures)
     assert lines[1].startswith("May be the best, of 2: a (+12.3 points C1 − null), b (−10.0 points C1 − null) (95%")
-    assert lines[2] == "Minimum detectable difference: 5.0 points (50 units, 80% power)."
+    assert lines[2].startswith("Minimum detectable difference: 5.0 points (50 units, 80% power).")
     numbers = Column("synonym − negation", "accuracy", format="number")
     lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
     assert lines[1].startswith("May be the highest, of 2: a (0.200 synonym − negation), b (−0.100 synonym − negation)")
-    assert lines[2] == "Minimum detectable difference: 0.050 (50 units, 80% power)."
+    assert lines[2].startswith("Minimum detectable difference: 0.050 (50 units, 80% power).")
 
 
 # --- each part of a layout -------------------------------------------------------------------------------
@@ -912,5 +922,5 @@ def test_no_picture_is_of_a_baseline(evil_pages):
 def test_sections_of_several_diagnostics_have_anchors_of_their_own(evil_pages):
     result, _, page = evil_pages
     anchors = [anchor for anchor in page.attributes("section", "id") if anchor]
-    assert anchors == [f"section-{n}" for n in range(len(result.verdicts))]
+    assert [unquote(name) for name in anchors] == [f"{found.diagnostic}-{found.corpus}" for found in result.verdicts]
     assert page.attributes("a", "href") == [f"#{anchor}" for anchor in anchors]

@@ -78,8 +78,11 @@ def test_a_result_of_an_earlier_version_is_read_and_shown(tmp_path):
     result = read(EARLIER)
     again = json.loads(to_bytes(result))
     earlier = json.loads(EARLIER.read_bytes())
-    assert (earlier["schema"], again["schema"], again["failures"]) == (1, 2, [])
+    assert (earlier["schema"], again["schema"], again["failures"]) == (1, 3, [])
     assert [row["value"] for row in again["rows"]] == [row["value"] for row in earlier["rows"]]
+    notes = [note for verdict in earlier["verdicts"] for note in verdict["notes"]]
+    assert notes
+    assert [finding["sentence"] for finding in again["findings"]] == notes
     assert {row.signature.split("|")[0] for row in result.rows} == {"negated_antonyms"}
     assert [encoder.name for encoder in result.encoders] == ["hashing", "bow"]
     assert result.rows[0].quantity == "accuracy"

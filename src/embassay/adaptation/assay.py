@@ -116,7 +116,6 @@ class VariantAssay:
             cache=cache,
             quiet=request.quiet,
             baselines=False,
-            profile="research",
             robustness=True,
         )
 

@@ -14,7 +14,7 @@ from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Example, Failure, Result, Verdict
 from embassay.run.findings import findings_of
-from embassay.run.pages import layouts
+from embassay.run.pages import headlines
 from embassay.run.plan import Plan, Task
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services
@@ -146,7 +146,7 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
         findings=tuple(finding for part in parts for finding in part.findings),
     )
-    return replace(result, findings=findings_of(result, layouts(result)))
+    return replace(result, findings=findings_of(result, headlines(result)))
 
 
 def without_texts(result: Result) -> Result:

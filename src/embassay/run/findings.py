@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from embassay.formatting import counted, interval, names, number, p_value
-from embassay.layout import Column, Format, Layout
+from embassay.layout import Column, Format
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
 
 ALPHA = 0.05
@@ -31,15 +31,15 @@ Gap = Mapping[str, float | None]
 """A difference from an opponent: ``difference``, ``low``, ``high`` and ``p``."""
 
 
-def findings_of(result: Result, layouts: Mapping[str, Layout]) -> tuple[Finding, ...]:
+def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:
     """Return all findings of a run, the most important first.
 
     Parameters
     ----------
     result
         Everything but the run's own findings; those of its diagnostics are in it.
-    layouts
-        By diagnostic, how its headline is called and written.
+    headlines
+        By each diagnostic that ranks encoders, how its headline is called and written.
 
     Returns
     -------
@@ -47,7 +47,8 @@ def findings_of(result: Result, layouts: Mapping[str, Layout]) -> tuple[Finding,
     """
     findings: list[Finding] = []
     for verdict in result.verdicts:
-        findings += Decision(result, verdict, layouts[verdict.diagnostic].headline.columns[0]).findings()
+        if verdict.quantity:
+            findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
     findings += result.findings
     if any(corpus.builtin for corpus in result.corpora):
         findings.append(_builtin())
@@ -127,7 +128,7 @@ class Decision:
     def findings(self) -> Iterator[Finding]:
         """Yield who may be the best, who is better than whom, and which differences cannot be seen."""
         v = self.verdict
-        if not v.quantity or self.corpus.builtin:
+        if self.corpus.builtin:
             return
         if v.candidates:
             yield from self.not_ranked()
@@ -342,10 +343,15 @@ class Decision:
             The present number of independent units.
         """
         items = "questions" if self.corpus.documents else "items"
-        further = f"about {math.ceil(growth * self.verdict.items):,} {items}"
+        further = f"about {_rounded_up(growth * self.verdict.items):,} {items}"
         if self.verdict.items > units:
-            return f"{further} in {math.ceil(growth * units):,} units (there are {units:,})"
+            return f"{further} in {_rounded_up(growth * units):,} units (there are {units:,})"
         return further
+
+
+def _rounded_up(number: float) -> int:
+    """Return the next whole number; one that is whole but for rounding errors stays."""
+    return math.ceil(number * (1 - 1e-9))
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from embassay.errors import PluginError, UnknownNameError
-from embassay.layout import Layout, check_layout, plain
+from embassay.layout import Column, Layout, check_layout, plain
 from embassay.plugins import DIAGNOSTICS, warn_once
 from embassay.result import Result
 
@@ -12,6 +12,12 @@ def layouts(result: Result) -> dict[str, Layout]:
     """Return the layout of each diagnostic of a result; a plain one if its own is not available."""
     names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
     return {name: _layout(name, result) for name in dict.fromkeys(names)}
+
+
+def headlines(result: Result) -> dict[str, Column]:
+    """Return how the headline of each diagnostic that ranks encoders is called and written."""
+    names = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if verdict.quantity)
+    return {name: _layout(name, result).headline.columns[0] for name in names}
 
 
 def _layout(name: str, result: Result) -> Layout:

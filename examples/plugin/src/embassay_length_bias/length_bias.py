@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import embassay as ea
 from embassay.diagnostics.base import comparisons, roles_of, row, unranked
+from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
@@ -104,7 +105,7 @@ class LengthBias:
         unit = scores[0].unit
         purpose = (NAME, scores[0].origin.corpus_fingerprint)
         cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-        rows, compared, findings = list[ea.Row](), list[ea.Comparison](), list[str]()
+        rows, compared, findings = list[ea.Row](), list[ea.Comparison](), list[ea.Finding]()
 
         for quantity, (name, words) in LENGTHS.items():
             lengths = scores[0].values[name]
@@ -112,7 +113,7 @@ class LengthBias:
                 estimate = correlate(lengths, s.values["cosine"], unit, "spearman", draws, *purpose)
                 rows.append(row(s, draws, quantity, "all", estimate))
                 if not s.origin.baseline:
-                    findings += _findings(s.origin.encoder, estimate, words)
+                    findings += _findings(s, rows[-1], words)
             if len(lengths) >= MIN_ITEMS:
                 roles = roles_of(scores)
                 differences = compare_correlations(lengths, cosines, unit, "spearman", roles, draws, *purpose)
@@ -127,7 +128,8 @@ class LengthBias:
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(compared),
-            verdicts=(unranked(scores, findings),),
+            verdicts=(unranked(scores),),
+            findings=tuple(findings),
         )
 
 
@@ -164,15 +166,27 @@ def _cosines_by_ratio(scores: ea.ItemScores) -> NDArray[np.float64]:
     return np.stack([np.where(ratio <= EQUAL, cosine, ABSENT), np.where(ratio >= UNEQUAL, cosine, ABSENT)], axis=1)
 
 
-def _findings(encoder: str, bias: ea.Estimate, words: str) -> Iterator[str]:
-    """Say in one sentence what was found; nothing where no value or no interval is defined."""
+def _findings(scores: ea.ItemScores, bias: ea.Row, words: str) -> Iterator[ea.Finding]:
+    """Yield one finding; nothing where no value or no interval is defined."""
+    encoder = scores.origin.encoder
     if bias.value is None or bias.low is None or bias.high is None:
         return
     size = f"Spearman {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]".replace("-", "−")
     if bias.low <= 0 <= bias.high:
-        yield f"{encoder}: the cosine of unrelated texts is not shown to change {words} ({size})"
-    else:
-        yield f"{encoder}: the cosine of unrelated texts {'grows' if bias.value > 0 else 'falls'} {words} ({size})"
+        sentence = f"{encoder}: the cosine of unrelated texts is not shown to change {words} ({size})."
+        yield finding(scores, f"No change {words}", sentence, row=bias, style="number")
+        return
+    direction = "grows" if bias.value > 0 else "falls"
+    sentence = f"{encoder}: the cosine of unrelated texts {direction} {words} ({size})."
+    yield finding(
+        scores,
+        f"The cosine {direction} {words}",
+        sentence,
+        severity="medium",
+        row=bias,
+        style="number",
+        consequence="A threshold on the cosine is then not the same for short and for long texts.",
+    )
 
 
 _DIFFERENCE = Column("with difference", "spearman_difference", format="number")

@@ -6,7 +6,8 @@ import pytest
 
 from embassay.layout import Column
 from embassay.reports.words import verdict
-from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict
+from embassay.run.findings import Decision, findings_of
 
 ACCURACY = Column("accuracy", "accuracy")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")
@@ -60,9 +61,17 @@ def result_of(given, rows=None, builtin=False, price=None):
     return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(given,))
 
 
+def decided(given, headline=ACCURACY, **options):
+    """The findings about the ranking of a verdict."""
+    if not given.quantity:
+        return []
+    return list(Decision(result_of(given, **options), given, headline).findings())
+
+
 def lines(given, headline=ACCURACY, speed=None, **options):
-    """The sentences after the first one, which says what the figures rest on."""
-    return list(verdict(result_of(given, **options), given, speed or {}, headline))[1:]
+    """What the page says of a verdict, after the line that says what the figures rest on."""
+    result = replace(result_of(given, **options), findings=tuple(decided(given, headline, **options)))
+    return list(verdict(result, given, speed or {}))[1:]
 
 
 # --- the best set ----------------------------------------------------------------------------------------
@@ -70,7 +79,7 @@ def lines(given, headline=ACCURACY, speed=None, **options):
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
     assert lines(found()) == [
-        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
+        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
 
@@ -87,17 +96,17 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
     given = found(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
     assert lines(given) == [
-        "May be the best, of 3: a (80.0% accuracy) (95% confidence).",
-        "Significantly worse than another candidate: c.",
+        "May be the best, of 3: a (80.0% accuracy) (95% confidence). "
+        "Significantly worse than another candidate: c. "
         "Unlikely to be the best, but not shown to be worse than any single candidate: b.",
-        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0], p (Holm) 0.090.",
-        "c is worse than a: −30.0 points [−40.0, −20.0], p (Holm) 0.001.",
+        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy, p (Holm) 0.090.",
+        "c is worse than a: −30.0 points [−40.0, −20.0] of accuracy, p (Holm) 0.001.",
     ]
 
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(found(leader="Highest")) == [
-        "May be the highest, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
+        "May be the highest, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
@@ -105,7 +114,8 @@ def test_where_higher_is_not_better_it_may_be_the_highest():
 def test_nothing_below_chance_may_be_the_best():
     told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
     assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below chance (90.0%))")
-    assert told[1:] == ["Significantly lower than another candidate: c."]
+    assert told[0].endswith("Significantly lower than another candidate: c.")
+    assert told[1:] == []
 
 
 def test_a_value_whose_interval_holds_chance_is_not_below_it():
@@ -156,13 +166,15 @@ def test_on_a_built_in_corpus_no_finding_names_an_encoder():
 
 
 def test_one_candidate_is_not_called_best():
-    (told,) = lines(found(candidates=("a",), best_set=("a",)))
-    assert told == "One candidate: a (80.0% accuracy); add a second one with -e to compare."
+    (told,) = decided(found(candidates=("a",), best_set=("a",)))
+    assert (told.severity, told.encoder) == ("medium", "a")
+    assert told.sentence == "One candidate: a (80.0% accuracy)."
+    assert told.action == "Add a second encoder with -e to compare."
 
 
 def test_no_candidate():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines(found(**nobody)) == ["The run has only baselines; add an encoder with -e."]
+    assert lines(found(**nobody)) == ["The run has only baselines. Add an encoder with -e."]
     assert lines(found(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
 
 
@@ -180,8 +192,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     assert told == [
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
-        "May be the best, of 2: a (80.0% accuracy) (95% confidence).",
-        "Significantly worse than another candidate: b.",
+        "May be the best, of 2: a (80.0% accuracy) (95% confidence). Significantly worse than another candidate: b.",
     ]
 
 
@@ -207,39 +218,80 @@ def test_items_undefined_for_all_alike_are_no_finding():
 
 def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
-    assert lines(found(baseline="bm25", against_baseline=gaps))[2:] == [
-        "a is better than bm25: +20.0 points [+12.0, +28.0], p (Holm) 0.001.",
-        "b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0], p (Holm) 0.050.",
-        "c is worse than bm25: −10.0 points [−15.0, −2.0], p (Holm) 0.050.",
+    assert lines(found(baseline="bm25", against_baseline=gaps))[1:] == [
+        "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
+        "b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
+        "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
     ]
 
 
+def test_the_best_set_against_the_baseline_matters_most():
+    gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "c": gap(-0.1, -0.15, -0.02, 0.05)}
+    told = decided(found(baseline="bm25", against_baseline=gaps, reference="b", against_reference=gaps))
+    by_title = {(finding.title, finding.encoder): finding for finding in told}
+    assert by_title["May be the best", ""].severity == "high"
+    assert by_title["Better than bm25", "a"].severity == "high"
+    assert by_title["Worse than bm25", "c"].severity == "low"
+    assert by_title["Better than b", "a"].severity == "low"
+    of_a = by_title["Better than bm25", "a"]
+    assert (of_a.value, of_a.low, of_a.high, of_a.format, of_a.quantity) == (0.2, 0.12, 0.28, "points", "accuracy")
+
+
+def test_findings_are_in_order_of_severity_and_link_to_their_section():
+    own = (
+        Finding("low", "Fine.", "Fine", diagnostic="d", corpus="c"),
+        Finding("high", "Bad.", "Bad", diagnostic="d", corpus="c", encoder="a"),
+    )
+    given = found(baseline="bm25", against_baseline={"a": gap(0.2, 0.1, 0.3, 0.001)})
+    told = findings_of(replace(result_of(given), findings=own), {"d": ACCURACY})
+    assert [finding.title for finding in told] == ["May be the best", "Better than bm25", "Bad", "Fine"]
+    assert {finding.link for finding in told} == {"#d-c"}
+
+
+def test_what_limits_the_whole_run_is_a_finding():
+    result = result_of(found())
+    corpus = replace(result.corpora[0], effective_units=20.0)
+    first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9}, unknown_words=0.125)
+    told = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
+    assert [(finding.severity, finding.title, finding.corpus, finding.encoder) for finding in told] == [
+        ("medium", "Few independent items", "c", ""),
+        ("medium", "Texts were truncated", "c", "a"),
+        ("low", "Unknown words", "", "a"),
+    ]
+    assert told[1].sentence == (
+        "a reads the first 256 tokens of a text: 9 of the 90 texts of c (10.0%) are longer and were truncated."
+    )
+    assert told[1].value == 0.1
+    assert told[2].sentence == "a does not know 12.5% of the words."
+    assert findings_of(replace(result, verdicts=()), {}) == ()
+
+
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
-    (told,) = lines(found(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[2:]
+    (told,) = lines(found(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
     assert told.startswith("a is not shown to be better or worse than bm25")
 
 
 def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    told = lines(found(reference="b", against_reference=gaps))[2:]
+    told = lines(found(reference="b", against_reference=gaps))[1:]
     assert [line.split(":")[0] for line in told] == ["a is better than b", "c is worse than b"]
     both = found(reference="b", against_reference=gaps, baseline="b", against_baseline=gaps)
-    assert lines(both)[2:] == told
+    assert lines(both)[1:] == told
 
 
 def test_where_higher_is_not_better_it_is_higher_or_lower():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    told = lines(found(leader="Highest", reference="b", against_reference=gaps))[2:]
+    told = lines(found(leader="Highest", reference="b", against_reference=gaps))[1:]
     assert [line.split(":")[0] for line in told] == ["a is higher than b", "c is lower than b"]
     neither = found(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
-    assert lines(neither)[2].startswith("a is not shown to be higher or lower than b: ")
+    assert lines(neither)[1].startswith("a is not shown to be higher or lower than b: ")
 
 
-def test_those_of_the_best_set_come_first_and_no_more_than_six():
+def test_those_of_the_best_set_come_first():
     gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
     given = found(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
     told = [line.split(" ")[0] for line in lines(given) if "than bm25" in line]
-    assert told == ["e7", "e8", "e0", "e1", "e2", "e3"]
+    assert told == ["e7", "e8", *(f"e{n}" for n in range(7))]
 
 
 def test_a_difference_without_common_items_is_not_told():
@@ -255,9 +307,27 @@ def test_a_difference_without_common_items_is_not_told():
 )
 def test_the_minimum_detectable_difference(style, written):
     given = found(smallest_difference=0.07, smallest_units=1048)
-    told = lines(given, headline=replace(ACCURACY, format=style))[-1]
-    assert told == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    told = decided(given, headline=replace(ACCURACY, format=style))[-1]
+    assert told.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert told.severity == "medium"
     assert not any("detectable" in line for line in lines(found()))
+
+
+@pytest.mark.parametrize(
+    ("detectable", "units", "action"),
+    [
+        # 100 items: (0.56/0.15)² − 1 = 12.9 times as many again; (0.2/0.1)² − 1 = 3; (0.07/0.02)² − 1 = 11.25
+        (0.56, 100, "To show a difference of 15.0 points, add about 1,294 items."),
+        (0.2, 100, "To show a difference of 10.0 points, add about 300 items."),
+        (0.2, 50, "To show a difference of 10.0 points, add about 300 items in 150 units (there are 50)."),
+        (0.08, 100, "To show a difference of 5.0 points, add about 156 items."),
+        (0.05, 100, ""),
+    ],
+)
+def test_a_large_minimum_says_how_many_items_more_it_takes(detectable, units, action):
+    told = decided(found(smallest_difference=detectable, smallest_units=units))[-1]
+    assert told.action == action
+    assert told.severity == ("medium" if action else "low")
 
 
 def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
