@@ -32,19 +32,72 @@ def embassay(capsys, tmp_path, monkeypatch):
     return call
 
 
-def test_a_run_writes_its_folder_and_prints_table_and_verdict(embassay, tmp_path):
+def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp_path):
     code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 0
     assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
-    # Four encoders with the baselines, and at least two diagnostics.
-    assert len(list((tmp_path / "RUN" / "scores").iterdir())) >= 8
-    assert "hashing" in out
+    # Four encoders with the baselines.
+    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
+    assert re.search(r"^hashing +0\.0% −$", out, re.M)
+    assert "+ better than chance, − worse than chance, ? not shown to differ from chance (95%)" in out
+    assert out.index("accuracy") < out.index("Findings") < out.index("Next")
+    assert "best encoder is named" in out
+    assert "negated_antonyms@1|" not in out
+    assert err.splitlines()[-3:-1] == ["report: RUN/report.html", "result: RUN/result.json"]
+    assert re.fullmatch(
+        r"time: loading [\d.]+ s, encoding [\d.]+ s, scoring and statistics [\d.]+ s, report [\d.]+ s",
+        err.splitlines()[-1],
+    )
+
+
+def test_the_full_tables_are_shown_again(embassay, tmp_path):
+    embassay(
+        "run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-d", "negated_antonyms", "-d", "isotropy", "-o", "RUN"
+    )
+    code, out, _ = embassay("show", "RUN")
+    assert code == 0
     assert "takes polarity" in out
-    assert "negated_antonyms@1|corpus:opposites@" in out
     assert "Support: 280 items in 70 independent units, 280 distinct texts." in out
     assert out.index("Support:") > out.index("accuracy")
     assert "no best model is named" in out
-    assert err.splitlines()[-2:] == ["report: RUN/report.html", "result: RUN/result.json"]
+    assert "Isotropy on opposites" in out
+    assert "negated_antonyms@1|" not in out
+    code, out, _ = embassay("show", "RUN", "negated_antonyms", "--signatures")
+    assert code == 0
+    assert "negated_antonyms@1|corpus:opposites@" in out
+    assert "Isotropy" not in out
+    code, out, err = embassay("show", "RUN", "isotrpy")
+    assert (code, out) == (2, "")
+    assert "did you mean 'isotropy'" in err
+    assert len(err.splitlines()) == 1
+    record = tmp_path / "RUN" / "run.json"
+    record.write_text(record.read_text().replace('"finished"', '"running"'))
+    code, out, err = embassay("show", "RUN")
+    assert (code, out) == (2, "")
+    assert "this run did not finish; repeat the command to continue it" in err
+
+
+def test_no_line_of_the_first_screen_is_wider_than_the_terminal(embassay, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    encoders = [argument for n in range(12) for argument in ("-e", f"a_long_label_of_encoder_{n}=hashing,dim={8 + n}")]
+    _, out, _ = embassay("run", *encoders, "-c", "opposites", "-c", "handbook", "--resamples", "50")
+    assert "and 2 more candidates" in out
+    assert all(len(line) <= 110 for line in out.splitlines())
+    assert len(out.splitlines()) <= 40
+
+
+def test_a_profile_and_no_trust_checks(embassay, tmp_path):
+    code, _, err = embassay("run", "-e", "hashing", "-c", "opposites", "--profile", "serach", "-o", "RUN")
+    assert code == 2
+    assert "did you mean 'search'" in err
+    assert (
+        embassay("run", "-e", "hashing", "-c", "opposites", "--profile", "research", "--no-trust", "-o", "RUN")[0] == 0
+    )
+    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
+    assert {row["diagnostic"] for row in result["rows"]} == {"isotropy", "negated_antonyms"}
+    code, out, _ = embassay("list", "profiles")
+    assert code == 0
+    assert "retrieval,transforms=all" in out
 
 
 def test_result_json_is_valid_and_the_same_twice(embassay, tmp_path):
@@ -138,7 +191,7 @@ def test_limit_and_seed(embassay, tmp_path):
 
 @pytest.mark.parametrize(
     "part",
-    ["embassay.reports.page.render", "embassay.reports.terminal.show", "embassay.diagnostics.isotropy.layout"],
+    ["embassay.reports.page.render", "embassay.reports.summary.show_summary", "embassay.run.session.layouts"],
 )
 def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, monkeypatch, part):
     def broken(*_):
@@ -148,7 +201,7 @@ def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, 
     code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 3
     assert "Traceback" not in err
-    what = "report cannot be drawn|tables cannot be printed|tables cannot be laid out"
+    what = "report cannot be drawn|summary cannot be printed|tables cannot be laid out"
     assert re.findall(rf"^failed: the (?:{what}): RuntimeError: no ink; the figures are in RUN/result.json$", err, re.M)
     kept = (tmp_path / "RUN" / "result.json").read_bytes()
     monkeypatch.undo()
@@ -601,7 +654,8 @@ def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path, start_p
 
 def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    _, out, _ = embassay("run", "-e", "a_rather_long_label_for_an_encoder=hashing", "-c", "opposites", "--limit", "8")
+    embassay("run", "-e", "a_rather_long_label_for_an_encoder=hashing", "-c", "opposites", "--limit", "8", "-o", "RUN")
+    _, out, _ = embassay("show", "RUN")
     assert "a_rather_long_label_for_an_encoder" in out
     assert "(1) no interval under 10 units (8 here)" in out
 
@@ -627,7 +681,8 @@ def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):
     rows = [ENTRY | {"idx": n, "input": f"It is {'very ' * 300}good {n}."} for n in range(3)]
     (tmp_path / "long.json").write_text("\n".join(json.dumps(row) for row in rows))
     _, out, _ = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "long.json", "-o", "RUN")
-    assert "all-MiniLM-L6-v2 reads 256 tokens: 3 longer texts were truncated." in out
+    told = " ".join(out.split())
+    assert "all-MiniLM-L6-v2 reads the first 256 tokens of a text: 3 of the 6 texts of long (50.0%) are longer" in told
 
 
 def test_python_dash_m(tmp_path):

@@ -71,8 +71,10 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     arguments = ["-e", "char_ngrams,dim=64", "-e", "bow", "-c", pairs_file, "-d", "length_bias", "-d", "similarity"]
     done = python(tmp_path, "-m", "embassay", "run", *arguments, "-o", "out", places=[site])
     assert done.returncode == 0, done.stderr
-    assert "Length bias on mine\nDoes the similarity of two texts depend on their lengths?" in done.stdout
-    told = " ".join(done.stdout.split())
+    shown = python(tmp_path, "-m", "embassay", "show", "out", "length_bias", places=[site])
+    assert shown.returncode == 0, shown.stderr
+    assert "Length bias on mine\nDoes the similarity of two texts depend on their lengths?" in shown.stdout
+    told = " ".join(shown.stdout.split())
     for words in ("as the lengths differ more", "with the length of both texts"):
         assert re.search(
             rf"• char_ngrams: the cosine of unrelated texts [a-z ]+ {words} \(Spearman [+−]0\.\d\d \[", told

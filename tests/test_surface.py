@@ -24,6 +24,7 @@ def test_the_public_names():
         "EncoderError",
         "Estimate",
         "Example",
+        "Finding",
         "Grouped",
         "InputError",
         "ItemScores",

@@ -17,10 +17,16 @@ from embassay.run.request import RunRequest
 
 
 def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagnostics=()):
-    plan = prepare(
-        RunRequest(list(encoders), list(corpora), list(diagnostics), resamples=50, baselines=False, quiet=True)
+    request = RunRequest(
+        list(encoders),
+        list(corpora),
+        list(diagnostics),
+        "default" if diagnostics else "research",
+        resamples=50,
+        baselines=False,
+        quiet=True,
     )
-    return execute(plan, workers=1)
+    return execute(prepare(request), workers=1)
 
 
 def failing_for(name, method, monkeypatch, diagnostic):
@@ -95,7 +101,7 @@ def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys)
 def test_from_python_it_is_a_warning_and_only_a_failure_of_everything_is_raised(monkeypatch):
     failing_for("bow", "score", monkeypatch, NegatedAntonyms)
     with pytest.warns(UserWarning, match="failed: bow, negated_antonyms on opposites: LinAlgError"):
-        result = ea.assay(["bow"], ["opposites"], resamples=20, baselines=False, cache=None)
+        result = ea.assay(["bow"], ["opposites"], profile="research", resamples=20, baselines=False, cache=None)
     assert [f.encoder for f in result.failures] == ["bow"]
     assert {row.diagnostic for row in result.rows} == {"isotropy"}
     with pytest.raises(EncoderError, match="negated_antonyms on opposites: LinAlgError"):

@@ -11,27 +11,50 @@ from embassay.result import Result
 def layouts(result: Result) -> dict[str, Layout]:
     """Return the layout of each diagnostic of a result; a plain one if its own is not available."""
     names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
-    return {name: _layout(name, result) for name in dict.fromkeys(names)}
+    chosen = {}
+    for name in dict.fromkeys(names):
+        try:
+            chosen[name] = _own_layout(name, result)
+        except (UnknownNameError, PluginError) as error:
+            # Of another package: it is not installed here, or does not work. Its figures are there all the same.
+            missing = isinstance(error, UnknownNameError)
+            reason = f"diagnostic {name!r} is not installed" if missing else str(error)
+            warn_once(f"{reason}; its figures are shown in plain tables")
+            chosen[name] = _plain_layout(name, result)
+    return chosen
 
 
 def headlines(result: Result) -> dict[str, Column]:
-    """Return how the headline of each diagnostic that ranks encoders is called and written."""
-    names = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if verdict.quantity)
-    return {name: _layout(name, result).headline.columns[0] for name in names}
+    """Return how the headline of each diagnostic that ranks encoders is called and written.
+
+    Figures are more than words: where a layout cannot be made, the headline is that of a plain one. Why is said when
+    the result is shown.
+    """
+    columns = {}
+    for name in dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if verdict.quantity):
+        try:
+            layout = _own_layout(name, result)
+        except Exception:
+            layout = _plain_layout(name, result)
+        columns[name] = layout.headline.columns[0]
+    return columns
 
 
-def _layout(name: str, result: Result) -> Layout:
-    try:
-        module = DIAGNOSTICS.module(name)
-        with DIAGNOSTICS.guarded(name):
-            layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
-            check_layout(layout)
-            return layout
-    except UnknownNameError:
-        reason = f"diagnostic {name!r} is not installed"
-    except PluginError as error:
-        reason = str(error)
-    # Of another package: it is not installed here, or does not work. Its figures are there all the same.
-    warn_once(f"{reason}; its figures are shown in plain tables")
+def _own_layout(name: str, result: Result) -> Layout:
+    """Return the layout that a diagnostic brings with it.
+
+    Raises
+    ------
+    UnknownNameError, PluginError
+        If the diagnostic of another package is not installed, or fails.
+    """
+    module = DIAGNOSTICS.module(name)
+    with DIAGNOSTICS.guarded(name):
+        layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
+        check_layout(layout)
+        return layout
+
+
+def _plain_layout(name: str, result: Result) -> Layout:
     rows = [row for row in result.rows if row.diagnostic == name]
     return plain(name, [(row.quantity, row.subset, row.condition, row.measure) for row in rows])
