@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.formatting import interval, number
+from embassay.formatting import counted, interval, number
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Result, Row, Verdict
 
 BETTER, WORSE, OPEN = "+", "−", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
 MOST_ENCODERS = 10
-"""Encoders of a scorecard at most, baselines not counted; the others are counted in a line below it."""
+"""Candidates of a scorecard at most; the others are counted in a line below it."""
+MOST_LINES = 20
+"""Lines of a scorecard at most."""
+LONGEST_WORD = 14
+"""A longer word in a heading is broken."""
 LONGEST_NAME = 32
 """Longer names of encoders are cut in the middle."""
 GAP = 2
@@ -31,17 +35,23 @@ class Question:
     heading
         Title of the diagnostic, corpus and figure.
     cells
-        By encoder the value with its mark.
+        By encoder the value with its mark, and with its interval where that decides.
+    short
+        The same without intervals.
     values
         By encoder the value, where it is defined.
     higher_is_better
         Whether encoders are ordered by it.
+    chance
+        What blind choice would reach, where that is known.
     """
 
     heading: tuple[str, str, str]
     cells: Mapping[str, str]
+    short: Mapping[str, str]
     values: Mapping[str, float]
     higher_is_better: bool
+    chance: float | None
 
 
 @dataclass(frozen=True)
@@ -50,49 +60,84 @@ class Scorecard:
 
     Attributes
     ----------
-    encoders
-        From top to bottom: candidates by their mean rank, then baselines.
-    left_out
-        How many candidates have no line.
+    candidates
+        By their mean rank, the best first.
+    baselines
+        They stand below the candidates. Random vectors are left out: the marks compare with chance.
     """
 
-    encoders: tuple[str, ...]
+    candidates: tuple[str, ...]
+    baselines: tuple[str, ...]
     questions: tuple[Question, ...]
-    left_out: int
 
-    def lines(self, width: int) -> Iterator[str]:
+    def lines(self, width: int, most: int = MOST_LINES) -> Iterator[str]:
         """Yield the lines of the scorecard; questions that do not fit beside each other follow below.
 
         Parameters
         ----------
         width
-            Columns of the terminal.
+            Columns of the terminal. Intervals are left out where they would need more than it has.
+        most
+            Lines at most, as far as two candidates fit into them.
         """
-        names = [shortened(name, min(LONGEST_NAME, width // 3)) for name in self.encoders]
-        of_names = max(map(len, names), default=0)
-        columns = [self._column(question) for question in self.questions]
-        rest = columns
-        while rest:
-            block = _fitting(rest, width - of_names)
-            for place, parts in enumerate(zip(*block, strict=True)):
-                name = names[place - HEADING_LINES] if place >= HEADING_LINES else ""
-                line = name.ljust(of_names) + "".join(" " * GAP + part for part in parts)
-                if line.strip():
-                    yield line.rstrip()
-            rest = rest[len(block) :]
-        if self.left_out:
-            yield f"and {self.left_out} more candidates"
+        of_names = max(map(len, self._names(width, (*self.candidates, *self.baselines))), default=0)
+        room = width - of_names
+        widths = [_width(q, q.cells.values()) for q in self.questions]
+        blocks = _blocks(widths, room)
+        compact = _blocks([_width(q, q.short.values()) for q in self.questions], room)
+        with_intervals = len(blocks) == len(compact) and GAP + max(widths, default=0) <= room
+        if not with_intervals:
+            blocks = compact
 
-    def _column(self, question: Question) -> list[str]:
-        """Return heading and cells of a question, all of one width."""
-        cells = [question.cells.get(name, "–") for name in self.encoders]
-        widest_word = max(len(word) for part in question.heading for word in part.split() or [""])
-        width = max([*map(len, cells), min(widest_word, 14)])
-        heading = [line for part in question.heading for line in textwrap.wrap(part, width)]
-        if len(heading) > HEADING_LINES:
-            heading = [*heading[: HEADING_LINES - 1], f"{heading[HEADING_LINES - 1][: width - 1]}…"]
-        heading = [""] * (HEADING_LINES - len(heading)) + heading
-        return [part.rjust(width) for part in (*heading, *cells)]
+        lines_of_block = most // max(len(blocks), 1) - HEADING_LINES
+        number = max(2, min(MOST_ENCODERS, lines_of_block - len(self.baselines)))
+        encoders = (*self.candidates[:number], *self.baselines)
+        names = [name.ljust(of_names) for name in self._names(width, encoders)]
+        for block in blocks:
+            columns = []
+            for question in self.questions[block.start : block.stop]:
+                cells = question.cells if with_intervals else question.short
+                columns.append(_column(question, [cells.get(name, "–") for name in encoders], room))
+            for heads in zip(*(heading for heading, _ in columns), strict=True):
+                if any(head.strip() for head in heads):
+                    yield (" " * of_names + "".join(" " * GAP + head for head in heads)).rstrip()
+            for name, *values in zip(names, *(values for _, values in columns), strict=True):
+                yield (name + "".join(" " * GAP + value for value in values)).rstrip()
+        left_out = len(self.candidates) - number
+        if left_out > 0:
+            yield f"and {counted(left_out, 'more candidate')}"
+
+    def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
+        """Return names as they stand at the left of a line."""
+        return [shortened(name, min(LONGEST_NAME, width // 3)) for name in encoders]
+
+
+def _width(question: Question, cells: Iterable[str]) -> int:
+    """Return the width of a column: its widest cell, or the longest word above it."""
+    words = [word for part in question.heading for word in part.split()]
+    return max(*map(len, cells), min(max(map(len, words), default=0), LONGEST_WORD), 1)
+
+
+def _blocks(widths: Sequence[int], room: int) -> list[range]:
+    """Return which columns stand beside each other, from left to right; one at least in each block."""
+    blocks: list[range] = []
+    start, used = 0, 0
+    for place, width in enumerate(widths):
+        used += GAP + width
+        if place > start and used > room:
+            blocks.append(range(start, place))
+            start, used = place, GAP + width
+    return [*blocks, range(start, len(widths))] if widths else []
+
+
+def _column(question: Question, cells: Sequence[str], room: int) -> tuple[list[str], list[str]]:
+    """Return the heading and the cells of a question, all of one width."""
+    width = min(_width(question, cells), room - GAP)
+    heading = [line for part in question.heading for line in textwrap.wrap(part, width)]
+    if len(heading) > HEADING_LINES:
+        heading = [*heading[: HEADING_LINES - 1], shortened(" ".join(heading[HEADING_LINES - 1 :]), width)]
+    heading = [""] * (HEADING_LINES - len(heading)) + heading
+    return [part.rjust(width) for part in heading], [shortened(cell, width).rjust(width) for cell in cells]
 
 
 def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
@@ -108,17 +153,18 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
         if verdict.quantity:
             layout = layouts[verdict.diagnostic]
             questions.append(_question(result, verdict, layout.title, layout.headline.columns[0]))
-    baselines = [encoder.name for encoder in result.encoders if encoder.baseline]
+    baselines = [e.name for e in result.encoders if e.baseline and e.spec.split(",")[0] != "random"]
     candidates = _by_mean_rank([e.name for e in result.encoders if not e.baseline], questions)
-    shown = candidates[:MOST_ENCODERS]
-    return Scorecard((*shown, *baselines), tuple(questions), len(candidates) - len(shown))
+    return Scorecard(tuple(candidates), tuple(baselines), tuple(questions))
 
 
 def legend(card: Scorecard) -> str:
     """Return what the marks mean."""
     marks = f"{BETTER} better than chance, {WORSE} worse than chance, {OPEN} not shown to differ from chance (95%)"
-    unmarked = [cell for question in card.questions for cell in question.cells.values() if cell[-1:] in "0123456789%"]
-    return f"{marks}; no mark: under {MIN_UNITS} units" if unmarked else marks
+    for question in card.questions:
+        if question.chance is not None and any(cell[-1:] in "0123456789%" for cell in question.short.values()):
+            return f"{marks}; no mark: under {MIN_UNITS} units"
+    return marks
 
 
 def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Question:
@@ -131,13 +177,21 @@ def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Q
     return Question(
         (title, verdict.corpus, column.heading),
         {name: _cell(row, column, verdict.chance, name in verdict.candidates) for name, row in rows.items()},
+        {name: _cell(row, column, verdict.chance, False) for name, row in rows.items()},
         {name: row.value for name, row in rows.items() if row.value is not None},
         verdict.leader == "Best",
+        verdict.chance,
     )
 
 
-def _cell(row: Row, column: Column, chance: float | None, is_candidate: bool) -> str:
-    """Write a value with its mark; where a candidate's interval holds chance, the interval too: it decides."""
+def _cell(row: Row, column: Column, chance: float | None, with_interval: bool) -> str:
+    """Write a value with its mark.
+
+    Parameters
+    ----------
+    with_interval
+        Whether the interval is written where it holds chance: there it decides.
+    """
     signed = column.format == "points"
     value = number(row.value, column.format, signed).removesuffix(" points")
     if chance is None or row.value is None or row.low is None or row.high is None:
@@ -146,7 +200,7 @@ def _cell(row: Row, column: Column, chance: float | None, is_candidate: bool) ->
         return f"{value} {BETTER}"
     if row.high < chance:
         return f"{value} {WORSE}"
-    limits = interval(row.low, row.high, column.format) if is_candidate else ""
+    limits = interval(row.low, row.high, column.format) if with_interval else ""
     return f"{value} {OPEN} {limits}".rstrip()
 
 
@@ -162,17 +216,6 @@ def _by_mean_rank(names: Sequence[str], questions: Sequence[Question]) -> list[s
             else:
                 ranks[name].append(sum(question.values.get(other, value) > value for other in names))
     return sorted(names, key=lambda name: sum(ranks[name]))
-
-
-def _fitting(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
-    """Return the first columns that fit beside each other; one at least."""
-    total, count = 0, 0
-    for column in columns:
-        total += GAP + len(column[0])
-        if count and total > width:
-            break
-        count += 1
-    return columns[:count]
 
 
 def shortened(text: str, longest: int) -> str:

@@ -11,14 +11,18 @@ from rich.text import Text
 
 from embassay.formatting import counted, number
 from embassay.layout import Format, Layout
-from embassay.reports.scorecard import legend, scorecard
+from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.reports.words import cost
 from embassay.result import Finding, Result
 
 LINES = 36
 """Lines of the first screen at most; the paths come below it."""
+LEAST = 4
+"""Lines that findings have in any case."""
+FEWER_LINES = 16
+"""Lines of the scorecard where failures need some."""
 MOST_ACTIONS = 3
-MOST_FAILURES = 4
+MOST_FAILURES = 2
 ALSO = 6
 """Further encoders that are named with a finding at most."""
 
@@ -39,19 +43,23 @@ def show_summary(
     """
     width = console.width
     card = scorecard(result, layouts)
-    lines = [*card.lines(width), *_wrapped(legend(card), width)] if card.questions else []
     actions = _actions(result)
     failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failures[:MOST_FAILURES]]
     if len(result.failures) > MOST_FAILURES:
-        failures.append(f"and {len(result.failures) - MOST_FAILURES} more failures: embassay show {run}")
+        more_failures = f"and {len(result.failures) - MOST_FAILURES} more failures: embassay show {run}"
+        failures.append(_shortened(more_failures, width))
     next_lines = [line for action in actions for line in _bullet(action, width)]
+
+    lines = []
+    if card.questions:
+        lines = [*card.lines(width, FEWER_LINES if failures else MOST_LINES), *_wrapped(legend(card), width)]
 
     # What is left for findings: their heading, the line that counts the others, and the empty lines between the parts.
     used = len(lines) + len(failures) + len(next_lines) + (2 if next_lines else 0) + (2 if failures else 0) + 4
     findings, more = _findings(result, speed, width, LINES - used)
 
     _print_part(console, "", lines)
-    _print_part(console, "Findings", [*findings, *([_more(more, run)] if more else [])])
+    _print_part(console, "Findings", [*findings, *([_shortened(_more(more, run), width)] if more else [])])
     _print_part(console, "Next", next_lines)
     _print_part(console, "", failures)
 
@@ -85,7 +93,7 @@ def _findings(result: Result, speed: Mapping[str, float], width: int, room: int)
         if group[0].title.startswith("May be the best"):
             statement = " ".join([statement, *_costs(result, group[0], speed)])
         bullet = _bullet(statement, width)
-        if len(lines) + len(bullet) > room and lines:
+        if len(lines) + len(bullet) > max(room, LEAST):
             return lines, sum(len(rest) for rest in groups[place:])
         lines += bullet
     return lines, 0

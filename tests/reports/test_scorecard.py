@@ -1,0 +1,214 @@
+"""The first screen: the scorecard, and the findings below it, however narrow the terminal."""
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from embassay.layout import Column, EncoderTable, Layout
+from embassay.reports.scorecard import LONGEST_NAME, MOST_ENCODERS, legend, scorecard, shortened
+from embassay.reports.summary import LINES, grouped, show_summary, told_together
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
+
+ACCURACY = Column("accuracy", "accuracy")
+
+
+def layout(title="Negated antonyms", column=ACCURACY):
+    return Layout(title, "?", EncoderTable("t", (column,)), (), "source")
+
+
+def row(encoder, value, low, high, diagnostic="d", corpus="c"):
+    return Row(diagnostic, corpus, encoder, "all", "cosine", "", "accuracy", value, low, high, 100, 50, 0, None, "s")
+
+
+def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more):
+    """A result of one diagnostic on one corpus, or of several verdicts."""
+    names = dict.fromkeys(r.encoder for r in rows)
+    candidates = tuple(name for name in names if name not in baselines)
+    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in names)
+    verdicts = verdicts or (Verdict("d", "c", "accuracy", 100, 50, candidates=candidates, chance=chance),)
+    corpora = tuple(
+        CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
+        for name in dict.fromkeys(v.corpus for v in verdicts)
+    )
+    return Result(0, 10, encoders=encoders, corpora=corpora, rows=tuple(rows), verdicts=verdicts, **more)
+
+
+def lines_of(result, width=100, layouts=None):
+    return list(scorecard(result, layouts or {"d": layout()}).lines(width))
+
+
+def test_marks_follow_from_where_the_interval_lies():
+    rows = [
+        row("above", 0.8, 0.7, 0.9),
+        row("around", 0.52, 0.4, 0.6),
+        row("few", 0.6, None, None),
+        row("below", 0.2, 0.1, 0.3),
+        row("random", 0.49, 0.4, 0.6),
+    ]
+    assert lines_of(result_of(rows))[-4:] == [
+        "above                80.0% +",
+        "few                    60.0%",
+        "around  52.0% ? [40.0, 60.0]",
+        "below                20.0% −",
+    ]
+    # Where there is no room for the interval, the mark stays.
+    assert lines_of(result_of(rows), 20)[-2:] == ["around   52.0% ?", "below    20.0% −"]
+    assert legend(scorecard(result_of(rows), {"d": layout()})).endswith("; no mark: under 10 units")
+    assert "no mark" not in legend(scorecard(result_of(rows[:2]), {"d": layout()}))
+
+
+def test_an_interval_that_ends_at_chance_decides_nothing():
+    cells = scorecard(result_of([row("a", 0.6, 0.5, 0.7), row("b", 0.4, 0.3, 0.5)]), {"d": layout()}).questions[0].cells
+    assert cells == {"a": "60.0% ? [50.0, 70.0]", "b": "40.0% ? [30.0, 50.0]"}
+
+
+def test_where_chance_is_not_known_there_is_no_mark():
+    cells = scorecard(result_of([row("a", 0.6, 0.5, 0.7)], chance=None), {"d": layout()}).questions[0].cells
+    assert cells == {"a": "60.0%"}
+
+
+def test_a_difference_of_shares_has_a_sign():
+    points = {"d": layout("Composition", Column("C1 − null", "accuracy", format="points"))}
+    card = scorecard(result_of([row("a", 0.6, 0.5, 0.7), row("b", -0.2, -0.3, -0.1)], chance=0.0), points)
+    assert card.questions[0].cells == {"a": "+60.0 +", "b": "−20.0 −"}
+
+
+def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
+    rows = [
+        *(row(name, value, value - 0.1, value + 0.1) for name, value in (("a", 0.5), ("b", 0.8), ("random", 0.9))),
+        *(row(n, v, v - 0.1, v + 0.1, corpus="e") for n, v in (("a", 0.9), ("b", 0.7), ("third", 0.8))),
+        row("third", 0.7, 0.6, 0.8),
+    ]
+    verdicts = tuple(
+        Verdict("d", name, "accuracy", 100, 50, candidates=("a", "b", "third"), chance=0.5) for name in "ce"
+    )
+    # Ranks: a 3 and 1, b 1 and 3, third 2 and 2: all alike, so they keep their order.
+    assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("a", "b", "third")
+    better = [replace(r, value=0.75) if (r.encoder, r.corpus) == ("b", "e") else r for r in rows]
+    better = [replace(r, value=0.7) if (r.encoder, r.corpus) == ("third", "e") else r for r in better]
+    assert scorecard(result_of(better, verdicts=verdicts), {"d": layout()}).candidates[-1] == "third"
+
+
+def test_where_higher_is_not_better_it_does_not_order():
+    rows = [row("a", 0.5, 0.4, 0.6), row("b", 0.8, 0.7, 0.9)]
+    rows += [row("a", 0.9, 0.8, 1.0, corpus="e"), row("b", 0.1, 0.0, 0.2, corpus="e")]
+    verdicts = tuple(
+        Verdict("d", name, "accuracy", 100, 50, candidates=("a", "b"), chance=0.5, leader=leader)
+        for name, leader in (("c", "Best"), ("e", "Highest"))
+    )
+    assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("b", "a")
+
+
+def test_more_candidates_than_fit_are_counted():
+    rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
+    lines = lines_of(result_of(rows))
+    assert lines[-1] == f"and {30 - MOST_ENCODERS} more candidates"
+    assert lines[4].startswith("e29 ")
+
+
+def test_an_encoder_without_a_figure_has_a_dash():
+    rows = [row("a", 0.6, 0.5, 0.7), row("bm25", 0.6, 0.5, 0.7, corpus="e"), row("a", 0.6, 0.5, 0.7, corpus="e")]
+    verdicts = tuple(Verdict("d", name, "accuracy", 100, 50, candidates=("a",), chance=0.1) for name in "ce")
+    lines = lines_of(result_of(rows, baselines=("bm25",), verdicts=verdicts))
+    assert lines[-1].split() == ["bm25", "–", "60.0%", "+"]
+
+
+@pytest.mark.parametrize(("text", "longest"), [("abc", 3), ("abcdef", 5), ("a" * 100, 32)])
+def test_long_names_are_shortened_in_the_middle(text, longest):
+    short = shortened(text, longest)
+    assert len(short) == min(len(text), longest)
+    assert (short[0], short[-1]) == (text[0], text[-1])
+    assert LONGEST_NAME == 32
+
+
+# --- the whole screen ------------------------------------------------------------------------------------
+
+
+def six_questions(encoders, findings=(), failures=()):
+    """A result with six questions on six corpora."""
+    names = [f"corpus_{n}" for n in range(6)]
+    rows = [row(e, 0.3 + n / 100, 0.2, 0.4, corpus=corpus) for n, e in enumerate(encoders) for corpus in names]
+    verdicts = tuple(
+        Verdict("d", corpus, "accuracy", 100, 50, candidates=tuple(encoders), chance=0.25 + 0.1 * n)
+        for n, corpus in enumerate(names)
+    )
+    return result_of(rows, verdicts=verdicts, findings=tuple(findings), failures=tuple(failures))
+
+
+def screen(result, width, run="RUN"):
+    """What is printed, line by line."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    show_summary(result, {"d": layout()}, {}, console, run)
+    return console.file.getvalue().splitlines()
+
+
+def finding(number=0, encoder="", **more):
+    usual = {"severity": "high", "title": f"Title {number}", "diagnostic": "d", "corpus": "corpus_0"}
+    sentence = f"What was found of {encoder or 'all'}, number {number}, with a figure and its interval of 95%."
+    return Finding(sentence=sentence, encoder=encoder, **{**usual, **more})
+
+
+@given(
+    width=st.integers(40, 200),
+    encoders=st.lists(st.text("abcdefgh-_/", min_size=1, max_size=60), min_size=1, max_size=12, unique=True),
+    number=st.integers(0, 30),
+)
+def test_no_line_is_wider_than_the_terminal(width, encoders, number):
+    findings = [finding(n, encoders[0], action=f"Do {n}.") for n in range(number)]
+    lines = screen(six_questions(encoders, findings), width)
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
+    encoders = [f"organisation/encoder-number-{n}" for n in range(20)]
+    findings = [finding(n, e, action=f"Do {n}.") for n in range(10) for e in encoders]
+    failures = [Failure(f"f{n}", "", "", "it failed") for n in range(9)]
+    lines = screen(six_questions(encoders, findings, failures), width)
+    # Three more lines name the report, the result and the times.
+    assert len(lines) + 3 <= 40
+    assert LINES <= 37
+    assert any(re.fullmatch(r"and 1\d more candidates", line) for line in lines)
+    assert any("more findings: embassay show RUN" in line for line in lines)
+    assert sum(line.startswith("• Do ") for line in lines) == 3
+    assert sum(line.startswith("failed: ") for line in lines) == 2
+    assert "and 7 more failures: embassay show RUN" in lines
+
+
+def test_findings_of_several_encoders_with_one_title_stand_together():
+    findings = [finding(1, "a", value=0.5), finding(1, "b", value=0.25, consequence="So what."), finding(2), finding(2)]
+    groups = grouped(findings)
+    assert [len(group) for group in groups] == [2, 1, 1]
+    assert told_together(groups[0]) == (
+        "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. Also: b 25.0%."
+    )
+
+
+def test_a_title_that_the_sentence_repeats_is_left_out():
+    said = Finding("high", "May be the best, of 3: a.", "May be the best", diagnostic="d", corpus="c")
+    assert told_together([said]) == "d on c: May be the best, of 3: a."
+    alone = Finding("medium", "a knows little.", "Unknown words", encoder="a")
+    assert told_together([alone]) == "Unknown words. a knows little."
+
+
+@pytest.mark.parametrize(
+    ("style", "written"), [("percent", "b 12.0%"), ("points", "b +12.0 points"), ("number", "b 0.120")]
+)
+def test_figures_of_further_encoders_are_written_as_they_are_meant(style, written):
+    group = [finding(1, "a"), finding(1, "b", value=0.12, format=style)]
+    assert told_together(group).endswith(f"Also: {written}.")
+
+
+def test_many_further_encoders_are_counted():
+    group = [finding(1, f"e{n}") for n in range(12)]
+    assert "Also: e1, e2, e3, e4, e5, e6 and 5 more." in told_together(group)
+
+
+def test_without_findings_and_failures_there_are_no_empty_parts():
+    lines = screen(six_questions(["a"]), 110)
+    assert not any(line in ("Findings", "Next") for line in lines)
