@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from embassay.adaptation.folder import AdaptationFolder
 from embassay.adaptation.material import Material
@@ -134,7 +133,7 @@ class Making:
             trained = self.train(stage, mined, advance)
         for note in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
             self.request.say(f"{stage.variant}: {note}")
-        facts: dict[str, Any] = {}
+        facts: dict[str, object] = {}
         notes: list[str] = []
         if stage.kind == "finetune" and mined is not None:
             facts = {"triplets": len(mined.triplets), "negatives": mined.negatives}

@@ -6,7 +6,7 @@ An encoder has an ability when it has the method or property of that name; it ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class Routed(Protocol):
     """Has several ways to compute the same vectors."""
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """How it ran, for ``run.json``: JSON values by name. Nothing of it changes what a vector means."""
         ...
 

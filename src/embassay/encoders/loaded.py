@@ -5,20 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Generic, Self, TypeVar
 
 from embassay.errors import EncoderError, SourceError
 
+M = TypeVar("M")
+"""The type of a loaded model."""
 
-class LoadedEncoder(ABC):
+
+class LoadedEncoder(ABC, Generic[M]):
     """The base of such encoders: a subclass says how its model is loaded, and encodes texts with it."""
 
     @abstractmethod
-    def load(self) -> Any:
+    def load(self) -> M:
         """Load the model."""
 
     @cached_property
-    def model(self) -> Any:
+    def model(self) -> M:
         """The model, loaded when it is first needed.
 
         Raises

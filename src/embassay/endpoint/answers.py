@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """The statuses after which a request is sent once more."""
@@ -41,7 +41,7 @@ def problem(status: int, key: str, path: str) -> str:
     return PROBLEMS.get(status, general).format(key=key, path=path)
 
 
-def has_error(answer: Any) -> bool:
+def has_error(answer: object) -> TypeGuard[Mapping[str, object]]:
     """Say whether an error was sent as if it were an answer, as some services do where their provider failed."""
     if not isinstance(answer, dict):
         return False
@@ -49,7 +49,7 @@ def has_error(answer: Any) -> bool:
     return bool(answer.get("error")) and not has_result
 
 
-def status_within(answer: Mapping[str, Any]) -> int | None:
+def status_within(answer: Mapping[str, object]) -> int | None:
     """Return the HTTP status that such an error carries as its code; None where it carries none."""
     error = answer["error"]
     code = error.get("code") if isinstance(error, dict) else answer.get("code")
@@ -94,7 +94,7 @@ def one_line(text: str, hide: Callable[[str], str]) -> str:
     return line
 
 
-def used_tokens(answer: Any) -> int | None:
+def used_tokens(answer: object) -> int | None:
     """Return the tokens that an answer says it took; None where it does not say."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):
@@ -103,12 +103,12 @@ def used_tokens(answer: Any) -> int | None:
     return total if is_count(total) else None
 
 
-def is_count(value: Any) -> TypeGuard[int]:
+def is_count(value: object) -> TypeGuard[int]:
     """Say whether a value may be a number of tokens: more than a trillion is none."""
     return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
-def _message(answer: Any) -> str:
+def _message(answer: object) -> str:
     """Return the message of an error in JSON; empty where there is none."""
     if not isinstance(answer, dict):
         return ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from embassay.endpoint.answers import is_count, one_line
 from embassay.endpoint.client import Endpoint
@@ -101,7 +100,7 @@ class Chat:
             If the budget does not suffice.
         """
         limit_name = self._limit_name
-        payload: dict[str, Any] = {
+        payload: dict[str, object] = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": self.temperature,
@@ -130,7 +129,7 @@ class Chat:
             raise
         return self._read(received, prompt)
 
-    def _read(self, received: Any, prompt: str) -> Answer:
+    def _read(self, received: object, prompt: str) -> Answer:
         try:
             choice = _first_choice(received)
             text = _text(choice)
@@ -147,10 +146,10 @@ class Chat:
             refused=finish == FILTERED or says_it_refuses,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            model=self._name(received.get("model")),
+            model=self._name(received.get("model") if isinstance(received, dict) else None),
         )
 
-    def _name(self, value: Any) -> str:
+    def _name(self, value: object) -> str:
         """Return a name that the service gives, without secrets and on one line; empty for none."""
         return one_line(value, self.endpoint.hide) if isinstance(value, str) else ""
 
@@ -160,7 +159,7 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _as_json(received: Any) -> bytes:
+def _as_json(received: object) -> bytes:
     """Return JSON as text; empty where it is nested too deeply."""
     try:
         return json.dumps(received).encode()
@@ -168,7 +167,7 @@ def _as_json(received: Any) -> bytes:
         return b""
 
 
-def _first_choice(received: Any) -> dict[str, Any]:
+def _first_choice(received: object) -> dict[str, object]:
     """Return the first choice, or an empty one where there is none.
 
     Raises
@@ -186,12 +185,12 @@ def _first_choice(received: Any) -> dict[str, Any]:
     return choices[0]
 
 
-def _message(choice: dict[str, Any]) -> dict[str, Any]:
+def _message(choice: dict[str, object]) -> dict[str, object]:
     message = choice.get("message")
     return message if isinstance(message, dict) else {}
 
 
-def _text(choice: dict[str, Any]) -> str:
+def _text(choice: dict[str, object]) -> str:
     """Return the text of a choice; its parts joined where it has several."""
     content = _message(choice).get("content")
     if isinstance(content, list):
@@ -204,7 +203,7 @@ def _text(choice: dict[str, Any]) -> str:
     return whole_characters(content)
 
 
-def _tokens_used(received: Any, prompt: str) -> tuple[int, int]:
+def _tokens_used(received: object, prompt: str) -> tuple[int, int]:
     """Return the tokens of prompt and answer; what the service does not say, or says to be 0, is estimated.
 
     Some local servers report 0 of everything.
@@ -219,13 +218,13 @@ def _tokens_used(received: Any, prompt: str) -> tuple[int, int]:
     return prompt_tokens, completion_tokens or _estimated_tokens(received)
 
 
-def _count(usage: dict[str, Any], name: str) -> int:
+def _count(usage: dict[str, object], name: str) -> int:
     """Return a number of tokens; 0 where there is none."""
     value = usage.get(name)
     return value if is_count(value) else 0
 
 
-def _estimated_tokens(received: Any) -> int:
+def _estimated_tokens(received: object) -> int:
     """Return about how many tokens an answer is, 0 for an empty one or none."""
     try:
         text = _text(_first_choice(received))

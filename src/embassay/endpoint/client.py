@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Event, Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from embassay._version import __version__
 from embassay.endpoint import answers, workers
@@ -103,11 +103,11 @@ class Endpoint:
     def post(
         self,
         path: str,
-        payload: Mapping[str, Any],
+        payload: Mapping[str, object],
         tokens: int = 0,
-        used: Callable[[Any], int | None] = answers.used_tokens,
+        used: Callable[[object], int | None] = answers.used_tokens,
         longest: int = LONGEST_SHORT,
-    ) -> Any:
+    ) -> object:
         """Send JSON to a path and return the JSON of the answer.
 
         Parameters
@@ -167,7 +167,7 @@ class Endpoint:
         self.spending.again()
         self._announcements.announce(reason, seconds, attempt)
 
-    def _within_budget(self, request: Request, stop: Event) -> Any:
+    def _within_budget(self, request: Request, stop: Event) -> object:
         """Send a request once, with its tokens reserved; they stay reserved where there is an answer."""
         if stop.is_set():
             raise CancelledError
@@ -181,7 +181,7 @@ class Endpoint:
                 self.spending.release(request.tokens)
             raise
 
-    def _answer(self, request: Request) -> Any:
+    def _answer(self, request: Request) -> object:
         """Send a request once and return the JSON of the answer."""
         received = self._exchange(request)
         if not 200 <= received.status < 300:
@@ -253,7 +253,7 @@ class Endpoint:
             return f"the service redirects to {shown}; if that is the service you mean, set base_url={base}"
         return f"the service redirects to {shown}; check base_url"
 
-    def _json(self, received: Received, longest: int) -> Any:
+    def _json(self, received: Received, longest: int) -> object:
         status, body = received.status, received.body
         if received.encoding:
             encoding = answers.one_line(received.encoding, self.hide)

@@ -15,9 +15,12 @@ from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.endpoint.answers import LONGEST_REFUSAL
+
+if TYPE_CHECKING:
+    import httpx2
 
 CONNECT = 15.0
 """Seconds that connecting may take, and as many encrypting the connection."""
@@ -66,7 +69,7 @@ class Connections:
         # Connecting and encrypting together end before the deadline, so what passes the deadline was sent.
         self.connect_seconds = min(CONNECT, seconds / 2)
         self._seconds = seconds
-        self._client: Any = httpx2.AsyncClient(
+        self._client = httpx2.AsyncClient(
             headers={**headers, "accept-encoding": "gzip"},
             timeout=httpx2.Timeout(None, connect=self.connect_seconds),
             follow_redirects=False,
@@ -101,7 +104,7 @@ class Connections:
             return await _read(response, longest)
 
 
-async def _read(response: Any, longest: int) -> Received:
+async def _read(response: httpx2.Response, longest: int) -> Received:
     """Read an answer, or the beginning of one that is too long."""
     status, headers = response.status_code, response.headers
     encoding = headers.get("content-encoding", "").strip().lower()
@@ -118,12 +121,12 @@ async def _read(response: Any, longest: int) -> Received:
     return Received(status, headers, bytes(body))
 
 
-def _run(loop: asyncio.AbstractEventLoop, client: Any, closed: asyncio.Event) -> None:
+def _run(loop: asyncio.AbstractEventLoop, client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(_serve(client, closed))
 
 
-async def _serve(client: Any, closed: asyncio.Event) -> None:
+async def _serve(client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
     """Let exchanges run until the connections are to be closed, then cancel those that are under way."""
     await closed.wait()
     under_way = asyncio.all_tasks() - {asyncio.current_task()}

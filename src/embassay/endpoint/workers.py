@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,7 +67,7 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) 
         raise failure
 
 
-def _next_done(done: SimpleQueue[Any]) -> Any:
+def _next_done(done: SimpleQueue[Future[R]]) -> Future[R]:
     while True:
         try:
             return done.get(timeout=SLICE)

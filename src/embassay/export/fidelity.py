@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
 from embassay.samples.base import Text
-from embassay.types import Card, Corpus, Encoder
+from embassay.types import AnyCorpus, Card, Encoder
 
 BUILT_IN = ("opposites", "handbook")
 """The built-in corpora whose choices and hits are compared."""
@@ -93,7 +92,7 @@ class _TextVectors:
     @classmethod
     def of(cls, encoder: Encoder, texts: Sequence[Text]) -> _TextVectors:
         """Encode texts."""
-        blocks: list[NDArray[Any]] = []
+        blocks: list[np.ndarray] = []
         row: dict[Text, int] = {}
         for role in dict.fromkeys(role for role, _ in texts):
             texts_of_role = [text for text in texts if text[0] == role]
@@ -110,7 +109,7 @@ class _TextVectors:
         return self.matrix[[self.row[text] for text in texts]]
 
 
-def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]) -> Fidelity:
+def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) -> Fidelity:
     """Compare two encoders on the texts of corpora, and the decisions on these and on the built-in ones.
 
     Parameters
@@ -152,16 +151,16 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
     )
 
 
-def _distinct_texts(corpora: Sequence[Corpus[Any]]) -> list[Text]:
+def _distinct_texts(corpora: Sequence[AnyCorpus]) -> list[Text]:
     return list(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
 
 
-def _changed_choices(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors) -> Changed:
+def _changed_choices(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors) -> Changed:
     differ = (_choices(corpus, before) != _choices(corpus, after)).any(axis=1)
     return Changed(corpus.name, "choices", int(differ.sum()), len(differ))
 
 
-def _choices(corpus: Corpus[Any], vectors: _TextVectors) -> NDArray[np.float64]:
+def _choices(corpus: AnyCorpus, vectors: _TextVectors) -> NDArray[np.float64]:
     """Return (n, 3) which candidate is chosen, as negated_antonyms does it; an undefined one is never chosen."""
     inputs = vectors.take([("text", sample.input) for sample in corpus.samples])
     cosines = []
@@ -171,13 +170,13 @@ def _choices(corpus: Corpus[Any], vectors: _TextVectors) -> NDArray[np.float64]:
     return np.nan_to_num(choices(np.stack(cosines, axis=1)))
 
 
-def _changed_hits(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
+def _changed_hits(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
     hits, exported_hits = _hits(corpus, before, card), _hits(corpus, after, card)
     lost = sum(len(np.setdiff1d(a, b)) for a, b in zip(hits, exported_hits, strict=True))
     return Changed(corpus.name, "hits", lost, hits.size)
 
 
-def _hits(corpus: Corpus[Any], vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
+def _hits(corpus: AnyCorpus, vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
     """Return the (q, K) documents that are nearest to each question."""
     queries = vectors.take([("query", sample.question) for sample in corpus.samples])
     starts: list[int] = []

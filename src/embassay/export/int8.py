@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from openvino import Model
 
 LEAST = 4_096
 """Numbers of a weight matrix that is worth compressing."""
@@ -31,7 +34,7 @@ def quantize_dynamically(graph: Path) -> None:
     small.replace(graph)
 
 
-def compress_weights(model: Any) -> None:
+def compress_weights(model: Model) -> None:
     """Put 8-bit weights with a scale for each channel into an OpenVINO graph, in the place of its large matrices.
 
     Each (a, b) matrix that is multiplied by, or looked up in, becomes signed whole numbers times a float32 scale, which

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from embassay._version import __version__
 from embassay.encoders.base import Releases
@@ -23,7 +23,7 @@ from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
-from embassay.types import Corpus, Runtime
+from embassay.types import AnyCorpus, JsonObject, Runtime
 
 if TYPE_CHECKING:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
@@ -55,7 +55,7 @@ def make(
     to: Target,
     *,
     int8: bool = False,
-    corpora: Sequence[str | Corpus[Any]] = (),
+    corpora: Sequence[str | AnyCorpus] = (),
     overwrite: bool = False,
 ) -> Exported:
     """Export a model, as the command does; the folder is written whole or not at all.
@@ -189,9 +189,7 @@ def _clear_abandoned(out: Path) -> None:
                 shutil.rmtree(folder)
 
 
-def _card(
-    spec: str, to: Target, int8: bool, facts: dict[str, Any], made_with: dict[str, str], fidelity: Fidelity
-) -> str:
+def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[str, str], fidelity: Fidelity) -> str:
     """Return the folder's README: what it is, how it is used, how near it is to the original."""
     weights = "8-bit weights" if int8 else "float32"
     rows = {

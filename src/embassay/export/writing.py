@@ -12,12 +12,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from embassay.encoders.neural.runner import PROBES
+from embassay.encoders.neural.shared import ModelOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError
 from embassay.export.int8 import compress_weights, quantize_dynamically
+from embassay.types import JsonObject
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 Runtime = Literal["onnx", "openvino"]
 GRAPH: Mapping[Runtime, str] = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}
@@ -26,7 +32,7 @@ OPSET = 17
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime, int8: bool) -> dict[str, Any]:
+def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime, int8: bool) -> JsonObject:
     """Write a model's graph and tokenizer into a folder.
 
     The graph is traced by torch's exporter and takes the (n, t) int64 ``input_ids``, ``attention_mask`` and, where the
@@ -89,7 +95,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     }
 
 
-def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any]:
+def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) -> dict[str, Tensor]:
     """Return what the model is given for a few texts, padding among it."""
     if any(getattr(module, "include_prompt", True) is False for module in model) and encoder.card.prompts:
         raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which cannot be exported")
@@ -103,7 +109,7 @@ def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any
     return {name: tensors[name] for name in INPUTS if name in tensors}
 
 
-def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], path: Path) -> None:
+def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], given: ModelOptions, path: Path) -> None:
     """Write the ONNX graph of a model, with the cut and the scaling that were asked for."""
     import torch
 
@@ -116,7 +122,7 @@ def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], pa
             super().__init__()
             self.model = model
 
-        def forward(self, *tensors: Any) -> Any:
+        def forward(self, *tensors: Tensor) -> Tensor:
             rows = self.model(dict(zip(names, tensors, strict=True)))["sentence_embedding"][:, :dim]
             return torch.nn.functional.normalize(rows, p=2, dim=1) if scaled else rows
 
@@ -157,7 +163,7 @@ def _convert(traced: Path, graph: Path, int8: bool) -> None:
     traced.unlink()
 
 
-def _pooling(model: Any) -> list[str]:
+def _pooling(model: SentenceTransformer) -> list[str]:
     """Return the modes of the model's pooling, for people."""
     for module in model:
         modes = getattr(module, "pooling_mode", None)

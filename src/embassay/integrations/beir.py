@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class BeirModel:
         """Load the encoder of a spec."""
         object.__setattr__(self, "encoder", load_encoder(self.encoder))
 
-    def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: Any) -> NDArray[np.float32]:
+    def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: object) -> NDArray[np.float32]:
         """Return the (n, d) vectors of questions; the encoder chooses its own batches."""
         return dense(self.encoder, queries, "query")
 
@@ -47,7 +46,7 @@ class BeirModel:
         self,
         corpus: Sequence[Mapping[str, str | None] | str] | Mapping[str, Sequence[str | None]],
         batch_size: int = 8,
-        **more: Any,
+        **more: object,
     ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of documents, titles before texts; the encoder chooses its own batches.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.diagnostics.base import meaning_of
 from embassay.encoders.neural.prompts import by_role
@@ -21,11 +21,17 @@ from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
-from embassay.types import Corpus, Draws, Encoder
+from embassay.types import AnyCorpus, Corpus, Draws, Encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 PAIRED = "shift"
 """The diagnostic that compares two corpora."""
-Source = str | Corpus[Any]
+Source = str | AnyCorpus
 RESAMPLES = 100
 """Bootstrap resamples. Few are enough, because the intervals are not shown."""
 
@@ -38,7 +44,7 @@ def evaluator(
     name: str = "",
     batch: int = 32,
     seed: int = 0,
-) -> Any:
+) -> SentenceEvaluator:
     """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the current model.
 
     It returns the figures of the diagnostic's first table as ``NAME_diagnostic_quantity``, followed by the subset and
@@ -81,11 +87,11 @@ def evaluator(
         raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     if not quantity and not figures.headline.startswith(neither):
         quantity = figures.headline
-    kind: Any = _evaluator_class()
+    kind = _evaluator_class()
     return kind(watched, name or corpora[0].name, quantity, batch)
 
 
-def live_model(model: Any, batch: int = 32) -> LiveEncoder:
+def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
     """Return an encoder for a ``SentenceTransformer`` in training, with the model's own prompt for each role.
 
     Parameters
@@ -96,11 +102,12 @@ def live_model(model: Any, batch: int = 32) -> LiveEncoder:
     methods = {"query": "encode_query", "document": "encode_document", "text": "encode"}
     prompts = by_role(getattr(model, "prompts", None) or {}, getattr(model, "default_prompt_name", None))
 
-    def vectors(texts: Sequence[str], role: Role) -> Any:
+    def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         encode = getattr(model, methods[role])
-        return encode(
+        rows: NDArray[np.float32] = encode(
             list(texts), prompt=prompts[role], batch_size=batch, show_progress_bar=False, convert_to_numpy=True
         )
+        return rows
 
     by_dot_product = str(getattr(model, "similarity_fn_name", None)) == "dot"
     return LiveEncoder(vectors, "dot" if by_dot_product else "cosine")
@@ -108,7 +115,7 @@ def live_model(model: Any, batch: int = 32) -> LiveEncoder:
 
 def _corpora_and_diagnostic(
     corpus: Source | tuple[Source, Source], diagnostic: str
-) -> tuple[tuple[Corpus[Any], ...], Spec]:
+) -> tuple[tuple[AnyCorpus, ...], Spec]:
     """Load the corpora; return them and the diagnostic, with the labels of a pair as options."""
     sources = corpus if isinstance(corpus, tuple) else (corpus,)
     spec = parse(diagnostic, "diagnostic")
@@ -129,7 +136,7 @@ def _corpora_and_diagnostic(
 class _Watched:
     """One diagnostic on one corpus, or on a pair."""
 
-    corpora: tuple[Corpus[Any], ...]
+    corpora: tuple[AnyCorpus, ...]
     diagnostic: Spec
     draws: Draws
 
@@ -188,7 +195,7 @@ def _evaluator_class() -> type:
             self.greater_is_better = not quantity.startswith(meaning_of(diagnostic).lower)
 
         def __call__(
-            self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+            self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
             """Return the figures of the current model."""
             figures = self.watched.figures(live_model(model, self.batch))

@@ -13,18 +13,22 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from embassay._version import __version__
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
 from embassay.store.partial_files import partial_file
 from embassay.training.folders import as_stored, differences, names_in, read_json
+from embassay.types import JsonObject
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 RECORD = "training.json"
 CHECKPOINT = "checkpoint.json"
 BEST = "best.safetensors"
-Tensors = Mapping[str, Any]
+Tensors: TypeAlias = "Mapping[str, Tensor]"
 DAMAGED = "the checkpoint could not be read: training started from the beginning"
 """The note of a training whose checkpoint is damaged."""
 
@@ -40,7 +44,7 @@ class StageFolder:
         Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
     """
 
-    def __init__(self, path: Path, asked: Mapping[str, Any], made_with: Mapping[str, str]):
+    def __init__(self, path: Path, asked: Mapping[str, object], made_with: Mapping[str, str]):
         self.path = path
         self.work = path.with_name(f"{path.name}.training")
         self._asked = as_stored(asked)
@@ -80,7 +84,7 @@ class StageFolder:
             raise OutputError(f"{self.work}: cannot be created: {error.strerror}") from None
         return False
 
-    def resume(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def resume(self) -> tuple[JsonObject, dict[str, Tensor]]:
         """Return the state and the tensors of the last checkpoint.
 
         If the training starts from the beginning, there are no tensors, and the state is empty except for a note if a
@@ -96,7 +100,7 @@ class StageFolder:
         (self.work / BEST).unlink(missing_ok=True)
         return ({"notes": [DAMAGED]} if usable else {}), {}
 
-    def best(self) -> dict[str, Any]:
+    def best(self) -> dict[str, Tensor]:
         """Return the weights of the best evaluation.
 
         Raises
@@ -111,7 +115,7 @@ class StageFolder:
             )
         return weights
 
-    def keep(self, state: Mapping[str, Any], tensors: Tensors) -> None:
+    def keep(self, state: Mapping[str, object], tensors: Tensors) -> None:
         """Replace the checkpoint atomically.
 
         Raises
@@ -132,7 +136,7 @@ class StageFolder:
         """Replace the best weights so far atomically."""
         _save(self.work / BEST, tensors)
 
-    def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, Any]) -> None:
+    def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, object]) -> None:
         """Write the model and ``training.json``, put the folder in its place and remove the checkpoints.
 
         Parameters
@@ -172,25 +176,25 @@ class StageFolder:
         for path in self.work.glob(".*.part"):
             path.unlink(missing_ok=True)
 
-    def _changes(self, record: Mapping[str, Any]) -> str:
+    def _changes(self, record: Mapping[str, object]) -> str:
         """Return the names of the settings that differ between a record and this training; empty if none does."""
         before = record.get("asked")
         return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
 
 
-def read_record(folder: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> JsonObject:
     """Return ``training.json`` of a finished model; empty if there is none."""
     return read_json(folder / RECORD)
 
 
-def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(asked: JsonObject) -> JsonObject:
     """Return a record with the settings merged into its other values."""
     flat = {**asked, **(asked.get("settings") or {})}
     flat.pop("settings", None)
     return flat
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> dict[str, Tensor]:
     """Return the tensors of a file; empty if it is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file

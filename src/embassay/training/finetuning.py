@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,11 @@ from embassay.training.settings import FINETUNE, LOSSES, Loss, Settings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Column, Recipe, features, train_stage
 from embassay.training.triplets import Triplet, normalised
-from embassay.types import Corpus, content_hash
+from embassay.types import AnyCorpus, content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
@@ -41,7 +45,7 @@ def finetune(
     base: str,
     triplets: Sequence[Triplet],
     dev: Sequence[Question],
-    corpus: Corpus[Any],
+    corpus: AnyCorpus,
     folder: Path,
     *,
     loss: Loss = "mnr",
@@ -98,7 +102,7 @@ def finetune(
     if loss == "triplet" and without_wrong:
         notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
 
-    def prepare(model: Any) -> Job:
+    def prepare(model: SentenceTransformer) -> Job:
         make = _ranking_job if loss == "mnr" else _triplet_job
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
         return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
@@ -106,7 +110,7 @@ def finetune(
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any]) -> float:
+def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: AnyCorpus) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its probability of being among the nearest. If there are several
@@ -134,7 +138,7 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
 
 
 def evaluation(
-    encoder: SentenceTransformersEncoder, model: Any, questions: Sequence[Question], corpus: Corpus[Any]
+    encoder: SentenceTransformersEncoder, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
 ) -> Callable[[], float]:
     """Return a function that computes Success@5 of a model in training."""
     return lambda: success(live(encoder, model), questions, corpus)
@@ -152,7 +156,7 @@ def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
     return rows
 
 
-def _data(triplets: Sequence[Triplet]) -> list[Any]:
+def _data(triplets: Sequence[Triplet]) -> list[object]:
     """Return the training data as a JSON value; right texts that many questions share are stored once."""
     rights = list(dict.fromkeys(triplet.rights for triplet in triplets))
     numbers = {texts: number for number, texts in enumerate(rights)}
@@ -172,7 +176,7 @@ class Rows:
         Texts are truncated after this many tokens.
     """
 
-    model: Any
+    model: SentenceTransformer
     similarity: str
     query_prompt: str
     document_prompt: str
@@ -181,7 +185,7 @@ class Rows:
     max_tokens: int
 
     @classmethod
-    def of(cls, encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet]) -> Rows:
+    def of(cls, encoder: SentenceTransformersEncoder, model: SentenceTransformer, triplets: Sequence[Triplet]) -> Rows:
         """Count the tokens of all distinct texts."""
         query_prompt = encoder.card.prompts.get("query", "")
         document_prompt = encoder.card.prompts.get("document", "")
@@ -197,7 +201,7 @@ class Rows:
             row_lengths.append(min(max(text_lengths), max_tokens))
         return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
 
-    def collate(self, batch: Batch) -> dict[str, Any]:
+    def collate(self, batch: Batch) -> dict[str, Tensor]:
         """Return a batch: questions, right documents, and as many wrong documents as every row has."""
         rows = [self.triplets[row] for _, row in batch]
         columns = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,11 +111,11 @@ class Learner:
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
-    def _adagrad_change(self, sums: Array, rows: Any, gradient: Array) -> Array:
+    def _adagrad_change(self, sums: Array, rows: Indices | slice, gradient: Array) -> Array:
         """Update the sums of squared gradients; return the amount to subtract from the weights."""
         sums[rows] += gradient * gradient
-        change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
-        return change
+        change = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
+        return np.asarray(change, dtype=np.float32)
 
 
 def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:

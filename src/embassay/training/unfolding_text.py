@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +172,7 @@ def check_text(text: Sentences, source: Source) -> None:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
 
 
-def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> Grown:
+def grow(text: Sentences, source: Source, kept: Mapping[str, np.ndarray]) -> Grown:
     """Return the tree of each sentence, from a checkpoint if it contains them.
 
     Parameters

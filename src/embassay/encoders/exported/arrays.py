@@ -8,10 +8,9 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import SourceError
 
@@ -20,7 +19,7 @@ LOCAL_HEADER = 30
 DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, struct.error)
 
 
-def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
+def archive_arrays(path: Path) -> Mapping[str, Callable[[], np.ndarray]]:
     """Return what opens each array of the file, by name.
 
     An uncompressed array, as ``numpy.savez`` writes it, is mapped and takes no memory of its own; a compressed one is
@@ -40,7 +39,7 @@ def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
     return {name: partial(_open, path, name, member) for name, member in arrays.items()}
 
 
-def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
+def _open(path: Path, name: str, member: zipfile.ZipInfo) -> np.ndarray:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
             shape, column_major, kind = _header(file)
@@ -57,7 +56,7 @@ def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
         raise SourceError(f"damaged: {error}", path, None, name) from None
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import LEAST, TOKENS, batches, encode_distinct, windows
+from embassay.encoders.neural.shared import ModelOptions, prompt_options
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 PROBE = "A short one."
@@ -41,7 +45,7 @@ class ExportedEncoder:
     folder: ExportedFolder
     runtime: Runtime = field(repr=False)
     open: Callable[[], Session] = field(repr=False)
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def card(self) -> Card:
@@ -109,10 +113,10 @@ class ExportedEncoder:
         return np.array([len(ids) for ids, _ in tokens], dtype=np.int64)
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
         session: Session | None = vars(self).get("_session")
-        route: dict[str, Any] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
+        route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         if session is not None:
             route.update(session.route)
             route["tokens_per_batch"] = 1 if session.alone else TOKENS["cpu"]
@@ -125,7 +129,8 @@ class ExportedEncoder:
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        return {role: self.given.get(f"{role}_prompt", self.folder.prompts.get(role, "")) for role in ROLES}
+        configured = {role: self.folder.prompts.get(role, "") for role in ROLES}
+        return {**configured, **prompt_options(self.given)}
 
     @property
     def _max_tokens(self) -> int | None:
@@ -162,10 +167,10 @@ class ExportedEncoder:
         return dim
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Tokenizer:
         return self._load_tokenizer(self._max_tokens)
 
-    def _load_tokenizer(self, limit: int | None) -> Any:
+    def _load_tokenizer(self, limit: int | None) -> Tokenizer:
         """Load the tokenizer; it cuts texts after ``limit`` tokens where there is a limit."""
         from tokenizers import Tokenizer
 
@@ -187,7 +192,7 @@ class ExportedEncoder:
             tokenizer.enable_truncation(limit)
         return tokenizer
 
-    def _tokens(self, tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
+    def _tokens(self, tokenizer: Tokenizer, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts that have their prompts."""
         if self.folder.lower:
             texts = [text.lower() for text in texts]

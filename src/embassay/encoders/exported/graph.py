@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,11 @@ class Session(Protocol):
         ...
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """Where and how it runs, for ``run.json``."""
         ...
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
         """Return its outputs by name."""
         ...
 
@@ -70,7 +70,7 @@ def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
     return {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": token_types, "position_ids": positions}
 
 
-def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
+def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
     """Return the (n, d) vectors of texts out of a graph's outputs, pooled and scaled where the graph does not do it.
 
     Raises

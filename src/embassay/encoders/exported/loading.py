@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Session
@@ -41,7 +41,7 @@ class GraphFormat:
 
 
 def load_folder(
-    graphs: GraphFormat, target: str, runtime: Runtime, device: str, options: Mapping[str, Any]
+    graphs: GraphFormat, target: str, runtime: Runtime, device: str, options: Mapping[str, object]
 ) -> ExportedEncoder:
     """Read the folder's configuration; the graph is loaded when the first text is encoded.
 

@@ -10,13 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.hf_files import limit_of, special
 from embassay.encoders.neural.locations import modules, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError, SpecError
+from embassay.types import JsonObject
 
 RECORD, FORMAT = "embassay.json", 1
 FIDELITY = "fidelity.json"
@@ -175,7 +176,7 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     )
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and value > 0
 
 
@@ -217,14 +218,14 @@ def other_modules(folder: ExportedFolder) -> tuple[str, ...]:
     return tuple(kind for kind, _ in modules(folder.path) if not kind.endswith(KNOWN))
 
 
-def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: Mapping[str, Any]) -> int | None:
+def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: JsonObject) -> int | None:
     """Return the dimensions that the pooling's configuration says, where nothing after it changes them."""
     dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
     plain = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
     return dim if plain and _is_count(dim) else None
 
 
-def _max_length(place: Path, bert: Mapping[str, Any]) -> int | None:
+def _max_length(place: Path, bert: JsonObject) -> int | None:
     """Return the tokens that the model reads: what sentence-transformers' configuration says, else its tokenizer's.
 
     Never more than it has positions.

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from numpy.typing import NDArray
+import numpy as np
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Feed, cannot_load
@@ -20,6 +20,9 @@ from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -38,7 +41,7 @@ class OnnxSession:
         True where activations are quantised by the range of a whole batch.
     """
 
-    session: Any
+    session: InferenceSession
     provider: str
     threads: int
     alone: bool
@@ -71,12 +74,12 @@ class OnnxSession:
         return frozenset(node.name for node in self.session.get_inputs())
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """The provider, and how the batches are spread."""
         device = "cpu" if self.provider == "CPUExecutionProvider" else "cuda"
         return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
         """Return the outputs by name."""
         names = [node.name for node in self.session.get_outputs()]
         return dict(zip(names, self.session.run(names, dict(feed)), strict=True))

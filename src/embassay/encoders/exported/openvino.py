@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Feed, cannot_load
@@ -21,6 +20,9 @@ from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
+
+if TYPE_CHECKING:
+    from openvino import CompiledModel, InferRequest
 
 TARGET = "FOLDER"
 EXTRA = "openvino"
@@ -39,9 +41,9 @@ class OpenVinoSession:
         False: weights are compressed, activations are not.
     """
 
-    model: Any
+    model: CompiledModel
     threads: int
-    requests: SimpleQueue[Any] = field(repr=False)
+    requests: SimpleQueue[InferRequest] = field(repr=False)
     alone: bool = False
 
     @classmethod
@@ -68,7 +70,7 @@ class OpenVinoSession:
             model = openvino.Core().compile_model(str(graph), "CPU", settings)
         except Exception as error:
             raise cannot_load(graph, "OpenVINO", error) from None
-        requests: SimpleQueue[Any] = SimpleQueue()
+        requests: SimpleQueue[InferRequest] = SimpleQueue()
         for _ in range(threads):
             requests.put(model.create_infer_request())
         return cls(model, threads, requests)
@@ -79,11 +81,11 @@ class OpenVinoSession:
         return frozenset(name for port in self.model.inputs for name in port.get_names())
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """The device, and how the batches are spread."""
         return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
         """Return the outputs by name."""
         request = self.requests.get()
         outputs = {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from embassay.types import JsonObject
 
 MODES = ("mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LEGACY = {
@@ -20,7 +21,7 @@ LEGACY = {
 """How configurations named the modes before sentence-transformers 6, in the order in which they are put together."""
 
 
-def configured(config: Mapping[str, Any]) -> tuple[str, ...]:
+def configured(config: JsonObject) -> tuple[str, ...]:
     """Return the modes that a pooling module's ``config.json`` names; none where it names none or an unknown one."""
     modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
     if isinstance(modes, str):
@@ -28,7 +29,7 @@ def configured(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(modes) if all(mode in MODES for mode in modes) else ()
 
 
-def pool(tokens: NDArray[Any], mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
+def pool(tokens: np.ndarray, mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
     """Return the (n, d) vectors of texts; those of several modes stand side by side.
 
     Parameters
@@ -44,7 +45,7 @@ def pool(tokens: NDArray[Any], mask: NDArray[np.int64], modes: Sequence[str]) ->
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[Any]:
+def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[np.float32]:
     lengths = mask.sum(axis=1)
     if mode == "cls":
         return tokens[:, 0]

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
 from embassay.samples.base import Role
 from embassay.store.paths import open_file, unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAMES = {
     "text": ("text", "texts", "sentence"),
@@ -81,7 +84,7 @@ class VectorTable:
     numbers: Sequence[int]
     keys: Sequence[str]
     roles: Sequence[str]
-    vectors: NDArray[Any]
+    vectors: np.ndarray
 
 
 def recognise(path: Path) -> Form:
@@ -165,7 +168,7 @@ def read_rows(form: Form, key: str) -> VectorTable:
     return table
 
 
-def as_float32(numbers: Any) -> NDArray[np.float32]:
+def as_float32(numbers: ArrayLike) -> NDArray[np.float32]:
     """Return numbers as float32; those that it cannot hold become infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers, dtype=np.float32)
@@ -194,7 +197,7 @@ def _read_lines(form: Form, key: str) -> VectorTable:
     return VectorTable(numbers, keys, roles, np.array(vectors))
 
 
-def _key(value: Any, key: str) -> Any:
+def _key(value: str, key: str) -> str:
     """Return an id that is a whole number as text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if key == "id" and is_number else value
@@ -247,7 +250,7 @@ def _read_parquet(form: Form, key: str) -> VectorTable:
     return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(form, frame[names["vector"]]))
 
 
-def _list_column(form: Form, column: Any) -> NDArray[np.float32]:
+def _list_column(form: Form, column: pl.Series) -> NDArray[np.float32]:
     """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
     import polars as pl
 

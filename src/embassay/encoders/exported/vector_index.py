@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.corpora.io.jsonl import Ids, key_field, listed, require
 from embassay.corpora.io.records import read_table
@@ -33,7 +31,7 @@ class TextVectors:
     """
 
     row: dict[bytes, int]
-    matrix: NDArray[Any]
+    matrix: np.ndarray
 
     @property
     def mapped(self) -> bool:
@@ -90,7 +88,7 @@ def _two_vectors(form: Form, key: str, number: int, first: int) -> SourceError:
     return SourceError(f"row {number}: this {key} already has a different vector in row {first}", form.path)
 
 
-def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
+def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
     """Return the row of each text of a table of ids and texts; an id without a vector is left out."""
     row_of_text: dict[bytes, int] = {}
     for entry in _entries(texts):

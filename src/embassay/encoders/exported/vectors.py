@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +128,7 @@ class VectorsEncoder:
             yield places, self._taken(rows[places])
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """What was read, for ``run.json``; nothing before the first text is encoded."""
         if "_vectors" not in vars(self):
             return {}

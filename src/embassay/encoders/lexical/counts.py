@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
 from embassay.vectors import VectorMatrix
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 TOKENS = r"\w+|[^\w\s]"
 """Words and single punctuation marks, after lower-casing."""
@@ -120,14 +123,14 @@ class LexicalEncoder:
         return "" if self.tokens == "words" else f",tokens={self.tokens}"
 
     @cached_property
-    def _fitted(self) -> Any:
+    def _fitted(self) -> CountVectorizer:
         """The vectorizer with the words and weights that were learnt."""
         vectorizer = self._vectorizer(vocabulary=self.vocabulary)
         if self.weights:
             vectorizer.idf_ = np.array(self.weights)
         return vectorizer
 
-    def _vectorizer(self, **options: Any) -> Any:
+    def _vectorizer(self, **options: object) -> CountVectorizer:
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
         kind = {"bow": CountVectorizer, "tfidf": TfidfVectorizer}[self.name]

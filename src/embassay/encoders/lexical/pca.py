@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 SMALL = 2_000
@@ -16,7 +15,7 @@ NOTHING = 1e-14
 """and so are those with less than this share of all squares."""
 
 
-def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
+def principal_axes(matrix: csr_array, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
     """Return the directions of the largest variance of the rows, and their mean.
 
     Small matrices go through the eigenvectors of the centred Gram matrix of rows or columns, whichever are fewer:
@@ -62,7 +61,7 @@ def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Fl
     return axes, mean
 
 
-def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
+def _by_rows(rows: csr_array, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
     """Return variances (times n − 1) and (k, d) axes from the (n, n) centred Gram matrix: axis = (X − mean)ᵀu / σ."""
     gram = (rows @ rows.T).toarray()
     row_means = gram.mean(axis=0)
@@ -84,7 +83,7 @@ def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:
     return values[::-1][:number], vectors[:, ::-1][:, :number]
 
 
-def _iterated(rows: Any, dimensions: int) -> tuple[Floats, Floats]:
+def _iterated(rows: csr_array, dimensions: int) -> tuple[Floats, Floats]:
     from sklearn.decomposition import PCA
 
     # ARPACK finds all directions but one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from embassay.engine.cores import cores, single_threads
 
 if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedConfig
+
     from embassay.encoders.neural.runner import Runner
 
 Ids = NDArray[np.int32]
@@ -181,7 +184,7 @@ def groups(ids: Sequence[Ids], equal_lengths: bool, border: int | None) -> Itera
         yield order
 
 
-def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Any]) -> Any:
+def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Tensor]) -> Tensor:
     """Return the (n, d) tensor of the vectors that a function makes of tokenised texts, one group after the other."""
     import torch
 
@@ -190,7 +193,7 @@ def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[
     return rows[torch.tensor(np.argsort(np.concatenate(places)), device=rows.device)]
 
 
-def border_of(config: Any) -> int | None:
+def border_of(config: PreTrainedConfig | None) -> int | None:
     """Return the tokens above which a text changes how all positions of its batch are encoded; None where none does.
 
     LongRoPE (Ding et al. 2024), as Phi-3 has it, takes other frequencies for a batch whose longest text is longer than

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,13 @@ from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options
 from embassay.errors import SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, JsonObject, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -189,7 +192,7 @@ class TransformersEncoder(NeuralEncoder):
         )
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonObject:
         """The model's configuration."""
         return config_of(self.folder)
 
@@ -208,7 +211,7 @@ class TransformersEncoder(NeuralEncoder):
         """What was asked for; else the last token of a decoder, which alone has seen all others, and else the mean."""
         pooling: Pooling = "last" if self.kind == "decoder" else "mean"
         if "pooling" in self.given:
-            pooling = self.given["pooling"]
+            pooling = cast("Pooling", self.given["pooling"])
         return pooling
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
@@ -219,7 +222,7 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         roles: tuple[Role, ...] = ("text", "query", "document")
-        return {role: self.given.get(f"{role}_prompt", "") for role in roles}
+        return {**dict.fromkeys(roles, ""), **prompt_options(self.given)}
 
     @property
     def _routes(self) -> Sequence[str]:
@@ -249,7 +252,7 @@ class TransformersEncoder(NeuralEncoder):
         return Loading(self.folder, self.tokens, self.kind, self.dtype, self.runtime.trust_remote_code)
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self._loading)
 
     def _assumed(self) -> list[str]:

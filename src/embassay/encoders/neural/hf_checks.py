@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.hf_files import config_of, layers_of, special
 from embassay.encoders.neural.locations import own_code_of, read_json, without_tokenizer
 from embassay.encoders.neural.pooling import Pooling
+from embassay.encoders.neural.shared import ModelOptions
 from embassay.errors import ModelNotFoundError, SpecError
-from embassay.types import Runtime
+from embassay.types import JsonObject, Runtime
 
 
 def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
@@ -32,9 +31,7 @@ def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> No
         )
 
 
-def check_pooling(
-    target: str, given: Mapping[str, Any], pooling: Pooling, config: Mapping[str, Any], tokens: Path
-) -> None:
+def check_pooling(target: str, given: ModelOptions, pooling: Pooling, config: JsonObject, tokens: Path) -> None:
     """Refuse a layer that there is not, and a template that the text or the mask token is missing from."""
     layer, layers = given.get("layer", -1), layers_of(config)
     if layers is not None and not -layers - 1 <= layer <= layers:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.neural.locations import (
     TOKENIZERS,
@@ -19,6 +19,7 @@ from embassay.encoders.neural.locations import (
 )
 from embassay.errors import ModelNotFoundError
 from embassay.store.paths import source_path
+from embassay.types import JsonObject
 
 Kind = Literal["encoder", "decoder", "both"]
 """``both`` has two halves, of which the encoder is taken."""
@@ -46,7 +47,7 @@ TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.jso
 DECODER_PARTS = ("decoder.", "model.decoder.", "lm_head.")
 
 
-def config_of(folder: Path) -> Mapping[str, Any]:
+def config_of(folder: Path) -> JsonObject:
     """Return a model's configuration; of a model with several parts, that of its text part.
 
     Raises
@@ -63,7 +64,7 @@ def config_of(folder: Path) -> Mapping[str, Any]:
     return {**config, **text} if isinstance(text, dict) else config
 
 
-def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
+def kind_of(config: JsonObject, folder: Path) -> Kind:
     """Say what a model is; the library is asked only where the configuration does not tell."""
     classes = [str(name) for name in config.get("architectures") or ()]
     model_type = config.get("model_type")
@@ -78,12 +79,12 @@ def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
     return _asked(folder)
 
 
-def layers_of(config: Mapping[str, Any]) -> int | None:
+def layers_of(config: JsonObject) -> int | None:
     """Return how many layers a model has; None where its configuration does not say."""
     return _first_number(config, LAYERS)
 
 
-def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> int | None:
+def limit_of(config: JsonObject, tokenizer: Path, asked: int | None) -> int | None:
     """Return after how many tokens texts are cut; None where nothing sets a limit.
 
     Never more than the model has positions; within that what was asked for, else what the tokenizer says.
@@ -97,7 +98,7 @@ def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> i
     return min([n for n in (positions, limit) if n], default=None)
 
 
-def positions_of(config: Mapping[str, Any]) -> int | None:
+def positions_of(config: JsonObject) -> int | None:
     """Return how many tokens a model has positions for; None where its configuration sets no limit."""
     positions = _first_number(config, POSITIONS) or 0
     if config.get("model_type") in AFTER_PADDING:
@@ -107,7 +108,7 @@ def positions_of(config: Mapping[str, Any]) -> int | None:
     return positions if positions > 0 else None
 
 
-def _first_number(config: Mapping[str, Any], names: Sequence[str]) -> int | None:
+def _first_number(config: JsonObject, names: Sequence[str]) -> int | None:
     """Return the value of the first of some names under which a configuration has a whole number."""
     for name in names:
         if isinstance(config.get(name), int):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.hf_files import Kind
 from embassay.encoders.neural.memory import tensor_names
 from embassay.encoders.neural.shared import quiet, reason
 from embassay.errors import EncoderError
+
+if TYPE_CHECKING:
+    from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 AUTO_MAP = "auto-map"
 """The device that spreads a model over all GPUs that there are."""
@@ -40,7 +43,7 @@ class Loading:
     code: bool
 
 
-def load_tokenizer(how: Loading) -> Any:
+def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
     """Load a tokenizer, without the limit that it would warn of.
 
     Raises
@@ -58,7 +61,7 @@ def load_tokenizer(how: Loading) -> Any:
     return tokenizer
 
 
-def load_model(how: Loading, device: str) -> Any:
+def load_model(how: Loading, device: str) -> PreTrainedModel:
     """Load the part of a model that encodes, ready to run, onto a device.
 
     Raises
@@ -87,7 +90,7 @@ def load_model(how: Loading, device: str) -> Any:
     return model
 
 
-def check_whole(info: Mapping[str, Any]) -> None:
+def check_whole(info: Mapping[str, Iterable[str]]) -> None:
     """Refuse weights that the library made up, since its files lack them; ``info`` is what it says of its loading.
 
     Raises
@@ -101,7 +104,7 @@ def check_whole(info: Mapping[str, Any]) -> None:
         raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {shown})")
 
 
-def check_stored(model: Any, folder: Path) -> None:
+def check_stored(model: PreTrainedModel, folder: Path) -> None:
     """Refuse weights of a loaded model that its folder's files lack.
 
     The library is asked, which loads the model once more (with accelerate without its numbers), only where a name is
@@ -136,7 +139,7 @@ def check_stored(model: Any, folder: Path) -> None:
     check_whole(info)
 
 
-def check_limit(limit: int | None, tokenizer: Any) -> None:
+def check_limit(limit: int | None, tokenizer: PreTrainedTokenizerBase) -> None:
     """Refuse a limit that leaves no room for the special tokens of a text.
 
     Raises
@@ -156,20 +159,22 @@ def _is_used(name: str) -> bool:
     return not any(part in name for part in UNUSED)
 
 
-def _library_class(how: Loading) -> Any:
+def _library_class(how: Loading) -> type[AutoModel]:
     """Return the library's class that loads the part of a model that encodes."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
     config = transformers.AutoConfig.from_pretrained(str(how.folder), trust_remote_code=how.code, local_files_only=True)
     own_classes = getattr(config, "auto_map", None)
+    architectures = [str(name) for name in config.architectures or ()]
+    is_encoder_half = how.kind == "both" or any(name.endswith("EncoderModel") for name in architectures)
+    library_class: type[AutoModel] = transformers.AutoModel
     if how.code and own_classes:
         for name in ("AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM"):
             if name in own_classes:
-                return getattr(transformers, name)
-        return transformers.AutoModel
-    has_decoder = how.kind == "both" or any(str(name).endswith("EncoderModel") for name in config.architectures or ())
-    if has_decoder and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
-        # The encoder alone.
-        return transformers.AutoModelForTextEncoding
-    return transformers.AutoModel
+                library_class = getattr(transformers, name)
+                break
+    elif is_encoder_half and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
+        # The encoder without its decoder.
+        library_class = transformers.AutoModelForTextEncoding
+    return library_class

@@ -6,13 +6,18 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embassay.encoders.neural.batching import CHUNK, Ids
 from embassay.encoders.neural.pooling import Pooling, pool
 from embassay.errors import EncoderError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 @dataclass
@@ -29,8 +34,8 @@ class PooledModel:
         The most tokens that it reads; None for no limit.
     """
 
-    model: Any
-    tokenizer: Any
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     pooling: Pooling
     layer: int = -1
     template: str = ""
@@ -50,7 +55,7 @@ class PooledModel:
             raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
 
     @property
-    def device(self) -> Any:
+    def device(self) -> torch.device:
         """Where tokens have to be put."""
         return self.model.device
 
@@ -84,7 +89,7 @@ class PooledModel:
             )
         return tokenised
 
-    def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Any:
+    def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Tensor:
         """Return the (n, d) vectors of tokenised texts in one padded batch, a tensor.
 
         Parameters
@@ -109,22 +114,22 @@ class PooledModel:
         states = self._states({name: value.to(self.device) for name, value in features.items()})
         return self.pooled(states, tokens, mask)
 
-    def pooled(self, states: Any, tokens: Any, mask: Any) -> Any:
+    def pooled(self, states: Tensor, tokens: np.ndarray, mask: np.ndarray) -> Tensor:
         """Return the (n, d) vectors of (n, length, d) hidden states, of padded tokens and the mask of real ones."""
         import torch
 
-        mask = torch.as_tensor(mask, device=states.device)
+        real = torch.as_tensor(mask, device=states.device)
         if self.pooling != "mask":
-            return pool(states, mask, self.pooling)
+            return pool(states, real, self.pooling)
         marked = torch.as_tensor(tokens == self.tokenizer.mask_token_id, device=states.device)
-        return pool(states, mask, self.pooling, marked, first=self.tokenizer.mask_token in self.ends[0])
+        return pool(states, real, self.pooling, marked, first=self.tokenizer.mask_token in self.ends[0])
 
     @cached_property
     def takes_positions(self) -> bool:
         """Whether the model can be told where each token stands."""
         return "position_ids" in inspect.signature(self.model.forward).parameters
 
-    def _states(self, features: Mapping[str, Any]) -> Any:
+    def _states(self, features: Mapping[str, Tensor]) -> Tensor:
         if self.layer == -1:
             return self.model(**features).last_hidden_state
         states = self.model(**features, output_hidden_states=True).hidden_states

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from embassay.encoders.neural.batching import Ids, Rows
 from embassay.encoders.neural.runner import Route, Runner
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
 
 ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded")
 
@@ -31,7 +35,7 @@ class PooledRunner(Runner):
     placed: bool = False
 
     @property
-    def transformer(self) -> Any:
+    def transformer(self) -> PreTrainedModel:
         """The ``transformers`` model."""
         return self.model.model
 
@@ -62,8 +66,8 @@ class PooledRunner(Runner):
         ids: list[Ids] = self.model.tokenize(texts, prompt)
         return ids
 
-    def _padded(self, ids: Sequence[Ids]) -> Any:
+    def _padded(self, ids: Sequence[Ids]) -> Tensor:
         return self.model.vectors(ids, self.left, self.placed)
 
-    def _pooled(self, states: Any, tokens: Any) -> Any:
+    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
         return self.model.pooled(states, tokens, np.ones(tokens.shape, dtype=bool))

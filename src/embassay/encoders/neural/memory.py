@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.locations import read_json
 from embassay.encoders.neural.model_files import SAFE, folder_files, is_pickled, parent_of
 from embassay.errors import EncoderError, ModelNotFoundError
+from embassay.types import JsonObject
 
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 GPUS = ("nvidia[0-9]*", "kfd", "dri")
@@ -189,11 +189,11 @@ def _tensors(folder: Path, without: Sequence[str]) -> Iterator[_Tensor]:
                 yield _Tensor(prod(entry["shape"]), entry["dtype"].startswith(("F", "BF")), stop - start)
 
 
-def _header(path: Path) -> dict[str, Any]:
+def _header(path: Path) -> JsonObject:
     """Return what a safetensors file says of each tensor in it."""
     try:
         with path.open("rb") as file:
-            header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            header: JsonObject = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
     except (struct.error, ValueError):
         raise ModelNotFoundError(f"{path}: damaged or not a safetensors file") from None
     header.pop("__metadata__", None)

@@ -13,9 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Linear, Module
+    from transformers import PreTrainedModel
 
 FAMILIES = ("BertModel", "RobertaModel", "XLMRobertaModel", "CamembertModel")
 """Models whose layers are those of BERT; positions of the last three start after the padding index."""
@@ -31,7 +36,7 @@ PRODUCTS = ("_linear_pointwise", "_reorder_linear_weight")
 class PackedBert:
     """The token embeddings of a BERT model, for texts that lie one after the other."""
 
-    def __init__(self, model: Any):
+    def __init__(self, model: PreTrainedModel):
         """Lay out the weights of a ``transformers`` model of one of the ``FAMILIES``, on its CPU."""
         config = model.config
         self._heads = config.num_attention_heads
@@ -41,7 +46,7 @@ class PackedBert:
         self._layers = [_Layer(layer) for layer in model.encoder.layer]
 
     @staticmethod
-    def fits(model: Any) -> bool:
+    def fits(model: PreTrainedModel) -> bool:
         """Say whether a model is one that this can run: its family, activation, positions, device and this torch."""
         import torch
 
@@ -56,7 +61,7 @@ class PackedBert:
         has_products = torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, n) for n in PRODUCTS)
         return plain and on_cpu and has_products
 
-    def __call__(self, ids: Sequence[np.ndarray]) -> tuple[Any, ...]:
+    def __call__(self, ids: Sequence[np.ndarray]) -> tuple[Tensor, ...]:
         """Return the (length, d) token embeddings of each text; texts of equal length have to lie together."""
         import torch
 
@@ -71,7 +76,7 @@ class PackedBert:
             x = layer(x, self._attention(qkv, lengths))
         return tuple(x.split(lengths))
 
-    def _embedded(self, ids: Sequence[np.ndarray], lengths: Sequence[int]) -> tuple[Any, Any]:
+    def _embedded(self, ids: Sequence[np.ndarray], lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Return the (kinds, d) embeddings of each token at each position, and the kind of each token.
 
         Texts have many kinds in common; until the first attention each needs to be computed only once.
@@ -89,7 +94,7 @@ class PackedBert:
         x = x + layers.position_embeddings(torch.from_numpy(position)) + layers.token_type_embeddings.weight[0]
         return layers.LayerNorm(x), torch.from_numpy(kind_of_token)
 
-    def _attention(self, qkv: Any, lengths: Sequence[int]) -> Any:
+    def _attention(self, qkv: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return the (tokens, d) attended values of (tokens, 3d) queries, keys and values."""
         import torch
 
@@ -109,7 +114,7 @@ class PackedBert:
         return out
 
 
-def _product(a: Any, b: Any, out: Any = None) -> Any:
+def _product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
     """Return a @ b of many small matrices; of float32 by numpy, which copies no matrix that lies in a larger one."""
     import torch
 
@@ -122,7 +127,7 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
 class _Layer:
     """One layer: attention, then a feed-forward network, each added to its input and normalised."""
 
-    def __init__(self, layer: Any):
+    def __init__(self, layer: Module):
         attention = layer.attention.self
         self._qkv = _Linear(attention.query, attention.key, attention.value)
         self._attention_output = _Linear(layer.attention.output.dense)
@@ -131,11 +136,11 @@ class _Layer:
         self._output = _Linear(layer.output.dense)
         self._output_norm = layer.output.LayerNorm
 
-    def project(self, x: Any) -> Any:
+    def project(self, x: Tensor) -> Tensor:
         """Return the (tokens, 3d) queries, keys and values."""
         return self._qkv(x)
 
-    def __call__(self, x: Any, attended: Any) -> Any:
+    def __call__(self, x: Tensor, attended: Tensor) -> Tensor:
         x = self._attention_norm(self._attention_output.added(attended, x))
         return self._output_norm(self._output.added(self._intermediate.activated(x), x))
 
@@ -143,7 +148,7 @@ class _Layer:
 class _Linear:
     """One or several linear layers of the same input, their weights laid out for oneDNN."""
 
-    def __init__(self, *layers: Any):
+    def __init__(self, *layers: Linear):
         import torch
 
         weight = torch.cat([layer.weight.detach() for layer in layers]).contiguous()
@@ -153,10 +158,10 @@ class _Linear:
         # Without AVX-512 oneDNN's GELU takes longer than torch's own does after the product.
         self._fuses = bool(getattr(torch.cpu, "_is_avx512_supported", lambda: False)())
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         return self._run(x, self._weight, self._bias, "none", [], "")
 
-    def activated(self, x: Any) -> Any:
+    def activated(self, x: Tensor) -> Tensor:
         """Return GELU of the layer of x."""
         import torch
 
@@ -164,6 +169,6 @@ class _Linear:
             return self._run(x, self._weight, self._bias, ACTIVATION, [], "none")
         return torch.ops.aten.gelu_(self(x))
 
-    def added(self, x: Any, other: Any) -> Any:
+    def added(self, x: Tensor, other: Tensor) -> Tensor:
         """Return the layer of x, and ``other`` added to it."""
         return self._run.binary(x, other, self._weight, self._bias, "add")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Pooling = Literal["mean", "cls", "max", "last", "mask"]
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
-def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bool = False) -> Any:
+def pool(states: Tensor, mask: Tensor, pooling: Pooling, marked: Tensor | None = None, first: bool = False) -> Tensor:
     """Return the (n, d) float32 vectors of n texts.
 
     ======  =====================================================================================
@@ -26,7 +29,7 @@ def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bo
     mask
         (n, length), true where a token is the text's own.
     marked
-        (n, length), true at mask tokens, of which there is one at least in each text.
+        (n, length), true at mask tokens, of which there is one at least in each text; needed for ``mask`` only.
     first
         Take the first mask token, not the last.
     """
@@ -40,7 +43,7 @@ def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bo
     if pooling == "max":
         return torch.where(mask[..., None], states, -torch.inf).amax(dim=1)
     candidates = mask
-    if pooling == "mask":
+    if marked is not None:
         candidates = marked.bool() & mask
     if pooling == "cls" or (pooling == "mask" and first):
         places = candidates.int().argmax(dim=1)

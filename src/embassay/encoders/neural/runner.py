@@ -19,9 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.encoders.neural.batching import (
     TOKENS,
@@ -35,6 +36,10 @@ from embassay.encoders.neural.batching import (
 )
 from embassay.encoders.neural.packed import PackedBert
 from embassay.errors import EncoderError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
 
 Route = Literal["packed", "padded", "unpadded", "sentence-transformers"]
 ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded", "sentence-transformers")
@@ -126,15 +131,15 @@ class Runner(ABC):
 
     @property
     @abstractmethod
-    def transformer(self) -> Any:
+    def transformer(self) -> PreTrainedModel | None:
         """The ``transformers`` model; None where there is none."""
 
     @abstractmethod
-    def _padded(self, ids: Sequence[Ids]) -> Any:
+    def _padded(self, ids: Sequence[Ids]) -> Tensor:
         """Return the (n, d) tensor of the vectors of tokenised texts in one padded batch."""
 
     @abstractmethod
-    def _pooled(self, states: Any, tokens: Any) -> Any:
+    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
         """Return the (n, d) vectors of (n, length, d) hidden states, of (n, length) tokens without padding."""
 
     def agrees(self, alone: Mapping[str, Rows]) -> bool:
@@ -192,11 +197,11 @@ class Runner(ABC):
         """Return the (n, d) vectors of texts, whatever they are made into."""
         return self.forward(self.tokenize(texts, prompt))
 
-    def _batch(self, ids: Sequence[Ids]) -> Any:
+    def _batch(self, ids: Sequence[Ids]) -> Tensor:
         """Return the (n, d) tensor of the vectors of tokenised texts in ascending order of their lengths."""
         return self._padded(ids) if self.packed is None else self._packed(self.packed, ids)
 
-    def _packed(self, packed: PackedBert, ids: Sequence[Ids]) -> Any:
+    def _packed(self, packed: PackedBert, ids: Sequence[Ids]) -> Tensor:
         """Return the vectors of texts without padding, pooled with texts of equal length.
 
         Pooled together with padding, a text's sum would depend on the longest text of its batch in the last bits.
@@ -215,7 +220,7 @@ class Runner(ABC):
     def _border(self) -> int | None:
         return border_of(getattr(self.transformer, "config", None))
 
-    def _finished(self, rows: Any) -> Rows:
+    def _finished(self, rows: Tensor) -> Rows:
         """Cut a tensor to the dimensions asked for and scale it, as sentence-transformers' own ``encode`` does."""
         import torch
 
@@ -240,7 +245,7 @@ def is_batch_invariant(runner: Runner, prompt: str) -> bool:
         return False
 
     def encoded(texts: Sequence[str]) -> Rows:
-        rows: dict[int, Any] = {}
+        rows: dict[int, Rows] = {}
         for places, vectors in run([runner], texts, prompt):
             rows.update(zip(places.tolist(), vectors, strict=True))
         return np.stack([rows[place] for place in range(len(texts))])
@@ -251,9 +256,9 @@ def is_batch_invariant(runner: Runner, prompt: str) -> bool:
     return np.array_equal(alone, together) and np.array_equal(alone, among_others)
 
 
-def _unit(rows: Rows) -> Any:
+def _unit(rows: Rows) -> NDArray[np.float64]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows.astype(np.float64) / np.maximum(lengths, 1e-12)
+    return np.asarray(rows.astype(np.float64) / np.maximum(lengths, 1e-12))
 
 
 def _out_of_memory(error: BaseException) -> bool:

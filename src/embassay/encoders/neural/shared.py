@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from embassay.encoders.neural.runner import Runner, RunnerOptions
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
+from embassay.vectors import Similarity
 
 FAMILIES = {
     r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
@@ -30,7 +31,27 @@ FAMILIES = {
 """Models that were trained with prompts which their configurations often lack: said, never put in."""
 
 
-def given_options(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
+class ModelOptions(TypedDict, total=False):
+    """Options of a model's spec by name; those that were not set are missing. Each scheme has some of them."""
+
+    revision: str
+    file: str
+    tokenizer: str
+    pooling: str
+    layer: int
+    template: str
+    query_prompt: str
+    document_prompt: str
+    text_prompt: str
+    max_length: int
+    dim: int
+    dtype: str
+    normalize: bool
+    similarity: Similarity
+    vectors: str
+
+
+def given_options(place: str, options: ModelOptions | Mapping[str, object]) -> ModelOptions:
     """Return the options that were given: not None, not False and, but for prompts, not empty.
 
     Parameters
@@ -43,14 +64,27 @@ def given_options(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
     SpecError
         For a length or a dimension under 1.
     """
-    check_whole(place, max_length=options["max_length"], dim=options["dim"])
-    given = {}
+    given: dict[str, object] = {}
     for name, value in options.items():
         # An empty prompt is given: it says that there is none, whatever the model's configuration says.
         if value is None or value is False or (value == "" and not name.endswith("_prompt")):
             continue
         given[name] = value
-    return given
+    model_options = cast("ModelOptions", given)
+    check_whole(place, max_length=model_options.get("max_length"), dim=model_options.get("dim"))
+    return model_options
+
+
+def prompt_options(options: ModelOptions) -> dict[Role, str]:
+    """Return the prompts that were set, by role."""
+    prompts: dict[Role, str] = {}
+    if "text_prompt" in options:
+        prompts["text"] = options["text_prompt"]
+    if "query_prompt" in options:
+        prompts["query"] = options["query_prompt"]
+    if "document_prompt" in options:
+        prompts["document"] = options["document_prompt"]
+    return prompts
 
 
 def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
@@ -77,7 +111,7 @@ class NeuralEncoder(ABC):
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dtype: str = "float32"
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def name(self) -> str:
@@ -108,12 +142,13 @@ class NeuralEncoder(ABC):
         if not prompt:
             return
         for wording in _wordings(prompt):
-            other = replace(self, given={**self.given, f"{role}_prompt": wording})
+            reworded = cast("ModelOptions", {**self.given, f"{role}_prompt": wording})
+            other = replace(self, given=reworded)
             vars(other)["_runners"] = self._runners
             yield other
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """How it runs, for ``run.json``: nothing of it changes what a vector means."""
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:

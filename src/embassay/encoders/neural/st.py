@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,17 @@ from embassay.encoders.neural.memory import parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, quiet, reason
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options, quiet, reason
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, JsonObject, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
+    from torch import Tensor
+    from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -176,10 +182,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in configured.items()}
+        return {**configured, **prompt_options(self.given)}
 
     @property
-    def _config(self) -> Mapping[str, Any]:
+    def _config(self) -> JsonObject:
         """What the model keeps for sentence-transformers: prompts, and what it compares by."""
         return read_json(self.found.folder / CONFIG)
 
@@ -203,10 +209,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _routes(self) -> Sequence[str]:
         return ROUTES
 
-    def _runner(self, model: Any, options: RunnerOptions) -> SentenceTransformersRunner:
+    def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options)
 
-    def load(self, device: str) -> Any:
+    def load(self, device: str) -> SentenceTransformer:
         """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
         from transformers import PreTrainedModel
@@ -232,7 +238,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return model
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
@@ -247,7 +253,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         )
 
 
-def has_known_content(model: Any) -> bool:
+def has_known_content(model: SentenceTransformer) -> bool:
     """Say whether an object is a ``SentenceTransformer`` of which all that it computes with can be read.
 
     That is one that runs on torch, has a tokenizer that can be written as JSON, and is made of nothing but modules of
@@ -261,7 +267,7 @@ def has_known_content(model: Any) -> bool:
     return libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
 
 
-def hash_content(model: Any) -> str:
+def hash_content(model: SentenceTransformer) -> str:
     """Return a hash of all that such a ``SentenceTransformer`` computes with: weights, modules, tokenizer, settings."""
     tokenizer = json.loads(_tokens_of(model).to_str())
     # Each call sets these two; where texts are cut stands in max_seq_length.
@@ -269,36 +275,40 @@ def hash_content(model: Any) -> str:
     tokenizer.pop("padding", None)
     sides = [getattr(model.tokenizer, name, None) for name in ("padding_side", "truncation_side")]
     settings = repr([getattr(model, name, None) for name in SETTINGS])
-    configs: list[Any] = [getattr(module, "config", None) for module in model.modules()]
-    architectures = [json.loads(config.to_json_string()) for config in configs if hasattr(config, "to_json_string")]
-    for architecture in architectures:
-        # The same model in another place, and with another version of the library.
-        architecture.pop("_name_or_path", None)
-        architecture.pop("transformers_version", None)
+    architectures = []
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if config is not None and hasattr(config, "to_json_string"):
+            architecture = json.loads(config.to_json_string())
+            # The same model in another place, and with another version of the library.
+            architecture.pop("_name_or_path", None)
+            architecture.pop("transformers_version", None)
+            architectures.append(architecture)
     layers = [repr(model), *(repr(module.get_config_dict()) for module in model if hasattr(module, "get_config_dict"))]
     return content_hash([_hash_tensors(_tensors(model)), layers, architectures, tokenizer, sides, settings])
 
 
-def _tensors(model: Any) -> dict[str, Any]:
+def _tensors(model: SentenceTransformer) -> dict[str, Tensor]:
     # Buffers that are not saved with a model, such as positions, take part in its arithmetic all the same.
     return {**dict(model.named_buffers()), **model.state_dict()}
 
 
-def _tokens_of(model: Any) -> Any:
-    tokenizer = getattr(model, "tokenizer", None)
-    return getattr(tokenizer, "backend_tokenizer", tokenizer)
+def _tokens_of(model: SentenceTransformer) -> Tokenizer:
+    tokenizer: PreTrainedTokenizerBase = getattr(model, "tokenizer", None)
+    backend: Tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    return backend
 
 
 def _library(thing: object) -> str:
     return type(thing).__module__.partition(".")[0]
 
 
-def _is_plain(tensor: Any) -> bool:
+def _is_plain(tensor: Tensor) -> bool:
     """Say whether the bytes of a tensor are its content."""
     return str(getattr(tensor, "layout", "")) == "torch.strided" and not (tensor.is_meta or tensor.is_quantized)
 
 
-def _hash_tensors(tensors: Mapping[str, Any]) -> str:
+def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
     import torch
 
     digest = hashlib.sha256()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from embassay.encoders.neural.batching import CHUNK, Ids, Rows
 from embassay.encoders.neural.runner import PROBES, Runner
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
 
 TOGETHER = 32
 """Texts that sentence-transformers encodes at a time, where they do not change each other."""
@@ -35,7 +39,7 @@ class SentenceTransformersRunner(Runner):
     together: int = 1
 
     @property
-    def transformer(self) -> Any:
+    def transformer(self) -> PreTrainedModel | None:
         """The ``transformers`` model; None where there is none."""
         return getattr(self.model[0], "model", None)
 
@@ -92,13 +96,13 @@ class SentenceTransformersRunner(Runner):
         tensors = {name for name, value in features.items() if hasattr(value, "shape")}
         return tensors <= INPUTS
 
-    def _padded(self, ids: Sequence[Ids]) -> Any:
+    def _padded(self, ids: Sequence[Ids]) -> Tensor:
         tokens = {"input_ids": [text.tolist() for text in ids]}
         batch = self.model.tokenizer.pad(tokens, padding_side=self.side, return_tensors="pt")
         features = {name: value.to(self.model.device) for name, value in batch.items() if name in INPUTS}
         return self.model(features)["sentence_embedding"]
 
-    def _pooled(self, states: Any, tokens: Any) -> Any:
+    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
         """Return the vectors of hidden states by the modules after the transformer."""
         import torch
 

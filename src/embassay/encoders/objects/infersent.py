@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, eq=False)
-class InferSentEncoder(LoadedEncoder):
+class InferSentEncoder(LoadedEncoder[Loaded]):
     """A network and word vectors that are read when they are first needed."""
 
     name: str
@@ -117,7 +117,7 @@ class InferSentEncoder(LoadedEncoder):
         return Card(self.spec)
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """What was read, for ``run.json``; nothing before the first text is encoded."""
         if not self.is_loaded:
             return {}
@@ -181,7 +181,7 @@ class InferSentEncoder(LoadedEncoder):
 
     def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the (words, d) vectors of a text, with the signs before and after it where they have some."""
-        known: WordVectors = self.model.words
+        known = self.model.words
         first, last = ENDS[self.version]
         with_vectors = [word for word in (first, *words, last) if word in known.row]
         return known.matrix[[known.row[word] for word in with_vectors]]

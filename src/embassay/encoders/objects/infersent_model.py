@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import EncoderError
+
+if TYPE_CHECKING:
+    import torch
+    from torch.nn import LSTM
 
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 PREFIX = "enc_lstm."
@@ -29,7 +33,7 @@ class InferSent:
         Numbers of a word vector.
     """
 
-    lstm: Any
+    lstm: LSTM
     dim: int
 
     @classmethod
@@ -53,8 +57,8 @@ class InferSent:
         weights = {}
         for side in ("", "_reverse"):
             for name in NAMES:
-                tensor: Any = state.get(PREFIX + name + side)
-                if not hasattr(tensor, "shape"):
+                tensor = state.get(PREFIX + name + side)
+                if not isinstance(tensor, torch.Tensor):
                     raise EncoderError(f"{path}: not InferSent weights: {PREFIX}{name}{side} is missing")
                 weights[name + side] = tensor.float()
         hidden = weights["weight_hh_l0"].shape[-1]
@@ -72,7 +76,7 @@ class InferSent:
         return 2 * int(self.lstm.hidden_size)
 
     @property
-    def device(self) -> Any:
+    def device(self) -> torch.device:
         """Where it is."""
         return self.lstm.weight_ih_l0.device
 

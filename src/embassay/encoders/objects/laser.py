@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,16 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     return LaserEncoder(target, runtime, lang, folder)
 
 
+class Pipeline(Protocol):
+    """What is used of the package's ``LaserEncoderPipeline``."""
+
+    def encode_sentences(self, sentences: list[str]) -> NDArray[np.float32]:
+        """Return the (n, 1024) vectors of sentences."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class LaserEncoder(LoadedEncoder):
+class LaserEncoder(LoadedEncoder[Pipeline]):
     """A model of the package; loaded when it is first needed."""
 
     target: str
@@ -115,11 +123,12 @@ class LaserEncoder(LoadedEncoder):
             return np.zeros((0, 1), dtype=np.float32)
         return np.asarray(self.model.encode_sentences(list(texts)), dtype=np.float32)
 
-    def load(self) -> Any:
+    def load(self) -> Pipeline:
         """Load the package's pipeline."""
-        return load(PACKAGE).LaserEncoderPipeline(
+        pipeline: Pipeline = load(PACKAGE).LaserEncoderPipeline(
             lang=self.lang or None, model_dir=self.folder or None, laser=self.target
         )
+        return pipeline
 
     @property
     def _files(self) -> dict[str, str]:

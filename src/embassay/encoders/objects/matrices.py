@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from scipy.sparse import csr_array, issparse
 
@@ -11,7 +10,7 @@ from embassay.errors import EncoderError
 from embassay.vectors import VectorMatrix, as_array, as_float32, described
 
 
-def real_matrix(rows: Any, texts: Sequence[str]) -> VectorMatrix:
+def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
     """Return the vectors of texts as (n, d) float32, dense or CSR.
 
     Raises

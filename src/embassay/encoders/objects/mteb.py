@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from mteb.models import EncoderProtocol, ModelMeta
 
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
@@ -89,7 +92,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
 
 
 @dataclass(frozen=True, eq=False)
-class MtebEncoder(LoadedEncoder):
+class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
     """A model of the registry that is loaded when it is first needed.
 
     Attributes
@@ -99,7 +102,7 @@ class MtebEncoder(LoadedEncoder):
     """
 
     name: str
-    meta: Any = field(repr=False)
+    meta: ModelMeta = field(repr=False)
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dim: int | None = None
@@ -141,7 +144,7 @@ class MtebEncoder(LoadedEncoder):
         return content_hash([*parts, unit_steps(self.runtime.remembered, key, rows, step)])
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """How it runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
@@ -157,7 +160,7 @@ class MtebEncoder(LoadedEncoder):
             return np.zeros((0, 1), dtype=np.float32)
         return encode(self.model, texts, role, self.batch)
 
-    def load(self) -> Any:
+    def load(self) -> EncoderProtocol:
         """Load the model as the registry says."""
         device = there(self.device.partition(",")[0])
         with quiet(), warnings.catch_warnings():
@@ -169,7 +172,7 @@ class MtebEncoder(LoadedEncoder):
         return reason(error)
 
     @property
-    def fingerprint_parts(self) -> list[Any]:
+    def fingerprint_parts(self) -> list[object]:
         """What the registry says that its vectors depend on, and the instructions that stand before texts."""
         settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")
@@ -185,7 +188,7 @@ def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -
         raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 
 
-def _meta(target: str) -> Any:
+def _meta(target: str) -> ModelMeta:
     import mteb
 
     try:

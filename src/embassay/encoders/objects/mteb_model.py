@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Role
+
+if TYPE_CHECKING:
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import EncoderProtocol, ModelMeta
 
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
@@ -22,7 +26,9 @@ PROMPTS: Mapping[Role, tuple[str, ...]] = {
 """Under which names mteb looks for the prompt of a role, the first that there is."""
 
 
-def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any = None) -> NDArray[np.float32]:
+def encode(
+    model: EncoderProtocol, texts: Sequence[str], role: Role, batch: int, task: TaskMetadata | None = None
+) -> NDArray[np.float32]:
     """Return the (n, d) float32 vectors of texts.
 
     Parameters
@@ -70,7 +76,7 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     return prompts
 
 
-def instruction(settings: Mapping[str, Any], role: Role) -> str:
+def instruction(settings: Mapping[str, object], role: Role) -> str:
     """Return what mteb's loader of models that take instructions puts before a text, without loading a model.
 
     Parameters
@@ -84,14 +90,14 @@ def instruction(settings: Mapping[str, Any], role: Role) -> str:
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
     # Its constructor would load the weights.
-    bare: Any = object.__new__(InstructSentenceTransformerModel)
+    bare = object.__new__(InstructSentenceTransformerModel)
     for name in ("instruction_template", "prompts_dict", "prompt_priority"):
         if settings.get(name) is not None:
             setattr(bare, name, settings[name])
     return str(bare.get_task_instruction(task_of(role), None if role == "text" else PromptType(role)))
 
 
-def similarity_of(meta: Any) -> str:
+def similarity_of(meta: ModelMeta | None) -> str:
     """Return what a model compares by, as its metadata have it: ``cosine``, ``dot`` …; ``cosine`` where they do not."""
     # An enum in newer versions of mteb, a text in older ones.
     similarity = getattr(meta, "similarity_fn_name", None)
@@ -99,7 +105,7 @@ def similarity_of(meta: Any) -> str:
 
 
 @cache
-def task_of(role: Role) -> Any:
+def task_of(role: Role) -> TaskMetadata:
     """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
     from mteb.abstasks.task_metadata import TaskMetadata
 

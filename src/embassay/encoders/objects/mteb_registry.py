@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
 from embassay.samples.base import Role
+
+if TYPE_CHECKING:
+    from mteb.models import ModelMeta
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
@@ -28,7 +31,7 @@ PLAIN = frozenset(
 TRUST = "trust_remote_code"
 
 
-def runs_own_code(meta: Any) -> bool:
+def runs_own_code(meta: ModelMeta) -> bool:
     """Say whether code of the model's repository may run when it is loaded.
 
     A loader that is not known as plain may run it, except those of services, which load no model.
@@ -39,12 +42,12 @@ def runs_own_code(meta: Any) -> bool:
     return "API" not in meta.framework and loader_name(meta) not in PLAIN
 
 
-def loader_name(meta: Any) -> str:
+def loader_name(meta: ModelMeta) -> str:
     """Return where the loader is: ``module.qualname``."""
     return _place(getattr(meta.loader, "func", meta.loader))
 
 
-def known_prompts(meta: Any) -> dict[str, str]:
+def known_prompts(meta: ModelMeta) -> dict[str, str]:
     """Return what stands before the texts of each role that has something, where the registry says it."""
     if loader_name(meta) == INSTRUCTED:
         instructions = {role: instruction(meta.loader_kwargs, role) for role in ROLES}
@@ -52,7 +55,7 @@ def known_prompts(meta: Any) -> dict[str, str]:
     return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
 
 
-def odd_prompts(meta: Any) -> tuple[str, ...]:
+def odd_prompts(meta: ModelMeta) -> tuple[str, ...]:
     """Return what is odd about the prompts, or not known before the model is loaded."""
     prompts = known_prompts(meta)
     if prompts.get("query") and not prompts.get("text"):
@@ -71,7 +74,7 @@ def odd_prompts(meta: Any) -> tuple[str, ...]:
     )
 
 
-def written(value: Any) -> Any:
+def written(value: object) -> object:
     """Return a setting in a form that is the same in every process: functions and classes by their place."""
     if isinstance(value, partial):
         return ["partial", written(value.func), written(value.args), written(value.keywords)]
@@ -85,13 +88,13 @@ def written(value: Any) -> Any:
     return repr(value)
 
 
-def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
+def _asks_for_trust(settings: Mapping[str, object]) -> bool:
     """Say whether settings let the loader run a repository's code, itself or what it hands settings on to."""
     if settings.get(TRUST):
         return True
     return any(_asks_for_trust(value) for value in settings.values() if isinstance(value, Mapping))
 
 
-def _place(thing: Any) -> str:
+def _place(thing: object) -> str:
     kind = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{kind.__module__}.{kind.__qualname__}"

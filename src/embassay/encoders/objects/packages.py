@@ -7,7 +7,7 @@ import importlib.util
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 from embassay.errors import EncoderError, SpecError
 
@@ -18,7 +18,7 @@ def require(package: str, install: str, place: str) -> None:
         raise SpecError(f"{place} needs the package {package}: pip install {install}")
 
 
-def load(package: str) -> Any:
+def load(package: str) -> ModuleType:
     """Import a package; what it sets up for the logging of the whole process is undone.
 
     Raises

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.objects.matrices import real_matrix
@@ -73,7 +73,7 @@ class PythonEncoder:
 
     name: str
     target: str
-    function: Callable[[list[str]], Any]
+    function: Callable[[list[str]], object]
     content: str
     version: str = ""
     similarity: Similarity = "cosine"
@@ -132,9 +132,9 @@ class PythonEncoder:
         return ""
 
 
-def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], Any]:
+def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], object]:
     """Return the callable of a dotted name in a module."""
-    function: Any = module
+    function: object = module
     for part in name.split("."):
         if not hasattr(function, part):
             callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
@@ -142,4 +142,4 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
         function = getattr(function, part)
     if not callable(function):
         raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
-    return function  # type: ignore[no-any-return]
+    return function

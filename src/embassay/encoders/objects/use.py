@@ -6,11 +6,10 @@ User, password and query of an address are used and never shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class UseEncoder(LoadedEncoder):
+class UseEncoder(LoadedEncoder[Callable[..., object]]):
     """A saved model; loaded when it is first needed."""
 
     target: str = field(repr=False)
@@ -97,9 +96,9 @@ class UseEncoder(LoadedEncoder):
         if "://" not in self.target:
             return source_path(self.target)
         # The package downloads it into its own cache.
-        return Path(_call_tensorflow_hub("resolve", self.target))
+        return Path(str(_call_tensorflow_hub("resolve", self.target)))
 
-    def load(self) -> Any:
+    def load(self) -> Callable[..., object]:
         """Load the saved model."""
         model = _call_tensorflow_hub("load", str(self._folder))
         if not callable(model):
@@ -110,10 +109,11 @@ class UseEncoder(LoadedEncoder):
         return model
 
 
-def _call_tensorflow_hub(function: str, target: str) -> Any:
+def _call_tensorflow_hub(function: str, target: str) -> object:
     """Call a function of the package tensorflow_hub; its message is shown without the secrets of an address."""
     try:
-        return getattr(load(PACKAGE), function)(target)
+        result: object = getattr(load(PACKAGE), function)(target)
+        return result
     except EncoderError:
         raise
     except Exception as error:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,7 +207,7 @@ class ApiEncoder:
         return self._spending.beyond_budget(tokens)
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """How it ran and what it took, for ``run.json``: nothing of it changes what a vector means."""
         spent = self._spending
         return {

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +62,7 @@ class Service:
 
     def _ask(self, inputs: Sequence[str]) -> Rows:
         """Ask for the vectors of some texts; half by half where they are too many for one request."""
-        payload: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
+        payload: dict[str, object] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self.dim:
             payload["dimensions"] = self.dim
         tokens = sum(guess(text) for text in inputs)
@@ -125,7 +124,7 @@ def is_too_large(status: int | None, said: str) -> bool:
     return status in (400, 422) and TOO_LARGE.search(said) is not None
 
 
-def vectors(answer: Any, number: int) -> Rows:
+def vectors(answer: object, number: int) -> Rows:
     """Return the (number, d) float32 vectors of an answer, in the order of the texts.
 
     Raises
@@ -152,13 +151,13 @@ def vectors(answer: Any, number: int) -> Rows:
     return matrix
 
 
-def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
     """Sort by ``index``; an answer without any is taken as it comes."""
     if not any("index" in entry for entry in data):
         return data
-    indices: list[Any] = [entry.get("index") for entry in data]
-    are_whole = all(type(index) is int for index in indices)
-    if not are_whole or sorted(indices) != list(range(len(data))):
+    indices = [entry.get("index") for entry in data]
+    whole_numbers = [index for index in indices if type(index) is int]
+    if sorted(whole_numbers) != list(range(len(data))):
         raise ValueError(f"the 'index' values of the vectors are not 0 to {len(data) - 1}, each once")
     return sorted(data, key=itemgetter("index"))
 
@@ -168,7 +167,7 @@ def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:
     return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0].start)])
 
 
-def _row(embedding: Any) -> NDArray[Any]:
+def _row(embedding: object) -> np.ndarray:
     if isinstance(embedding, str):
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")

@@ -5,9 +5,12 @@ Source: Marcus, Santorini, Marcinkiewicz (1993), "Building a large annotated cor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from embassay.encoders.static.trees import Tree, binarised
+from embassay.encoders.static.trees import Nested, Tree, binarised
+
+if TYPE_CHECKING:
+    from nltk.tree import Tree as ParseTree
 
 TRACE = "-NONE-"
 """The label of what is no word."""
@@ -50,7 +53,7 @@ def _read_leaf(word: str) -> str:
     return ESCAPED.get(word, word)
 
 
-def _words(tree: Any) -> list[Any]:
+def _words(tree: ParseTree) -> list[Nested | str]:
     """Return the nested words of a tree, without its traces."""
     if not len(tree):
         raise ValueError(f"the bracket ({tree.label()}) contains no word; write (LABEL word)")

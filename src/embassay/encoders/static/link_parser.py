@@ -12,10 +12,9 @@ import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from embassay.encoders.lexical.counts import TOKENS
-from embassay.encoders.static.trees import Tree, binarised
+from embassay.encoders.static.trees import Nested, Tree, binarised
 from embassay.errors import EncoderError
 
 PROGRAM, LANGUAGE = "link-parser", "en"
@@ -158,11 +157,11 @@ def tree_of(text: str, answer: str) -> Tree | None:
         words_of[owner].append(word[0])
 
     remaining = iter(words_of)
-    outermost: list[Any] = []
+    outermost: list[Nested | str] = []
     open_brackets = [outermost]
     for part in parts:
         if _OPENING.fullmatch(part):
-            bracket: list[Any] = []
+            bracket: list[Nested | str] = []
             open_brackets[-1].append(bracket)
             open_brackets.append(bracket)
         elif _CLOSING.fullmatch(part):

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.randomness import generator
+
+if TYPE_CHECKING:
+    from gensim.models.doc2vec import Doc2Vec
 
 Kind = Literal["dm", "dbow"]
 EPOCHS = 200
@@ -28,7 +31,7 @@ NULL = "\0"
 """The word that gensim puts before and after a text, for PV-DM."""
 
 
-def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Any:
+def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
     """Return an untrained gensim Doc2Vec over these words, in their order.
 
     Nothing in it depends on Python's hash or on the order of equal counts in a sort.
@@ -66,7 +69,7 @@ class ParagraphModel:
 
     kind: Kind
     counts: Mapping[str, int]
-    gensim: Any
+    gensim: Doc2Vec
 
     @classmethod
     def of(cls, folder: TrainedFolder) -> ParagraphModel:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +56,7 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
 
 
 @dataclass(frozen=True, eq=False)
-class ParagraphsEncoder(LoadedEncoder):
+class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     """Infers a vector for each text by itself.
 
     Attributes
@@ -88,7 +87,7 @@ class ParagraphsEncoder(LoadedEncoder):
         return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """What inference took, for ``run.json``: texts, and the share that was still moving after 200 epochs."""
         if not self.converged:
             return {}

@@ -29,7 +29,7 @@ class TrainedFolder:
 
     path: Path
     kind: str
-    record: Mapping[str, Any] = field(repr=False)
+    record: Mapping[str, object] = field(repr=False)
 
     @classmethod
     def of(cls, path: Path, kind: str) -> TrainedFolder:
@@ -64,9 +64,9 @@ class TrainedFolder:
         return tuple(Path(str(name)).name for name in self.get("files", list))
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> Mapping[str, object]:
         """What it was trained with, by the option's name."""
-        settings: Mapping[str, Any] = self.get("settings", dict)
+        settings: Mapping[str, object] = self.get("settings", dict)
         return settings
 
     @property
@@ -148,7 +148,7 @@ class TrainedFolder:
         path = self.path / name
         try:
             with path.open("rb") as file:
-                array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+                array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise SourceError(f"damaged ({error}); train again with --overwrite", path) from None
         if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():

@@ -14,10 +14,13 @@ paraphrase detection", sections 2.2 and 2.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Indices
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +37,14 @@ class Matrices:
         Whether each inner node is scaled to unit length when it is encoded.
     """
 
-    fold: Any
-    fold_bias: Any
-    unfold: Any
-    unfold_bias: Any
+    fold: Tensor
+    fold_bias: Tensor
+    unfold: Tensor
+    unfold_bias: Tensor
     normalize: bool = False
 
 
-def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+def encode(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return the (m, d) vectors of all inner nodes, in the plan's order, from (L, d) words in the plan's order."""
     import torch
 
@@ -61,7 +64,7 @@ def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     return torch.cat(vectors)
 
 
-def roots(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+def roots(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return the (n, d) vector of each text: its root, its word where it has only one, zero where it has none."""
     import torch
 
@@ -72,7 +75,7 @@ def roots(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     return nodes[torch.from_numpy(plan.roots)]
 
 
-def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+def unfolding_loss(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return Σ over inner nodes Σ over the words below it ‖x − x'‖², over all texts of the plan; a scalar.
 
     Parameters
@@ -93,12 +96,12 @@ def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     return loss
 
 
-def penalty(matrices: Matrices) -> Any:
+def penalty(matrices: Matrices) -> Tensor:
     """Return ‖W_e‖² + ‖W_d‖², the biases left out; a scalar."""
     return matrices.fold.square().sum() + matrices.unfold.square().sum()
 
 
-def _rows(matrix: Any, rows: Indices) -> Any:
+def _rows(matrix: Tensor, rows: Indices) -> Tensor:
     """Return rows of a matrix; its gradient adds up in the same order each time."""
     import torch
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 TARGET = "FOLDER"
 EXTRA = "hf"
@@ -120,7 +123,7 @@ class Model:
         dim = folder.whole("dim")
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
 
-        def tensor(name: str, *shape: int) -> Any:
+        def tensor(name: str, *shape: int) -> Tensor:
             return torch.from_numpy(folder.array(name, shape))
 
         matrices = Matrices(
@@ -149,7 +152,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class UraeEncoder(LoadedEncoder):
+class UraeEncoder(LoadedEncoder[Model]):
     """Folds each text along its tree.
 
     Attributes
@@ -189,9 +192,9 @@ class UraeEncoder(LoadedEncoder):
         return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """Where trees came from, for ``run.json``, and of a parser how many texts it was given and could not parse."""
-        route: dict[str, Any] = {"trees": parses.identity(self.trees), "device": "cpu"}
+        route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
         if self.work.parsed:
             route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
         return route
