@@ -136,7 +136,7 @@ def _origin_rows(origin: Origin, stages: Sequence[Stage], result: Result) -> lis
 
 def _training(stage: Stage, facts: JsonObject) -> str:
     """Return how a stage was trained, and the facts of its training."""
-    details = {**stage.asked, **facts}
+    details = {**stage.identity, **facts}
     notes = details.pop("notes", ())
     dev_scores = details.pop("evaluations", ())
     rows = [(name.replace("_", " "), _text(value)) for name, value in details.items() if value is not None]

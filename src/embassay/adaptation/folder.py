@@ -63,7 +63,7 @@ class AdaptationFolder:
         for stage in stages:
             if not self._begun(stage):
                 continue
-            if changes := differences(self._entry(stage)["asked"], as_stored(stage.asked)):
+            if changes := differences(self._entry(stage)["asked"], as_stored(stage.identity)):
                 raise OutputError(
                     f"{self.path}: contains a variant {stage.variant!r} with other settings (different: {changes}); "
                     "choose another folder with -o, or pass --overwrite"
@@ -94,18 +94,18 @@ class AdaptationFolder:
     def finished(self, stage: Stage) -> JsonObject | None:
         """Return the facts of a variant's training; None if it has not been trained with these settings."""
         entry = self._entry(stage)
-        if entry.get("asked") != as_stored(stage.asked):
+        if entry.get("asked") != as_stored(stage.identity):
             return None
         facts: JsonObject | None = entry.get("facts")
         return facts
 
     def start(self, stage: Stage) -> None:
         """Record that a variant is being trained."""
-        self._record_variant(stage, {"asked": as_stored(stage.asked)})
+        self._record_variant(stage, {"asked": as_stored(stage.identity)})
 
     def finish(self, stage: Stage, facts: Mapping[str, object]) -> None:
         """Record that a variant's model is complete, with the facts of its training."""
-        self._record_variant(stage, {"asked": as_stored(stage.asked), "facts": dict(facts)})
+        self._record_variant(stage, {"asked": as_stored(stage.identity), "facts": dict(facts)})
 
     def record(self) -> JsonObject:
         """Return the content of ``adaptation.json``; empty if there is none."""

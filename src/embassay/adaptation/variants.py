@@ -37,7 +37,7 @@ class Stage:
     options: AdaptOptions
 
     @property
-    def asked(self) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         """Everything that determines the trained model, as JSON values; not the device."""
         record: dict[str, object] = {"kind": self.kind, "start": self.start}
         if self.kind == "pretrain":

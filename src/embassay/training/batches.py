@@ -30,7 +30,7 @@ class Row:
     ----------
     length
         The number of tokens, for sorting.
-    asked
+    question
         The question, if the rows of a batch are each other's negatives; empty otherwise.
     candidates
         The texts that the questions of a batch are compared with: the right one, then the wrong ones.
@@ -39,7 +39,7 @@ class Row:
     """
 
     length: int
-    asked: str = ""
+    question: str = ""
     candidates: tuple[str, ...] = ()
     rights: frozenset[str] = frozenset()
 
@@ -134,7 +134,7 @@ class _Filling:
 
     def _clashing(self, row: Row) -> int:
         """Return the bits of the batches that a row conflicts with."""
-        bits = self._texts.get(row.asked, 0)
+        bits = self._texts.get(row.question, 0)
         for text in row.candidates:
             bits |= self._texts.get(text, 0) | self._rights.get(text, 0)
         for text in row.rights:
@@ -144,8 +144,8 @@ class _Filling:
     def _hold(self, bit: int, place: int) -> None:
         """Put a row into the batch of a bit."""
         row = self.rows[place]
-        if row.asked:
-            self._texts[row.asked] |= bit
+        if row.question:
+            self._texts[row.question] |= bit
         for text in row.candidates:
             self._texts[text] |= bit
             self._candidates[text] |= bit

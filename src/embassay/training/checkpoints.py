@@ -38,16 +38,16 @@ class StageFolder:
 
     Parameters
     ----------
-    asked
+    identity
         Everything that determines the trained model, as JSON values by name: settings, base, data.
     made_with
         Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
     """
 
-    def __init__(self, path: Path, asked: Mapping[str, object], made_with: Mapping[str, str]):
+    def __init__(self, path: Path, identity: Mapping[str, object], made_with: Mapping[str, str]):
         self.path = path
         self.work = path.with_name(f"{path.name}.training")
-        self._asked = as_stored(asked)
+        self._identity = as_stored(identity)
         self._made_with = {"embassay": __version__, **made_with}
 
     def open(self, overwrite: bool = False) -> bool:
@@ -125,7 +125,7 @@ class StageFolder:
         """
         name = f"checkpoint-{state['step']}.safetensors"
         _save(self.work / name, tensors)
-        head = {"asked": self._asked, "made_with": self._made_with, "file": name, "state": state}
+        head = {"asked": self._identity, "made_with": self._made_with, "file": name, "state": state}
         # This activates the new tensors; the old ones are removed afterwards.
         write(self.work / CHECKPOINT, canonical(head))
         for other in self.work.glob("checkpoint-*.safetensors"):
@@ -151,7 +151,7 @@ class StageFolder:
         """
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         old = new.with_name(f"{new.name}.old")
-        record = {**facts, "asked": self._asked, "made_with": self._made_with, "format": 1}
+        record = {**facts, "asked": self._identity, "made_with": self._made_with, "format": 1}
         try:
             new.mkdir(parents=True)
             write_model(new)
@@ -179,7 +179,7 @@ class StageFolder:
     def _changes(self, record: Mapping[str, object]) -> str:
         """Return the names of the settings that differ between a record and this training; empty if none does."""
         before = record.get("asked")
-        return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
+        return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._identity))
 
 
 def read_record(folder: Path) -> JsonObject:
@@ -187,9 +187,9 @@ def read_record(folder: Path) -> JsonObject:
     return read_json(folder / RECORD)
 
 
-def _flat(asked: JsonObject) -> JsonObject:
+def _flat(identity: JsonObject) -> JsonObject:
     """Return a record with the settings merged into its other values."""
-    flat = {**asked, **(asked.get("settings") or {})}
+    flat = {**identity, **(identity.get("settings") or {})}
     flat.pop("settings", None)
     return flat
 

@@ -43,7 +43,7 @@ class Recipe:
     data: str
     rows: int
 
-    def asked(self, base: SentenceTransformersEncoder) -> dict[str, object]:
+    def identity(self, base: SentenceTransformersEncoder) -> dict[str, object]:
         """Return the record that a checkpoint or a model must match."""
         settings = {**vars(self.settings), **self.options}
         # The similarity does not change vectors, so it is not in the base's fingerprint, but the loss depends on it.
@@ -72,7 +72,7 @@ def train_stage(
         Returns the job for the loaded model.
     """
     trained = Trained(folder, spec_of(folder))
-    stage_folder = StageFolder(folder, recipe.asked(encoder), versions())
+    stage_folder = StageFolder(folder, recipe.identity(encoder), versions())
     if stage_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
     # A loss may add new weights, such as a head: they depend on the seed too.

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Feed, cannot_load
-from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
+from embassay.encoders.exported.loading import GraphFormat, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
@@ -106,56 +106,8 @@ def _is_dynamic(graph: Path) -> bool:
 GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), OnnxSession.of)
 
 
-def create(
-    target: str,
-    runtime: Runtime,
-    *,
-    file: str = "",
-    pooling: Pooling | None = None,
-    query_prompt: str | None = None,
-    document_prompt: str | None = None,
-    text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
-    device: str = "",
-    normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
-) -> ExportedEncoder:
-    """Read the folder's configuration; the graph is loaded when the first text is encoded.
-
-    Parameters
-    ----------
-    file
-        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
-    pooling
-        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
-    query_prompt, document_prompt, text_prompt
-        Prompt put before each text of that role, instead of the one in the folder.
-    max_length
-        Truncate texts after this many tokens; by default the model's own limit.
-    dim
-        Keep only this many leading dimensions.
-    device
-        ``cpu``, or ``cuda:0`` … if onnxruntime supports CUDA; by default the run's device.
-    normalize
-        Scale vectors to unit length.
-    similarity
-        Similarity of queries and documents; by default the model's own, else cosine.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
-    """
-    options = {
-        "file": file,
-        "pooling": pooling,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
-    return load_folder(GRAPHS, target, runtime, device, options)
+# The options of a spec are read from the signature of this function, which wraps() copies.
+@wraps(load_folder)
+def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
+    """Return the encoder; the options and errors are those of :func:`load_folder`."""
+    return load_folder(GRAPHS, target, runtime, **options)

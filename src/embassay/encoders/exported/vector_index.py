@@ -11,7 +11,7 @@ import numpy as np
 
 from embassay.corpora.io.jsonl import Ids, key_field, listed, require
 from embassay.corpora.io.records import read_table
-from embassay.encoders.exported.vector_files import NAMES, ROLES, Form, read_rows
+from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, read_rows
 from embassay.errors import SourceError
 
 SHOWN = 60
@@ -55,13 +55,18 @@ def digest(role: str, text: str) -> bytes:
     return blake2b(f"{role}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def read_vectors(form: Form, texts: Path | None) -> TextVectors:
+def read_vectors(file: VectorFile, texts: Path | None) -> TextVectors:
     """Read a file of vectors: by text, or by id with the table ``texts`` of ids and texts.
 
-    ``form`` is the file's path, kind and names of columns, as :func:`~.vector_files.recognise` returns it.
+    Afterwards the vectors take the memory of their float32 values (none for an uncompressed ``.npz``, which is mapped),
+    and the index about 200 bytes per row.
 
-    The memory that stays in use is that of the vectors in float32 (of an uncompressed ``.npz`` nothing) and 200 bytes a
-    row.
+    Parameters
+    ----------
+    file
+        The file, as :func:`~.vector_files.recognise` returns it.
+    texts
+        A table of ids and texts, if vectors are to be looked up by id.
 
     Raises
     ------
@@ -69,23 +74,23 @@ def read_vectors(form: Form, texts: Path | None) -> TextVectors:
         With the line, for whatever :func:`read_rows` refuses, for a text (or id) that has two vectors, and for an id
         that has two texts.
     """
-    key = "id" if texts else form.key
-    table = read_rows(form, key)
+    key = "id" if texts else file.key
+    table = read_rows(file, key)
     # The first of equal rows counts.
     row: dict[bytes, int] = {}
     for place, (name, role) in enumerate(zip(table.keys, table.roles, strict=True)):
         first = row.setdefault(digest(role, name), place)
         if first != place and not np.array_equal(table.vectors[place], table.vectors[first]):
-            raise _two_vectors(form, key, table.numbers[place], table.numbers[first])
+            raise _two_vectors(file, key, table.numbers[place], table.numbers[first])
     if texts is not None:
         row = _by_text(texts, row, table.vectors)
     return TextVectors(row, table.vectors)
 
 
-def _two_vectors(form: Form, key: str, number: int, first: int) -> SourceError:
-    if form.kind == "jsonl":
-        return SourceError(f"this {key} already has a different vector on line {first}", form.path, number)
-    return SourceError(f"row {number}: this {key} already has a different vector in row {first}", form.path)
+def _two_vectors(file: VectorFile, key: str, number: int, first: int) -> SourceError:
+    if file.kind == "jsonl":
+        return SourceError(f"this {key} already has a different vector on line {first}", file.path, number)
+    return SourceError(f"row {number}: this {key} already has a different vector in row {first}", file.path)
 
 
 def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
-from embassay.encoders.exported.vector_files import Form, recognise
+from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
@@ -58,21 +58,21 @@ def create(
     SpecError
         For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
-    form = recognise(source_path(target))
+    file = recognise(source_path(target))
     table = source_path(texts) if texts else None
-    if table is None and form.key == "id":
+    if table is None and file.key == "id":
         raise SpecError(
             f"encoder 'vectors:{target}': the vectors are stored by id, but encoders receive only texts; "
             "set texts= to a table of ids and texts"
         )
-    if table is not None and "id" not in form.names:
+    if table is not None and "id" not in file.names:
         raise SpecError(
             f"encoder 'vectors:{target}', option 'texts': cannot be used, because the vectors are stored by "
             "text, not by id"
         )
     if table is not None and not table.is_file():
         raise SourceError("no such file", table)
-    return VectorsEncoder(target, form, runtime, table, texts, normalize, similarity)
+    return VectorsEncoder(target, file, runtime, table, texts, normalize, similarity)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class VectorsEncoder:
     """Looks vectors up."""
 
     name: str
-    form: Form
+    file: VectorFile
     runtime: Runtime = field(repr=False)
     texts: Path | None = None
     texts_name: str = ""
@@ -97,7 +97,7 @@ class VectorsEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the files' content and of whether vectors are scaled."""
-        files = [self.runtime.sha256(path) for path in (self.form.path, self.texts) if path]
+        files = [self.runtime.sha256(path) for path in (self.file.path, self.texts) if path]
         return content_hash(["vectors", files, self.normalize])
 
     def fit(self, texts: Sequence[str]) -> VectorsEncoder:
@@ -135,7 +135,7 @@ class VectorsEncoder:
         rows, dim = self._vectors.matrix.shape
         known_by = "id" if self.texts else "text"
         return {
-            "form": self.form.kind,
+            "form": self.file.kind,
             "known_by": known_by,
             "mapped": self._vectors.mapped,
             "rows": rows,
@@ -149,7 +149,7 @@ class VectorsEncoder:
     @cached_property
     def _vectors(self) -> TextVectors:
         try:
-            return read_vectors(self.form, self.texts)
+            return read_vectors(self.file, self.texts)
         except SourceError as error:
             raise EncoderError(str(error)) from None
 
@@ -160,7 +160,7 @@ class VectorsEncoder:
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             message = (
-                f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
+                f"{self.file.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
                 f"the first is {shown(missing[0])}"
             )
             if other_roles := self._vectors.roles(missing[0]):

@@ -76,7 +76,7 @@ def kind_of(config: JsonObject, folder: Path) -> Kind:
         return "decoder"
     if model_type in READ_BOTH_WAYS or any("MaskedLM" in c for c in classes) or "auto_map" in config:
         return "encoder"
-    return _asked(folder)
+    return _kind_in_library(folder)
 
 
 def layers_of(config: JsonObject) -> int | None:
@@ -84,13 +84,13 @@ def layers_of(config: JsonObject) -> int | None:
     return _first_number(config, LAYERS)
 
 
-def limit_of(config: JsonObject, tokenizer: Path, asked: int | None) -> int | None:
+def limit_of(config: JsonObject, tokenizer: Path, requested: int | None) -> int | None:
     """Return after how many tokens texts are cut; None where nothing sets a limit.
 
     Never more than the model has positions; within that what was asked for, else what the tokenizer says.
     """
     positions = positions_of(config)
-    limit = asked
+    limit = requested
     if not limit:
         length = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
         if isinstance(length, int | float) and 0 < length < ABSURD:
@@ -159,7 +159,7 @@ def of_tokenizer(name: str) -> bool:
     return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
 
 
-def _asked(folder: Path) -> Kind:
+def _kind_in_library(folder: Path) -> Kind:
     """Ask the library what a model is: one that it has as a causal language model, and not as a masked one."""
     from transformers import AutoConfig
     from transformers.models.auto.modeling_auto import (

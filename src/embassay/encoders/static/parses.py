@@ -25,14 +25,14 @@ class Parsed:
 
     Attributes
     ----------
-    asked
+    sent
         Texts of two words or more that were sent to a parser; 0 without one.
     fell_back
         Those of them that it could not parse, which have right-branching trees.
     """
 
     trees: tuple[Tree, ...]
-    asked: int = 0
+    sent: int = 0
     fell_back: int = 0
 
 
@@ -97,14 +97,14 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
         shape_of_length = right if source == "right" else balanced
         return Parsed(tuple(Tree(text_words, shape_of_length(len(text_words))) for text_words in all_words))
     trees = []
-    asked = fell_back = 0
+    sent = fell_back = 0
     for text_words, tree in zip(all_words, link_parser.parse(texts), strict=True):
         # What the parser cannot parse is right-branching, and counted.
         trees.append(tree or Tree(text_words, right(len(text_words))))
         if len(text_words) > 1:
-            asked += 1
+            sent += 1
             fell_back += tree is None
-    return Parsed(tuple(trees), asked, fell_back)
+    return Parsed(tuple(trees), sent, fell_back)
 
 
 def _bracketed(text: str, place: int) -> Tree:

@@ -228,7 +228,7 @@ class UraeEncoder(LoadedEncoder[Model]):
             parsed = parse(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
-        self.work.parsed += parsed.asked
+        self.work.parsed += parsed.sent
         self.work.fell_back += parsed.fell_back
         return parsed.trees
 

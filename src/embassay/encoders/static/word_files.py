@@ -1,6 +1,6 @@
 """Files of word vectors: GloVe text without a header, word2vec text with one, word2vec binary; each also gzipped.
 
-The form is recognised from the content. A word may hold blanks (GloVe's 840B has ``. . .``): the last d fields of a
+The format is recognised from the content. A word may hold blanks (GloVe's 840B has ``. . .``): the last d fields of a
 line are its numbers. What is odd and harmless is read and noted with its place; what makes a vector wrong is refused.
 """
 
@@ -35,7 +35,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Form:
+class WordFormat:
     """How a file of word vectors is written.
 
     Attributes
@@ -73,7 +73,7 @@ class WordVectors:
     notes: tuple[str, ...] = ()
 
 
-def recognise(path: Path) -> Form:
+def recognise(path: Path) -> WordFormat:
     """Recognise how a file is written, by its first mebibyte.
 
     Raises
@@ -97,7 +97,7 @@ def recognise(path: Path) -> Form:
     if len(head) < PEEK:
         lines.append(last)
     filled = [line for line in lines[:SAMPLE] if line.strip()]
-    return Form("glove", _dimensions(path, filled), None, start)
+    return WordFormat("glove", _dimensions(path, filled), None, start)
 
 
 def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int = BLOCK) -> WordVectors:
@@ -118,12 +118,12 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
         If the file is incomplete, a line has too few numbers, or a number is none or not finite; with the line, or
         the number of the word in a binary file.
     """
-    form = recognise(path)
-    reader = _Reader(form)
+    file_format = recognise(path)
+    reader = _Reader(file_format)
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
-        file.seek(form.start)
-        for block in _blocks(path, file, form, block_size):
+        file.seek(file_format.start)
+        for block in _blocks(path, file, file_format, block_size):
             if not limit:
                 reader.add(block)
                 continue
@@ -134,25 +134,26 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
             if reader.count >= limit and reader.row.keys() >= set(always):
                 break
     is_whole_file = not limit or reader.count < limit
-    if is_whole_file and form.promised is not None and reader.count < form.promised:
+    if is_whole_file and file_format.promised is not None and reader.count < file_format.promised:
         raise SourceError(
-            f"the header gives {form.promised:,} words, but the file has {reader.count:,}; the file is incomplete", path
+            f"the header gives {file_format.promised:,} words, but the file has {reader.count:,}; the file is incomplete",
+            path,
         )
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 
-def _blocks(path: Path, file: BufferedIOBase, form: Form, size: int) -> Iterator[Block]:
-    if form.kind == "word2vec binary":
-        return binary_blocks(path, file, form.dim, form.promised or 0, size)
-    first_line = 1 if form.promised is None else 2
-    return text_blocks(path, file, form.dim, first_line, size)
+def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat, size: int) -> Iterator[Block]:
+    if file_format.kind == "word2vec binary":
+        return binary_blocks(path, file, file_format.dim, file_format.promised or 0, size)
+    first_line = 1 if file_format.promised is None else 2
+    return text_blocks(path, file, file_format.dim, first_line, size)
 
 
 class _Reader:
     """What has been read so far, and the places (from 0) of what was odd."""
 
-    def __init__(self, form: Form) -> None:
-        self.form = form
+    def __init__(self, file_format: WordFormat) -> None:
+        self.file_format = file_format
         self.row: dict[str, int] = {}
         self.count = 0
         self._parts: list[NDArray[np.float32]] = []
@@ -177,7 +178,7 @@ class _Reader:
 
     def matrix(self) -> NDArray[np.float32]:
         """Put the parts into one matrix, letting go of each: the memory is not needed twice."""
-        matrix = np.empty((self.count, self.form.dim), dtype=np.float32)
+        matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
         end = self.count
         while self._parts:
             part = self._parts.pop()
@@ -187,12 +188,12 @@ class _Reader:
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence for each thing that was odd."""
-        with_blanks = f"with spaces: the last {self.form.dim} fields were used as the numbers"
+        with_blanks = f"with spaces: the last {self.file_format.dim} fields were used as the numbers"
         yield from self._note(self._with_blanks, with_blanks)
         yield from self._note(self._repeated, "repeated: the first vector was used")
         yield from self._note(self._wrong_bytes, "not in UTF-8: invalid bytes were replaced by U+FFFD")
-        if self.form.promised is not None and self.count > self.form.promised:
-            yield f"the header gives {self.form.promised:,} words, but all {self.count:,} in the file were read"
+        if self.file_format.promised is not None and self.count > self.file_format.promised:
+            yield f"the header gives {self.file_format.promised:,} words, but all {self.count:,} in the file were read"
         if self._trailing:
             yield f"{self._trailing:,} bytes after the last word were ignored"
 
@@ -200,8 +201,8 @@ class _Reader:
         """Yield what is odd about some words, with the lines of the first ones, or their numbers in a binary file."""
         if not places:
             return
-        unit = "word" if self.form.kind == "word2vec binary" else "line"
-        first = 2 if self.form.kind == "word2vec text" else 1
+        unit = "word" if self.file_format.kind == "word2vec binary" else "line"
+        first = 2 if self.file_format.kind == "word2vec text" else 1
         numbers = ", ".join(str(place + first) for place in places[:SHOWN])
         if len(places) > SHOWN:
             numbers += " …"
@@ -209,7 +210,7 @@ class _Reader:
         yield f"{len(places):,} word{plural} {what} ({unit}{plural} {numbers})"
 
 
-def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> Form:
+def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> WordFormat:
     """Distinguish text from binary by what follows the header."""
     if not promised or not dim:
         raise SourceError(f"the header gives {promised} words of {dim} dimensions", path, 1)
@@ -219,8 +220,8 @@ def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -
     sample = rest[: 1 << 16]
     is_binary = CONTROL.search(sample) or not _is_utf8(sample)
     if count_numbers(second_line) < dim and is_binary:
-        return Form("word2vec binary", dim, promised, start)
-    return Form("word2vec text", dim, promised, start)
+        return WordFormat("word2vec binary", dim, promised, start)
+    return WordFormat("word2vec text", dim, promised, start)
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.word_files import Form, WordVectors, read, recognise
+from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
 from embassay.encoders.tokens import Cut, Cutting, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
@@ -100,7 +100,7 @@ class WordFile:
 
     path: Path
     limit: int
-    form: Form
+    format: WordFormat
     notes: list[str] = field(default_factory=list, compare=False)
 
     @property
@@ -161,7 +161,7 @@ class WordsEncoder:
         if not self.file.is_read:
             return {}
         rows, dim = self.file.vectors.matrix.shape
-        return {"form": self.file.form.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
+        return {"form": self.file.format.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
 
     @cached_property
     def fingerprint(self) -> str:
