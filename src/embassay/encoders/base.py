@@ -86,7 +86,7 @@ class Reworded(Protocol):
     """Puts a prompt before texts: with it, a run says how much the vectors depend on the prompt's wording."""
 
     def reworded(self, role: Role) -> Iterable[Encoder]:
-        """Return the same model with other wordings of a role's prompt; nothing where the role has none."""
+        """Return the same model with other wordings of a role's prompt; nothing if the role has none."""
         ...
 
 
@@ -105,7 +105,7 @@ class Releases(Protocol):
     """Holds memory or a connection: it lets go before the next encoder starts."""
 
     def release(self) -> None:
-        """Let go of what was loaded; the next text loads it again."""
+        """Release what was loaded; it is loaded again for the next text."""
         ...
 
 
@@ -115,7 +115,7 @@ class Remote(Protocol):
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint of the last time, without a request; None where there is none."""
+        """The fingerprint of the last time, without a request; None if there is none."""
         ...
 
     def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
@@ -127,7 +127,7 @@ class Remote(Protocol):
         ...
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
+        """Return by how much the tokens exceed the budget, and how far it goes; empty if it suffices."""
         ...
 
 

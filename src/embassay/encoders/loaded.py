@@ -1,4 +1,4 @@
-"""What encoders share that learn nothing and load a model when the first text is encoded."""
+"""The base of encoders that do not learn from texts and load a model when the first text is encoded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ M = TypeVar("M")
 
 
 class LoadedEncoder(ABC, Generic[M]):
-    """The base of such encoders: a subclass says how its model is loaded, and encodes texts with it."""
+    """An encoder with a model of type ``M``. A subclass implements :meth:`load` and ``encode``."""
 
     @abstractmethod
     def load(self) -> M:
@@ -22,12 +22,12 @@ class LoadedEncoder(ABC, Generic[M]):
 
     @cached_property
     def model(self) -> M:
-        """The model, loaded when it is first needed.
+        """The model; it is loaded at the first access.
 
         Raises
         ------
         EncoderError
-            If it cannot be loaded, for whatever reason.
+            If it cannot be loaded.
         """
         try:
             return self.load()
@@ -44,7 +44,7 @@ class LoadedEncoder(ABC, Generic[M]):
         return "model" in vars(self)
 
     def explain(self, error: Exception) -> str:
-        """Return what a library's error says."""
+        """Return a library's error as text."""
         return f"{type(error).__name__}: {error}"
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -52,5 +52,5 @@ class LoadedEncoder(ABC, Generic[M]):
         return self
 
     def release(self) -> None:
-        """Let go of the model; the next text loads it again."""
+        """Release the model; it is loaded again for the next text."""
         vars(self).pop("model", None)

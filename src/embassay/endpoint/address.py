@@ -91,7 +91,7 @@ def read_address(text: str) -> Address:
 
 
 def is_loopback(name: str) -> bool:
-    """Say whether a host's name or number is this machine itself."""
+    """Return whether a host's name or number is this machine itself."""
     # By name or number only: to look a name up would send it to a name server.
     if name == "localhost":
         return True
@@ -102,7 +102,7 @@ def is_loopback(name: str) -> bool:
 
 
 def redirect_target(location: str, address: str) -> Address | None:
-    """Return the address that a redirect leads to; None where it is no address."""
+    """Return the address that a redirect leads to; None if it is no address."""
     if not location:
         return None
     try:

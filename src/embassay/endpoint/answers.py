@@ -34,7 +34,7 @@ PROBLEMS = {
 
 
 def problem(status: int, key: str, path: str) -> str:
-    """Say what a status means; ``key`` is what the key is called, empty where none was sent."""
+    """Return what a status means; ``key`` is what the key is called, empty where none was sent."""
     if status in (401, 403) and not key:
         return "a key is required, but none was sent (set key_env= to the environment variable that holds it)"
     general = "it failed" if status >= 500 else "the request was refused"
@@ -42,7 +42,7 @@ def problem(status: int, key: str, path: str) -> str:
 
 
 def has_error(answer: object) -> TypeGuard[Mapping[str, object]]:
-    """Say whether an error was sent as if it were an answer, as some services do where their provider failed."""
+    """Return whether an error was sent as if it were an answer, as some services do where their provider failed."""
     if not isinstance(answer, dict):
         return False
     has_result = answer.get("choices") or answer.get("data")
@@ -50,7 +50,7 @@ def has_error(answer: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def status_within(answer: Mapping[str, object]) -> int | None:
-    """Return the HTTP status that such an error carries as its code; None where it carries none."""
+    """Return the HTTP status that such an error carries as its code; None if it carries none."""
     error = answer["error"]
     code = error.get("code") if isinstance(error, dict) else answer.get("code")
     if type(code) is int and 400 <= code < 600:
@@ -59,7 +59,7 @@ def status_within(answer: Mapping[str, object]) -> int | None:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds, at most 60, of the header ``Retry-After`` (seconds or a date); None where there is none."""
+    """Return the seconds, at most 60, of the header ``Retry-After`` (seconds or a date); None if there is none."""
     value = headers.get("retry-after", "")
     if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII):
         seconds = float(value)
@@ -95,7 +95,7 @@ def one_line(text: str, hide: Callable[[str], str]) -> str:
 
 
 def used_tokens(answer: object) -> int | None:
-    """Return the tokens that an answer says it took; None where it does not say."""
+    """Return the tokens that an answer says it took; None if it does not say."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):
         return None
@@ -104,12 +104,12 @@ def used_tokens(answer: object) -> int | None:
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Say whether a value may be a number of tokens: more than a trillion is none."""
+    """Return whether a value may be a number of tokens: more than a trillion is none."""
     return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
 def _message(answer: object) -> str:
-    """Return the message of an error in JSON; empty where there is none."""
+    """Return the message of an error in JSON; empty if there is none."""
     if not isinstance(answer, dict):
         return ""
     for name in ("error", "message", "detail"):

@@ -34,7 +34,7 @@ class RetryableError(Exception):
     error
         What to raise after the last attempt.
     retry_after
-        The seconds that the service asks to wait; None where it asks for nothing.
+        The seconds that the service asks to wait; None if it asks for nothing.
     answer_lost
         Whether an answer may have been made, and paid for, and did not arrive.
     """
@@ -130,7 +130,7 @@ class Announcements:
     _lock: Lock = field(default_factory=Lock)
 
     def announce(self, reason: str, seconds: float, attempt: int) -> None:
-        """Say what is waited for, and which attempt comes then, unless another request has said so and still waits."""
+        """Announce a long wait and the attempt after it, unless another request that still waits has announced it."""
         if seconds < NOTABLE:
             return
         now = time.monotonic()

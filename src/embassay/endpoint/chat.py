@@ -35,7 +35,7 @@ class Answer:
     Attributes
     ----------
     text
-        As the service sent it, several parts joined; empty where there is none.
+        As the service sent it, several parts joined; empty if there is none.
     finish
         Why it ended: ``stop``, ``length``, ``content_filter`` …; ``context_length`` for a prompt that was too long.
     refused
@@ -160,7 +160,7 @@ def whole_characters(text: str) -> str:
 
 
 def _as_json(received: object) -> bytes:
-    """Return JSON as text; empty where it is nested too deeply."""
+    """Return JSON as text; empty if it is nested too deeply."""
     try:
         return json.dumps(received).encode()
     except RecursionError:
@@ -219,7 +219,7 @@ def _tokens_used(received: object, prompt: str) -> tuple[int, int]:
 
 
 def _count(usage: dict[str, object], name: str) -> int:
-    """Return a number of tokens; 0 where there is none."""
+    """Return a number of tokens; 0 if there is none."""
     value = usage.get(name)
     return value if is_count(value) else 0
 

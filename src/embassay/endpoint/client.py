@@ -116,7 +116,7 @@ class Endpoint:
             About how many it will take; the number that the answer reports is counted instead. An answer that may
             have been made but did not arrive is counted with this estimate.
         used
-            Reads from an answer how many it took; None where it does not say.
+            Reads from an answer how many it took; None if it does not say.
         longest
             The most bytes of an answer, unpacked; of a longer one the rest is not read.
 
@@ -242,7 +242,7 @@ class Endpoint:
         return RetryableError(error, answers.retry_after(received.headers))
 
     def _redirect(self, location: str, path: str) -> str:
-        """Say where a redirect leads, and what to write as base_url where that is clear."""
+        """Return where a redirect leads, and what to write as base_url where that is clear."""
         target = redirect_target(location, self.address.url(path))
         if target is None or len(target.shown) > answers.SHOWN:
             return "the service redirects to another address; check base_url"

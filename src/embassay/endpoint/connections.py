@@ -139,7 +139,7 @@ async def _serve(client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """Say why a connection failed: in the words of the system where it has some, else in the library's."""
+    """Return why a connection failed: in the words of the system where it has some, else in the library's."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, BaseExceptionGroup):

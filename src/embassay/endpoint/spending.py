@@ -66,7 +66,7 @@ class Spending:
         return round(tokens * self.price / MILLION, 9)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
+        """Return by how much the tokens exceed the budget, and how far it goes; empty if it suffices."""
         needed = self._amount(tokens)
         if self.budget is None or needed <= self.budget:
             return ""

@@ -123,7 +123,7 @@ class ExportedEncoder:
         return route
 
     def release(self) -> None:
-        """Let go of the loaded graph; the next text loads it again."""
+        """Release the loaded graph; it is loaded again for the next text."""
         vars(self).pop("_session", None)
         vars(self).pop("_dim", None)
 

@@ -40,13 +40,13 @@ class ExportedFolder:
     graph
         The graph's file.
     modes
-        The pooling of a graph that ends with tokens; empty where nothing says it: the mean.
+        The pooling of a graph that ends with tokens; empty if nothing says it: the mean.
     normalize
         Whether vectors are then scaled to unit length.
     pad
         The token that shorter texts are filled up with.
     dim
-        The dimensions that ``embassay.json`` or the configuration of the pooling promises; None where none does.
+        The dimensions that ``embassay.json`` or the configuration of the pooling promises; None if none does.
     int8
         Whether ``embassay.json`` says that its weights are whole numbers of 8 bits.
     """
@@ -111,7 +111,7 @@ class ExportedFolder:
         return tuple(sorted(files))
 
     def _is_of_another_graph(self, file: Path) -> bool:
-        """Say whether a file is another graph, or lies beside one and has its name: its weights."""
+        """Return whether a file is another graph, or lies beside one and has its name: its weights."""
         if file.suffix in (".onnx", ".xml"):
             return file != self.graph
         stem = _stem(file)
@@ -125,7 +125,7 @@ def _stem(file: Path) -> str:
 
 
 def _is_aside(name: str) -> bool:
-    """Say whether no vector of a graph depends on a file of this name."""
+    """Return whether no vector of a graph depends on a file of this name."""
     weights_of_other_libraries = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
     return weights_of_other_libraries or name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
 

@@ -98,7 +98,7 @@ def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def _is_dynamic(graph: Path) -> bool:
-    """Say whether a graph finds ranges while it runs; the names of operators stand in the file as they are."""
+    """Return whether a graph finds ranges while it runs; the names of operators stand in the file as they are."""
     with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         return content.find(DYNAMIC) >= 0
 

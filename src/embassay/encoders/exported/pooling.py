@@ -22,7 +22,7 @@ LEGACY = {
 
 
 def configured(config: JsonObject) -> tuple[str, ...]:
-    """Return the modes that a pooling module's ``config.json`` names; none where it names none or an unknown one."""
+    """Return the modes that a pooling module's ``config.json`` names; none if it names none or an unknown one."""
     modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
     if isinstance(modes, str):
         modes = [modes]

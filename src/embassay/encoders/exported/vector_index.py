@@ -39,7 +39,7 @@ class TextVectors:
         return isinstance(self.matrix, np.memmap)
 
     def find(self, text: str, role: str) -> int | None:
-        """Return the row of a text in a role, else of the text in any; None where there is none."""
+        """Return the row of a text in a role, else of the text in any; None if there is none."""
         row = self.row.get(digest(role, text))
         if row is None:
             row = self.row.get(digest("", text))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 AUTO_MAP = "auto-map"
-"""The device that spreads a model over all GPUs that there are."""
+"""The device option that spreads a model over all GPUs."""
 UNUSED = ("pooler", "lm_head", "position_ids")
-"""Parts of the names of tensors that no vector depends on: they may be missing."""
+"""Parts of the names of tensors that may be missing, because no vector depends on them."""
 SHOWN = 3
-"""Names of missing tensors that are shown."""
+"""Number of missing tensors that a message names."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Loading:
     Attributes
     ----------
     folder, tokenizer
-        Where the weights and the tokenizer's files are.
+        The folders of the weights and of the tokenizer's files.
     code
-        Whether a model's own code may run.
+        Whether the model's own code may run.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class Loading:
 
 
 def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
-    """Load a tokenizer, without the limit that it would warn of.
+    """Load a tokenizer without a limit, so that it does not warn of long texts.
 
     Raises
     ------
@@ -62,13 +62,14 @@ def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
 
 
 def load_model(how: Loading, device: str) -> PreTrainedModel:
-    """Load the part of a model that encodes, ready to run, onto a device.
+    """Load the encoding part of a model onto a device, in evaluation mode.
 
     Raises
     ------
     EncoderError
-        If it cannot be loaded, or its files lack weights, which the library would make up.
+        If it cannot be loaded, or if weights are missing, which the library would initialise randomly.
     """
+    device_map = {"device_map": "auto"} if device == AUTO_MAP else {}
     try:
         with quiet(reports=False):
             model, info = _library_class(how).from_pretrained(
@@ -77,12 +78,14 @@ def load_model(how: Loading, device: str) -> PreTrainedModel:
                 trust_remote_code=how.code,
                 local_files_only=True,
                 output_loading_info=True,
-                **({"device_map": "auto"} if device == AUTO_MAP else {}),
+                **device_map,
             )
             if how.kind == "both" and hasattr(model, "get_decoder"):
                 model = model.get_encoder()
             model = getattr(model, "base_model", model)
-            model = model.eval() if device == AUTO_MAP else model.eval().to(device)
+            model.eval()
+            if device != AUTO_MAP:
+                model.to(device)
     except Exception as error:
         raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
     check_whole(info)
@@ -91,12 +94,17 @@ def load_model(how: Loading, device: str) -> PreTrainedModel:
 
 
 def check_whole(info: Mapping[str, Iterable[str]]) -> None:
-    """Refuse weights that the library made up, since its files lack them; ``info`` is what it says of its loading.
+    """Raise an error if weights were initialised randomly because the model's files lack them.
+
+    Parameters
+    ----------
+    info
+        The library's report on the loading.
 
     Raises
     ------
     EncoderError
-        With their number and the first of them.
+        With the number of missing weights and the names of the first ones.
     """
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
@@ -105,15 +113,15 @@ def check_whole(info: Mapping[str, Iterable[str]]) -> None:
 
 
 def check_stored(model: PreTrainedModel, folder: Path) -> None:
-    """Refuse weights of a loaded model that its folder's files lack.
+    """Raise an error if weights of a loaded model are missing from the files of its folder.
 
-    The library is asked, which loads the model once more (with accelerate without its numbers), only where a name is
-    not in the files: weights that are tied to others or have got another name are not either.
+    A name may also be absent because the weight is tied to another one or was renamed. Only the library knows that, so
+    if a name is absent, the library loads the model once more, with accelerate without its values.
 
     Raises
     ------
     EncoderError
-        With their number and the first of them.
+        With the number of missing weights and the names of the first ones.
     """
     stored = tensor_names(folder)
     prefix = f"{model.base_model_prefix}."
@@ -140,12 +148,12 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
 
 
 def check_limit(limit: int | None, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Refuse a limit that leaves no room for the special tokens of a text.
+    """Raise an error if a limit is smaller than the number of special tokens of every text.
 
     Raises
     ------
     EncoderError
-        With their number.
+        With the number of special tokens.
     """
     least = len(tokenizer("")["input_ids"])
     if limit is not None and limit < least:
@@ -160,7 +168,7 @@ def _is_used(name: str) -> bool:
 
 
 def _library_class(how: Loading) -> type[AutoModel]:
-    """Return the library's class that loads the part of a model that encodes."""
+    """Return the class of the library that loads the encoding part of a model."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 

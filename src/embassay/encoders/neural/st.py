@@ -1,6 +1,6 @@
 """A sentence-transformers model: by name, or ./folder; the default scheme.
 
-Nothing is loaded before the first text has to be encoded: what a model is can be told from its files.
+A model is described by its files; it is loaded when the first text is encoded.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
 CONFIG = "config_sentence_transformers.json"
 LIBRARIES = {"sentence_transformers", "transformers", "torch"}
-"""What the modules of a loaded model may come from; how any others compute is not known."""
+"""Libraries whose modules can be fingerprinted by their weights and settings; the code of others is unknown."""
 SETTINGS = ("max_seq_length", "truncate_dim", "default_prompt_name", "prompts")
-"""What changes the vectors of a loaded model without being in its modules."""
+"""Attributes of a loaded model, outside its modules, that change vectors."""
 
 
 def create(
@@ -118,18 +118,18 @@ def create(
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
-    """Say whether a model's files are on this machine; torch is not imported to find out."""
+    """Return whether a model's files are on this machine; torch is not imported."""
     return find_offline(target, "", runtime.sha256) is not None
 
 
 @dataclass(frozen=True)
 class SentenceTransformersEncoder(NeuralEncoder):
-    """A sentence-transformers model that is loaded when it is first needed."""
+    """A sentence-transformers model; it is loaded when the first text is encoded."""
 
     @cached_property
     def card(self) -> Card:
-        """What the model's files say."""
-        spec = ",".join([f"st:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        """The properties of the encoder that its files contain."""
+        options = [f"{name}={value}" for name, value in sorted(self.given.items())]
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
@@ -148,18 +148,18 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         return Card(
-            spec,
+            ",".join([f"st:{self.target}", *options]),
             revision=self.found.revision,
             parameters=parameters(self.found.folder),
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity") or ("dot" if model_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity", "dot" if model_similarity == "dot" else "cosine"),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every file of the model and of what changes its vectors: prompts, length, dimension, type."""
+        """A hash of all files of the model and of all options that change vectors."""
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length")}
@@ -169,7 +169,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
         for places, rows in super().batches(texts, role):
             yield places, _quantized(rows, self.given.get("vectors", "float32"))
 
@@ -186,22 +186,24 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @property
     def _config(self) -> JsonObject:
-        """What the model keeps for sentence-transformers: prompts, and what it compares by."""
+        """The model's configuration for sentence-transformers: prompts and similarity."""
         return read_json(self.found.folder / CONFIG)
 
     @property
     def _model_similarity(self) -> str:
-        """What the model's configuration says that it compares by; cosine where it says nothing."""
+        """The similarity in the model's configuration; cosine if it has none."""
         return str(self._config.get("similarity_fn_name") or "cosine")
 
     @property
     def _max_tokens(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
         folder = modules(self.found.folder)[0][1]
         config = read_json(folder / "config.json")
         limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
         if not limit:
             limit = limit_of(config, folder, None)
         elif config.get("model_type") in LOOKED_UP:
+            # A longer text would have positions without an embedding.
             limit = min(limit, positions_of(config) or limit)
         return min([n for n in (self.given.get("max_length"), limit) if n], default=None)
 
@@ -254,10 +256,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
 
 def has_known_content(model: SentenceTransformer) -> bool:
-    """Say whether an object is a ``SentenceTransformer`` of which all that it computes with can be read.
+    """Return whether an object is a ``SentenceTransformer`` whose content can be fingerprinted.
 
-    That is one that runs on torch, has a tokenizer that can be written as JSON, and is made of nothing but modules of
-    sentence-transformers, transformers and torch with plain tensors.
+    It can if the model runs on torch, its tokenizer can be written as JSON, all its modules are classes of
+    sentence-transformers, transformers or torch, and all its tensors are plain.
     """
     if type(model).__name__ != "SentenceTransformer" or _library(model) != "sentence_transformers":
         return False
@@ -268,9 +270,9 @@ def has_known_content(model: SentenceTransformer) -> bool:
 
 
 def hash_content(model: SentenceTransformer) -> str:
-    """Return a hash of all that such a ``SentenceTransformer`` computes with: weights, modules, tokenizer, settings."""
+    """Return a hash of the content of a ``SentenceTransformer``: weights, modules, tokenizer, settings."""
     tokenizer = json.loads(_tokens_of(model).to_str())
-    # Each call sets these two; where texts are cut stands in max_seq_length.
+    # Each call of the model sets these two; the limit itself is in max_seq_length.
     tokenizer.pop("truncation", None)
     tokenizer.pop("padding", None)
     sides = [getattr(model.tokenizer, name, None) for name in ("padding_side", "truncation_side")]
@@ -280,7 +282,7 @@ def hash_content(model: SentenceTransformer) -> str:
         config = getattr(module, "config", None)
         if config is not None and hasattr(config, "to_json_string"):
             architecture = json.loads(config.to_json_string())
-            # The same model in another place, and with another version of the library.
+            # These differ for the same model in another folder or with another version of the library.
             architecture.pop("_name_or_path", None)
             architecture.pop("transformers_version", None)
             architectures.append(architecture)
@@ -289,7 +291,7 @@ def hash_content(model: SentenceTransformer) -> str:
 
 
 def _tensors(model: SentenceTransformer) -> dict[str, Tensor]:
-    # Buffers that are not saved with a model, such as positions, take part in its arithmetic all the same.
+    # Buffers that are not saved with a model, such as positions, also affect its vectors.
     return {**dict(model.named_buffers()), **model.state_dict()}
 
 
@@ -304,7 +306,7 @@ def _library(thing: object) -> str:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """Say whether the bytes of a tensor are its content."""
+    """Return whether a tensor's bytes contain all of its values."""
     return str(getattr(tensor, "layout", "")) == "torch.strided" and not (tensor.is_meta or tensor.is_quantized)
 
 
@@ -320,15 +322,21 @@ def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
 
 
 def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
-    """Return vectors as a store of int8 or of single bits would keep them, as float32 again."""
+    """Return (n, d) vectors as float32 after quantisation to ``int8`` or ``binary``; unchanged for ``float32``.
+
+    ``int8`` rounds each vector to 255 steps of its largest coordinate; ``binary`` keeps only signs, −1 or 1.
+    """
     if kind == "int8":
         largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        return np.asarray(np.rint(rows / largest * 127) * (largest / 127), dtype=np.float32)
-    return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32) if kind == "binary" else rows
+        steps = np.rint(rows / largest * 127)
+        return np.asarray(steps * (largest / 127), dtype=np.float32)
+    if kind == "binary":
+        return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32)
+    return rows
 
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
-    """Refuse code that was not asked for, and what could not be run as it is meant to be."""
+    """Raise SpecError for a model with its own code, unless it is trusted, and for modules that are not supported."""
     foreign = own_modules(folder)
     if foreign and not runtime.trust_remote_code:
         raise SpecError(

@@ -1,4 +1,4 @@
-"""What an object or a function that is not ours returns, as vectors."""
+"""Checking the vectors that a user's object or function returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
     Raises
     ------
     EncoderError
-        If they are no array of real numbers, or one is too large for float32.
+        If they are not an (n, d) array of real numbers, or a number is too large for float32.
     """
     matrix = as_array(rows)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:

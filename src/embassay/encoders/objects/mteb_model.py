@@ -1,4 +1,4 @@
-"""The vectors of texts in a role, by a model that mteb has loaded; mteb is imported when the first are computed."""
+"""Vectors of texts in a role by a model that mteb has loaded; mteb is imported when the first text is encoded."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
-"""What mteb tells a model that takes instructions, of its own tasks of similarity and of retrieval."""
+"""The instructions of mteb's own similarity and retrieval tasks, for models that take instructions."""
 PROMPTS: Mapping[Role, tuple[str, ...]] = {
     "text": ("STS",),
     "query": ("Retrieval-query", "Retrieval", "query"),
     "document": ("Retrieval-document", "Retrieval", "document"),
 }
-"""Under which names mteb looks for the prompt of a role, the first that there is."""
+"""The names under which mteb looks for the prompt of a role; the first one that exists is used."""
 
 
 def encode(
@@ -34,13 +34,13 @@ def encode(
     Parameters
     ----------
     model
-        Follows mteb's ``EncoderProtocol``.
+        A model with the methods of mteb's ``EncoderProtocol``.
     role
         Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
     batch
         Texts per batch.
     task
-        The metadata of the task that the model finds its prompt by; of a nameless one by default.
+        The metadata of the task by which the model chooses its prompt. Default: :func:`task_of` the role.
     """
     from datasets import Dataset
     from mteb.types import PromptType
@@ -66,7 +66,7 @@ def encode(
 
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
-    """Return the prompt of each role that has one among a model's prompts."""
+    """Return the prompts by role, for roles that have one among a model's named prompts."""
     prompts = {}
     for role, names in PROMPTS.items():
         for name in names:
@@ -77,19 +77,19 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
 
 
 def instruction(settings: Mapping[str, object], role: Role) -> str:
-    """Return what mteb's loader of models that take instructions puts before a text, without loading a model.
+    """Return the text that mteb's loader of instruction models puts before a text, without loading a model.
 
     Parameters
     ----------
     settings
-        What the loader is given: ``instruction_template``, ``prompts_dict`` …
+        The loader's arguments: ``instruction_template``, ``prompts_dict`` …
     """
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
     from mteb.types import PromptType
 
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
-    # Its constructor would load the weights.
+    # Made without its constructor, which would load the weights.
     bare = object.__new__(InstructSentenceTransformerModel)
     for name in ("instruction_template", "prompts_dict", "prompt_priority"):
         if settings.get(name) is not None:
@@ -98,7 +98,7 @@ def instruction(settings: Mapping[str, object], role: Role) -> str:
 
 
 def similarity_of(meta: ModelMeta | None) -> str:
-    """Return what a model compares by, as its metadata have it: ``cosine``, ``dot`` …; ``cosine`` where they do not."""
+    """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
     # An enum in newer versions of mteb, a text in older ones.
     similarity = getattr(meta, "similarity_fn_name", None)
     return str(getattr(similarity, "value", similarity) or "cosine")
@@ -106,7 +106,7 @@ def similarity_of(meta: ModelMeta | None) -> str:
 
 @cache
 def task_of(role: Role) -> TaskMetadata:
-    """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
+    """Return the metadata of a generic task: retrieval for queries and documents, similarity (STS) for plain texts."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     return TaskMetadata(

@@ -49,7 +49,7 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
 
 @dataclass(frozen=True, eq=False)
 class UseEncoder(LoadedEncoder[Callable[..., object]]):
-    """A saved model; loaded when it is first needed."""
+    """A saved model; it is loaded when the first text is encoded."""
 
     target: str = field(repr=False)
     runtime: Runtime = field(repr=False)
@@ -63,7 +63,7 @@ class UseEncoder(LoadedEncoder[Callable[..., object]]):
 
     @property
     def card(self) -> Card:
-        """What is known without loading it."""
+        """The properties of the encoder that are known without loading it."""
         return Card(f"use:{without_secrets(self.target)}")
 
     @cached_property
@@ -110,7 +110,7 @@ class UseEncoder(LoadedEncoder[Callable[..., object]]):
 
 
 def _call_tensorflow_hub(function: str, target: str) -> object:
-    """Call a function of the package tensorflow_hub; its message is shown without the secrets of an address."""
+    """Call a function of the package tensorflow_hub; secrets of the address are removed from its error messages."""
     try:
         result: object = getattr(load(PACKAGE), function)(target)
         return result

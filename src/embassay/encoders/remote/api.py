@@ -168,7 +168,7 @@ class ApiEncoder:
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint of the last time, without a request; None where there is none."""
+        """The fingerprint of the last time, without a request; None if there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
@@ -203,7 +203,7 @@ class ApiEncoder:
         return total, self._spending.cost_of(total)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
+        """Return by how much the tokens exceed the budget, and how far it goes; empty if it suffices."""
         return self._spending.beyond_budget(tokens)
 
     @property

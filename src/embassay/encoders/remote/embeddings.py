@@ -118,7 +118,7 @@ def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
 
 
 def is_too_large(status: int | None, said: str) -> bool:
-    """Say whether a service refused a request for its size, so that half of it may do."""
+    """Return whether a service refused a request for its size, so that half of it may do."""
     if status == 413:
         return True
     return status in (400, 422) and TOO_LARGE.search(said) is not None

@@ -46,12 +46,12 @@ _MARKS = re.compile(r"(\{[?!~&]+\})?(\.#?[a-z][\w=-]*)?$")
 
 
 def installed() -> bool:
-    """Say whether the program is there."""
+    """Return whether the program is there."""
     return shutil.which(PROGRAM) is not None
 
 
 def version() -> str:
-    """Return the program's version; empty where it is not there."""
+    """Return the program's version; empty if it is not there."""
     if not installed():
         return ""
     answer = subprocess.run(  # noqa: S603
@@ -117,7 +117,7 @@ def _start(line: str) -> int:
 
 
 def _answers(lines: Sequence[str]) -> list[str]:
-    """Return what the program says of each line; empty where it found no linkage."""
+    """Return what the program says of each line; empty if it found no linkage."""
     # A command after each sentence, because its answer marks the end of what belongs to the sentence.
     sent = "".join(f"{line}\n!width=100000\n" for line in lines)
     options = [f"-{name}={value}" for name, value in OPTIONS.items()]
@@ -142,7 +142,7 @@ def _answers(lines: Sequence[str]) -> list[str]:
 
 
 def tree_of(text: str, answer: str) -> Tree | None:
-    """Return the tree over the text's own words that the program's brackets give; None where its words differ.
+    """Return the tree over the text's own words that the program's brackets give; None if its words differ.
 
     A word of the program may be several of ours (``3.5`` is three): they become a bracket of their own.
     """
@@ -172,7 +172,7 @@ def tree_of(text: str, answer: str) -> Tree | None:
 
 
 def _starts(text: str, program_words: Sequence[str]) -> list[int] | None:
-    """Return where each of the program's words begins in the text; None where one is not found in its turn."""
+    """Return where each of the program's words begins in the text; None if one is not found in its turn."""
     # The program writes square brackets, which are its own, as braces.
     lower = text.lower().translate({ord("["): "{", ord("]"): "}"})
     place = _start(_printable(text))

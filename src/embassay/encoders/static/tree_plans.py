@@ -114,7 +114,7 @@ class Plan:
 
 
 def _parent_heights(shape: Shape) -> Indices:
-    """Return the height of each word's parent; 0 where it has none."""
+    """Return the height of each word's parent; 0 if it has none."""
     above = np.zeros(max(2 * shape.leaves - 1, 0), dtype=np.int64)
     above[shape.children] = shape.heights[:, None]
     return above[: shape.leaves]

@@ -160,7 +160,7 @@ class UraeEncoder(LoadedEncoder[Model]):
     trees
         Where trees come from.
     requested
-        The same, where an option says it; None where it follows from the folder.
+        The same, where an option says it; None if it follows from the folder.
     """
 
     name: str

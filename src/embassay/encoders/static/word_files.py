@@ -135,10 +135,8 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
                 break
     is_whole_file = not limit or reader.count < limit
     if is_whole_file and file_format.promised is not None and reader.count < file_format.promised:
-        raise SourceError(
-            f"the header gives {file_format.promised:,} words, but the file has {reader.count:,}; the file is incomplete",
-            path,
-        )
+        counts = f"the header gives {file_format.promised:,} words, but the file has {reader.count:,}"
+        raise SourceError(f"{counts}; the file is incomplete", path)
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 

@@ -125,7 +125,7 @@ class WordFile:
         return vectors
 
     def release(self) -> None:
-        """Let go of the words."""
+        """Release the words."""
         vars(self).pop("vectors", None)
 
 
@@ -205,7 +205,7 @@ class WordsEncoder:
         return self.cut(text.lower() if self.lower else text)
 
     def _row(self, word: str) -> int | None:
-        """Return the row of a word, as it is or lower-cased; None where it has none."""
+        """Return the row of a word, as it is or lower-cased; None if it has none."""
         # ``lower`` is True (the text is in lower case already), False (never), or None (only if the word is missing).
         rows = self.file.vectors.row
         row = rows.get(word)
