@@ -28,17 +28,17 @@ TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
 DYNAMIC = b"DynamicQuantizeLinear"
-"""The operator that finds the range of a whole batch: one text then changes another's vector."""
+"""The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 
 
 @dataclass(frozen=True)
 class OnnxSession:
-    """A graph that onnxruntime has loaded.
+    """A graph loaded by onnxruntime.
 
     Attributes
     ----------
     alone
-        True where activations are quantised by the range of a whole batch.
+        True if activations are quantised by the range of a whole batch.
     """
 
     session: InferenceSession
@@ -48,12 +48,12 @@ class OnnxSession:
 
     @classmethod
     def of(cls, graph: Path, device: str) -> OnnxSession:
-        """Load a graph; on the processor one thread runs a batch, and several run batches side by side.
+        """Load a graph. On a CPU, each batch runs on one thread, and several batches run at the same time.
 
         Raises
         ------
         EncoderError
-            If the device cannot be used, or the file is no graph that this onnxruntime reads.
+            If the device is not supported, or this onnxruntime cannot read the graph.
         """
         import onnxruntime
 
@@ -70,12 +70,12 @@ class OnnxSession:
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
+        """The names of the graph's inputs."""
         return frozenset(node.name for node in self.session.get_inputs())
 
     @property
     def route(self) -> Mapping[str, object]:
-        """The provider, and how the batches are spread."""
+        """Device, provider and number of threads, for ``run.json``."""
         device = "cpu" if self.provider == "CPUExecutionProvider" else "cuda"
         return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
 
@@ -86,7 +86,7 @@ class OnnxSession:
 
 
 def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
-    """Return the provider for a device, with its options."""
+    """Return the name and the options of onnxruntime's provider for a device."""
     kind, _, number = device.partition(":")
     if kind == "cuda":
         if "CUDAExecutionProvider" not in available:
@@ -98,7 +98,7 @@ def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def _is_dynamic(graph: Path) -> bool:
-    """Return whether a graph finds ranges while it runs; the names of operators stand in the file as they are."""
+    """Return whether a graph quantises dynamically. Names of operators are plain text in the file."""
     with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         return content.find(DYNAMIC) >= 0
 

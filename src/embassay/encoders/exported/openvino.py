@@ -31,14 +31,14 @@ REQUIRES = ("openvino", "tokenizers")
 
 @dataclass(frozen=True)
 class OpenVinoSession:
-    """A graph that OpenVINO has compiled.
+    """A graph compiled by OpenVINO.
 
     Attributes
     ----------
     requests
-        A request for each thread; a thread that runs a batch takes one and puts it back.
+        One inference request per thread. A thread takes one for a batch and puts it back.
     alone
-        False: weights are compressed, activations are not.
+        Always False, because only weights are quantised, not activations.
     """
 
     model: CompiledModel
@@ -48,12 +48,12 @@ class OpenVinoSession:
 
     @classmethod
     def of(cls, graph: Path, device: str) -> OpenVinoSession:
-        """Compile a graph, in float32 throughout; one thread runs a batch, and several run batches side by side.
+        """Compile a graph that computes in float32. Each batch runs on one thread, and several run at the same time.
 
         Raises
         ------
         EncoderError
-            If another device is asked for, or the file is no graph that this OpenVINO reads.
+            If the device is not the CPU, or this OpenVINO cannot read the graph.
         """
         if device.partition(":")[0] not in ("auto", "cpu"):
             raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
@@ -77,12 +77,12 @@ class OpenVinoSession:
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
+        """The names of the graph's inputs."""
         return frozenset(name for port in self.model.inputs for name in port.get_names())
 
     @property
     def route(self) -> Mapping[str, object]:
-        """The device, and how the batches are spread."""
+        """Device, backend and number of threads, for ``run.json``."""
         return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
 
     def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
@@ -92,7 +92,7 @@ class OpenVinoSession:
         try:
             request.infer(dict(feed))
             for port in self.model.outputs:
-                # The request's own memory is overwritten by the next batch.
+                # Copied, because the next batch overwrites the memory of the request.
                 rows = np.array(request.get_tensor(port).data)
                 for name in sorted(port.get_names()):
                     outputs[name] = rows

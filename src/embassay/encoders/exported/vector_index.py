@@ -1,4 +1,4 @@
-"""Vectors of a file by the text that they are of; which text an id is, says a second file."""
+"""An index of the vectors of a file by text; if they are stored by id, a table maps ids to texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, re
 from embassay.errors import SourceError
 
 SHOWN = 60
-"""Characters that a message repeats of a text."""
+"""Number of characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class TextVectors:
     Attributes
     ----------
     row
-        The row of each text, by :func:`digest` of its role (empty for any) and the text: texts themselves are not kept.
+        The row of each text, by the :func:`digest` of its role (empty for any role) and text. Texts are not stored.
     matrix
-        (n, d) float32 in memory, or of any real type where the file is mapped.
+        (n, d): float32 in memory, or any real type if the file is mapped into memory.
     """
 
     row: dict[bytes, int]
@@ -35,11 +35,11 @@ class TextVectors:
 
     @property
     def mapped(self) -> bool:
-        """Whether the vectors stay in the file."""
+        """Whether the vectors are mapped from the file instead of copied into memory."""
         return isinstance(self.matrix, np.memmap)
 
     def find(self, text: str, role: str) -> int | None:
-        """Return the row of a text in a role, else of the text in any; None if there is none."""
+        """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
         row = self.row.get(digest(role, text))
         if row is None:
             row = self.row.get(digest("", text))
@@ -51,7 +51,7 @@ class TextVectors:
 
 
 def digest(role: str, text: str) -> bytes:
-    """Return 16 bytes that stand for a text in a role."""
+    """Return a 16-byte hash of a text in a role."""
     return blake2b(f"{role}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -94,7 +94,7 @@ def _two_vectors(file: VectorFile, key: str, number: int, first: int) -> SourceE
 
 
 def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
-    """Return the row of each text of a table of ids and texts; an id without a vector is left out."""
+    """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
     row_of_text: dict[bytes, int] = {}
     for entry in _entries(texts):
         place = row.get(digest("", entry.id))
@@ -109,7 +109,7 @@ def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[byt
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of a table of ids and texts; the role is empty for any."""
+    """A line of a table of ids and texts; the role is empty if the text is for every role."""
 
     line: int
     id: str
@@ -130,7 +130,9 @@ def _entries(path: Path) -> Iterator[Entry]:
         text = row[names["text"]]
         if not isinstance(text, str):
             raise SourceError("must be a text", path, line, names["text"])
-        role = row.get(names["role"]) or "" if names["role"] else ""
+        role = ""
+        if names["role"]:
+            role = row.get(names["role"]) or ""
         if role not in ROLES:
             raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, names["role"])
         name = ids.add(key_field(row, names["id"], "", path, line), line)
@@ -138,7 +140,7 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 def shown(text: str) -> str:
-    """Return how a text begins, for a message."""
+    """Return the beginning of a text in quotes, for a message."""
     if len(text) > SHOWN:
         text = f"{text[:SHOWN]}…"
     return repr(text)

@@ -1,4 +1,4 @@
-"""Hashed words: deterministic, without learning or extra packages; for tests and first experiments."""
+"""Hashed words: deterministic, learns nothing, needs nothing; for tests and for trying things out."""
 
 from __future__ import annotations
 

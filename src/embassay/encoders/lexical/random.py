@@ -1,4 +1,4 @@
-"""A random vector for each text: the chance level of every table."""
+"""A random direction for each text: the floor of every table, and the null of every test."""
 
 from __future__ import annotations
 
