@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nltk.tree import Tree as ParseTree
 
 TRACE = "-NONE-"
-"""The label of what is no word."""
+"""The label of traces, which are not words."""
 ESCAPED = {
     "-lrb-": "(",
     "-rrb-": ")",
@@ -24,16 +24,16 @@ ESCAPED = {
     "``": '"',
     "''": '"',
 }
-"""How treebanks write brackets and quotation marks, lower-cased."""
+"""The characters for brackets and quotation marks in treebanks, by their lower-cased escapes."""
 
 
 def read(line: str) -> Tree:
-    """Read one bracketed parse; its words are lower-cased, traces are left out.
+    """Return the tree of a bracketed parse, with lower-cased words and without traces.
 
     Raises
     ------
     ValueError
-        For what is none, with what is wrong.
+        If the line is not a bracketed parse.
     """
     from nltk.tree import Tree as ParseTree
 
@@ -42,7 +42,7 @@ def read(line: str) -> Tree:
     try:
         return binarised(_words(ParseTree.fromstring(line, read_leaf=_read_leaf)))
     except ValueError as error:
-        # Of nltk's lines, the first says what is wrong and the second where; the others repeat the text.
+        # The first line of nltk's message is the problem, the second its position; the others repeat the text.
         lines = str(error).removeprefix("Tree.read(): ").splitlines()
         problem = " ".join(line.strip() for line in lines[:2])
         raise ValueError(f"not a bracketed parse: {problem}") from None
