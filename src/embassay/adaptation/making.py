@@ -136,14 +136,19 @@ class Making:
         facts: dict[str, object] = {}
         notes: list[str] = []
         if stage.kind == "finetune" and mined is not None:
-            facts = {"triplets": len(mined.triplets), "negatives": mined.negatives}
+            facts["triplets"] = len(mined.triplets)
+            facts["negatives"] = mined.negatives
             notes += mined.notes
-            notes += (f"left out when mining negatives: {n:,} {why}" for why, n in mined.left_out.most_common())
+            for reason, count in mined.left_out.most_common():
+                notes.append(f"left out when mining negatives: {count:,} {reason}")
         record = read_record(self.folder.place(stage))
         # The fingerprint of the data is part of the requested settings.
         record = {**record.get("asked", {}), **record}
-        facts |= {name: record[name] for name in REPEATED if name in record}
-        facts |= {"fingerprint": self._fingerprint(stage), "notes": [*notes, *trained.notes]}
+        for name in REPEATED:
+            if name in record:
+                facts[name] = record[name]
+        facts["fingerprint"] = self._fingerprint(stage)
+        facts["notes"] = [*notes, *trained.notes]
         self.folder.finish(stage, facts)
 
     def _fingerprint(self, stage: Stage) -> str:

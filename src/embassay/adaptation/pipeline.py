@@ -193,23 +193,24 @@ class Adaptation:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
         rows = figures.quoted(result, self.domain, [encoder.name for encoder in result.encoders])
         lines = ["# Verdict", ""]
-        lines += (f"- {sentence}" for sentence in verdict)
-        lines += ["", *figures.of_variants(result, self.domain)]
+        lines += [f"- {sentence}" for sentence in verdict]
+        lines.append("")
+        lines += figures.of_variants(result, self.domain)
         lines += ["", f"Signature of the figures: {figures.signature(rows)}", ""]
         write(self.request.out / "verdict.md", "\n".join(lines).encode())
 
     def _write_cards(self, result: Result, facts: Mapping[str, JsonObject], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""
-        fingerprints = [fingerprint for _, fingerprint in self.identity["corpora"]]
+        # The fingerprints are those of the corpora before the split.
+        learnt = []
+        for test, (_, fingerprint) in zip(self.material.tests, self.identity["corpora"], strict=True):
+            learnt.append((test.name, fingerprint, test.licence))
         origin = card.Origin(
             base=self.request.base,
             fingerprint=self.base.fingerprint,
             split=self.split_summary(),
             versions={name: str(version) for name, version in environment()["packages"].items()},
-            learnt=[
-                (test.name, fingerprint, test.licence)
-                for test, fingerprint in zip(self.material.tests, fingerprints, strict=True)
-            ],
+            learnt=learnt,
             hub=card.hub_name(self.base.target, self.base.found.folder),
         )
         for stage in self.stages:

@@ -102,7 +102,7 @@ def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) 
     if leaves_prompt_out and encoder.card.prompts:
         raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which cannot be exported")
     features = model.preprocess(list(PROBES))
-    # Other features are settings, not inputs of the network.
+    # Features that are not tensors are not inputs of the network.
     tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
     others = sorted(set(tensors) - set(INPUTS))
     if others:
@@ -169,7 +169,6 @@ def _convert(traced: Path, graph: Path, int8: bool) -> None:
     if int8:
         compress_weights(model)
     openvino.save_model(model, str(graph), compress_to_fp16=False)
-    # The model keeps the ONNX file open.
     del model
     traced.unlink()
 

@@ -62,8 +62,10 @@ class BeirModel:
             If a document has no text, or a text that is not a str.
         """
         if isinstance(corpus, Mapping):
+            # A list for each field becomes a dictionary for each document.
             fields = corpus.keys()
-            corpus = [dict(zip(fields, values, strict=True)) for values in zip(*corpus.values(), strict=True)]
+            rows = zip(*corpus.values(), strict=True)
+            corpus = [dict(zip(fields, values, strict=True)) for values in rows]
         texts = [self._text(place, document) for place, document in enumerate(corpus)]
         return dense(self.encoder, texts, "document")
 

@@ -82,13 +82,14 @@ def evaluator(
     figures = watched.figures(load_encoder(STAND_IN))
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
-    neither = meaning_of(spec.head).neither
-    if quantity.startswith(neither):
+    # Beginnings of the names of quantities for which neither higher nor lower values are better.
+    without_direction = meaning_of(spec.head).neither
+    if quantity.startswith(without_direction):
         raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    if not quantity and not figures.headline.startswith(neither):
+    if not quantity and not figures.headline.startswith(without_direction):
         quantity = figures.headline
-    kind = _evaluator_class()
-    return kind(watched, name or corpora[0].name, quantity, batch)
+    evaluator_class = _evaluator_class()
+    return evaluator_class(watched, name or corpora[0].name, quantity, batch)
 
 
 def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
@@ -150,12 +151,16 @@ class _Watched:
         """
         result = assay_one(encoder, self.corpora, self.diagnostic, self.draws)
         ((diagnostic, layout),) = layouts(result).items()
-        rows = {(row.quantity, row.subset, row.condition): row for row in reversed(result.rows) if row.encoder}
+        # If several rows have the same place in the table, the first one counts.
+        rows: dict[tuple[str, str, str], Row] = {}
+        for row in result.rows:
+            if row.encoder:
+                rows.setdefault((row.quantity, row.subset, row.condition), row)
         values = {}
         for column in layout.headline.columns:
-            row = rows.get((column.quantity, column.subset, column.condition))
-            if row is not None:
-                values[_name(row)] = float("nan") if row.value is None else row.value
+            column_row = rows.get((column.quantity, column.subset, column.condition))
+            if column_row is not None:
+                values[_name(column_row)] = float("nan") if column_row.value is None else column_row.value
         if not values:
             raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
@@ -192,7 +197,9 @@ def _evaluator_class() -> type:
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
             self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
-            self.greater_is_better = not quantity.startswith(meaning_of(diagnostic).lower)
+            # Beginnings of the names of quantities for which lower values are better.
+            lower_is_better = meaning_of(diagnostic).lower
+            self.greater_is_better = not quantity.startswith(lower_is_better)
 
         def __call__(
             self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1

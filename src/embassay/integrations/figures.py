@@ -164,6 +164,7 @@ class Measurement:
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
+            # Only another measure than the headline's is part of a name.
             measure = "" if row.measure == headline.measure else row.measure
             values[joined_name(row, measure)] = row.value
         return Figures(values, joined_name(headline))

@@ -28,6 +28,7 @@ from embassay.integrations.vectors import dense
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
 from embassay.types import AnyCorpus, Draws, Encoder
+from embassay.vectors import Similarity
 
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
@@ -84,15 +85,16 @@ def mteb_task(
     UnknownNameError
         If there is no such figure.
     """
-    kind = _task_class()
+    task_class = _task_class()
     measurement = Measurement.of(corpus, diagnostic, Draws(seed, resamples))
     figures = measurement.of_stand_in()
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
     main_score = quantity or figures.headline
     name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
-    task_name = f"{re.sub(NOT_IN_NAMES, '_', name)}.{measurement.pin(main_score, language)}"
-    return kind(measurement, main_score, task_name, language)
+    valid_name = re.sub(NOT_IN_NAMES, "_", name)
+    task_name = f"{valid_name}.{measurement.pin(main_score, language)}"
+    return task_class(measurement, main_score, task_name, language)
 
 
 def mteb_model(encoder: Encoder | str) -> MtebModel:
@@ -163,10 +165,8 @@ def _live(model: EncoderProtocol, task: TaskMetadata, batch: int) -> LiveEncoder
     task
         The metadata of the task, from which the model chooses its prompts.
     """
-    by_dot_product = similarity_of(model.mteb_model_meta) == "dot"
-    return LiveEncoder(
-        lambda texts, role: encode(model, texts, role, batch, task), "dot" if by_dot_product else "cosine"
-    )
+    similarity: Similarity = "dot" if similarity_of(model.mteb_model_meta) == "dot" else "cosine"
+    return LiveEncoder(lambda texts, role: encode(model, texts, role, batch, task), similarity)
 
 
 def _data_facts(corpus: AnyCorpus) -> Mapping[str, object]:
@@ -215,7 +215,7 @@ def _task_class() -> type:
             )
             super().__init__(seed=draws.seed)
 
-        def load_data(self, *given: object, **more: object) -> None:
+        def load_data(self, *arguments: object, **more: object) -> None:
             """Use the texts of the corpus, which is already loaded."""
             from datasets import Dataset, DatasetDict
 
@@ -234,6 +234,7 @@ def _task_class() -> type:
         ) -> dict[str, float]:
             encoder = _live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
             figures = self.measurement.of_encoder(encoder)
+            # Undefined figures are left out.
             scores = {name: value for name, value in figures.values.items() if value is not None}
             if self.metadata.main_score not in scores:
                 raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")

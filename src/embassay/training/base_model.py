@@ -87,11 +87,11 @@ def find_base(base: str) -> SentenceTransformersEncoder:
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
     hashes = FileHashes(None)
-    found = find(target, "", hashes)
-    if foreign := own_modules(found.folder):
+    folder = find(target, "", hashes).folder
+    if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
     encoder = st.create(target, Runtime(sha256=hashes), **options)
-    kind = modules(found.folder)[0][0].rpartition(".")[2]
+    kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
     return encoder
@@ -197,18 +197,18 @@ def quiet() -> Iterator[None]:
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        for logger, level_before in zip(loggers, before, strict=True):
+            logger.setLevel(level_before)
         if bar:
             transformers_logging.enable_progress_bar()
 
 
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
+    config = read_json(encoder.found.folder / st.CONFIG)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in given:
+    if "document_prompt" in encoder.given:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -221,8 +221,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in given:
-        usage["similarity_fn_name"] = given["similarity"]
+    if "similarity" in encoder.given:
+        usage["similarity_fn_name"] = encoder.given["similarity"]
     return usage
 
 

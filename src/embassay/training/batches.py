@@ -61,7 +61,7 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
         batches = _epoch(rows, size, epoch, seed)
         share = min(1.0, epochs - epoch)
         number = max(1, round(share * len(batches)))
-        drawn += (tuple((epoch, row) for row in batch) for batch in batches[:number])
+        drawn += [tuple((epoch, row) for row in batch) for batch in batches[:number]]
     return drawn
 
 
@@ -103,9 +103,13 @@ class _Filling:
     """
 
     def __init__(self, rows: Sequence[Row], size: int):
-        self.rows, self.size = rows, size
+        self.rows = rows
+        self.size = size
+        # The rows of each open batch, by its bit.
         self.open: dict[int, list[int]] = {}
-        self._open_bits, self._next_bit = 0, 1
+        self._open_bits = 0
+        self._next_bit = 1
+        # The bits of the batches that contain a text: as any text, as a candidate, as a right text of a question.
         self._texts: defaultdict[str, int] = defaultdict(int)
         self._candidates: defaultdict[str, int] = defaultdict(int)
         self._rights: defaultdict[str, int] = defaultdict(int)
@@ -113,6 +117,7 @@ class _Filling:
     def put(self, place: int) -> list[int] | None:
         """Put a row into the oldest batch without a conflict, or into a new one; return the batch if it is full."""
         fitting = self._open_bits & ~self._clashing(self.rows[place])
+        # The lowest bit that is set belongs to the oldest batch.
         lowest = fitting & -fitting
         bit = lowest or self._next_bit
         self._hold(bit, place)

@@ -92,13 +92,18 @@ class StageFolder:
         """
         head = read_json(self.work / CHECKPOINT)
         usable = bool(head) and not self._changes(head) and head.get("made_with") == self._made_with
-        if usable:
-            state = head.get("state")
-            tensors = _load(self.work / Path(str(head.get("file"))).name)
-            if tensors and isinstance(state, dict) and (not state.get("best") or _load(self.work / BEST)):
+        if not usable:
+            (self.work / BEST).unlink(missing_ok=True)
+            return {}, {}
+        state = head.get("state")
+        # Only the last part of the name, so that a record cannot name a file elsewhere.
+        tensors = _load(self.work / Path(str(head.get("file"))).name)
+        if tensors and isinstance(state, dict):
+            has_best = not state.get("best") or bool(_load(self.work / BEST))
+            if has_best:
                 return state, tensors
         (self.work / BEST).unlink(missing_ok=True)
-        return ({"notes": [DAMAGED]} if usable else {}), {}
+        return {"notes": [DAMAGED]}, {}
 
     def best(self) -> dict[str, Tensor]:
         """Return the weights of the best evaluation.

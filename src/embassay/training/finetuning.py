@@ -116,24 +116,32 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
     A right document that ties with others counts as its probability of being among the nearest. If there are several
     right documents, the best one counts.
     """
-    documents = {document.id: place for place, document in enumerate(corpus.documents)}
-    passages = [text for document in corpus.documents for text in document.passages]
-    starts = np.cumsum([0, *(len(document.passages) for document in corpus.documents)])[:-1]
-    pairs = np.array([(row, documents[name]) for row, q in enumerate(questions) for name in q.right], dtype=np.int64)
-    found = search(
+    documents: dict[str, int] = {}
+    passages: list[str] = []
+    starts = []
+    for place, document in enumerate(corpus.documents):
+        documents[document.id] = place
+        starts.append(len(passages))
+        passages += document.passages
+    pairs = []
+    for row, question in enumerate(questions):
+        pairs += [(row, documents[name]) for name in question.right]
+    right_pairs = np.array(pairs, dtype=np.int64)
+    ranks = search(
         encoder.encode([question.question for question in questions], "query"),
         encoder.encode(passages, "document"),
         k=1,
         measure=encoder.card.similarity,
-        starts=starts,
-        pairs=pairs,
+        starts=np.array(starts, dtype=np.int64),
+        pairs=right_pairs,
     )
     # Tied documents share a range of ranks; the ranks up to K count.
-    places = np.clip(K - found.greater, 0, found.tied)
-    chance = places / np.maximum(found.tied, 1)
-    chance[found.greater < 0] = 0.0
+    places = np.clip(K - ranks.greater, 0, ranks.tied)
+    probability = places / np.maximum(ranks.tied, 1)
+    # −1 marks a question without any similarity.
+    probability[ranks.greater < 0] = 0.0
     best = np.zeros(len(questions))
-    np.maximum.at(best, pairs[:, 0], chance)
+    np.maximum.at(best, right_pairs[:, 0], probability)
     return float(best.mean())
 
 
@@ -150,7 +158,9 @@ def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
         raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
     if loss == "mnr":
         return list(triplets)
-    rows = [Triplet(t.question, t.right, (wrong,)) for t in triplets for wrong in t.wrong]
+    rows = []
+    for triplet in triplets:
+        rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
     if not rows:
         raise InputError("the triplet loss needs wrong documents, but no question has one; use the loss mnr")
     return rows
@@ -190,7 +200,10 @@ class Rows:
         query_prompt = encoder.card.prompts.get("query", "")
         document_prompt = encoder.card.prompts.get("document", "")
         questions = list(dict.fromkeys(triplet.question for triplet in triplets))
-        documents = list(dict.fromkeys(text for t in triplets for text in (t.right, *t.wrong)))
+        documents_seen: dict[str, None] = {}
+        for triplet in triplets:
+            documents_seen.update(dict.fromkeys((triplet.right, *triplet.wrong)))
+        documents = list(documents_seen)
         question_tokens = dict(zip(questions, lengths(model, questions, query_prompt), strict=True))
         document_tokens = dict(zip(documents, lengths(model, documents, document_prompt), strict=True))
         max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
@@ -208,8 +221,11 @@ class Rows:
             "question": Column([row.question for row in rows], self.query_prompt),
             "right": Column([row.right for row in rows], self.document_prompt),
         }
-        for number in range(min(len(row.wrong) for row in rows)):
-            columns[f"wrong{number}"] = Column([row.wrong[number] for row in rows], self.document_prompt)
+        # A column needs a text in every row.
+        shared_wrong = min(len(row.wrong) for row in rows)
+        for number in range(shared_wrong):
+            texts = [row.wrong[number] for row in rows]
+            columns[f"wrong{number}"] = Column(texts, self.document_prompt)
         return features(self.model, columns, self.max_tokens)
 
 

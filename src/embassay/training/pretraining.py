@@ -105,10 +105,11 @@ def _masking_job(
     collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
 
     def collate(batch: Batch) -> dict[str, Tensor]:
-        encoded = model.tokenizer(
-            [texts[row] for _, row in batch], truncation=True, max_length=max_tokens, return_special_tokens_mask=True
-        )
-        rows = [{name: values[n] for name, values in encoded.items()} for n in range(len(batch))]
+        sentences = [texts[row] for _, row in batch]
+        encoded = model.tokenizer(sentences, truncation=True, max_length=max_tokens, return_special_tokens_mask=True)
+        # The collator expects a dictionary for each row instead of a list for each feature.
+        rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
+        # The first (epoch, row) of a batch identifies it, so a resumed training draws the same masks.
         seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
         collator.generator = torch.Generator().manual_seed(seed)
         return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
@@ -168,5 +169,6 @@ def with_words_deleted(text: str, seed: int, epoch: int, row: int) -> str:
     numbers = rng.random(len(words))
     kept = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
     if not kept:
-        kept = [words[int(rng.integers(len(words)))]]
+        chosen = int(rng.integers(len(words)))
+        kept = [words[chosen]]
     return " ".join(kept)

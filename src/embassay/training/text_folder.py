@@ -124,7 +124,13 @@ class TrainingFolder:
         """
         for name, writer in files.items():
             write_with(self.path / name, writer)
-        record = {**facts, **self._identity, "format": 1, "made_with": self._made_with, "files": sorted(files)}
+        record = {
+            **facts,
+            **self._identity,
+            "format": 1,
+            "made_with": self._made_with,
+            "files": sorted(files),
+        }
         write(self.path / f"{self.kind}.json", canonical(record))
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
