@@ -60,7 +60,8 @@ class ExportedEncoder:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
         for name, value in sorted(self.given.items()):
-            spec.append(f"{name}={'true' if value is True else value}")
+            text = "true" if value is True else value
+            spec.append(f"{name}={text}")
         return Card(
             ",".join(spec),
             revision="local folder",

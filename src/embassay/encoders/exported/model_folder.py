@@ -256,6 +256,7 @@ def _pad(path: Path) -> int:
     padding = tokenizer.get("padding")
     if isinstance(padding, dict) and isinstance(padding.get("pad_id"), int):
         return int(padding["pad_id"])
+    # Without a setting for padding, the token itself may be named, and listed with its id.
     pad_token = special(path, "pad_token")
     for token in tokenizer.get("added_tokens") or ():
         if pad_token and isinstance(token, dict) and token.get("content") == pad_token:

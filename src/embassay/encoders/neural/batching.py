@@ -102,7 +102,7 @@ def windows(texts: Sequence[str]) -> Iterator[Places]:
             yield order[start:stop]
 
 
-def batches(lengths: Sequence[int], limit: Callable[[], int], crew: int = 1) -> Iterator[Places]:
+def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) -> Iterator[Places]:
     """Yield the indices of the texts of each batch, longest texts first. A batch has at least one text.
 
     Parameters
@@ -112,15 +112,17 @@ def batches(lengths: Sequence[int], limit: Callable[[], int], crew: int = 1) -> 
     limit
         Returns the maximum number of tokens in a padded batch. It is called before each batch, because the maximum
         shrinks when memory runs out.
-    crew
+    threads
         Number of threads that share the batches. The last batches get smaller, so that all threads finish together.
     """
     order = np.argsort([-n for n in lengths], kind="stable")
-    start, remaining = 0, sum(lengths)
+    start = 0
+    remaining = sum(lengths)
     while start < len(order):
         most = limit()
-        if crew > 1:
-            most = min(most, max(remaining // (2 * crew), most // SMALLER))
+        if threads > 1:
+            # Half of the remaining tokens, shared equally among the threads.
+            most = min(most, max(remaining // (2 * threads), most // SMALLER))
         # The first text is the longest, so every text of the padded batch takes its length.
         longest = max(lengths[order[start]], 1)
         places = order[start : start + max(1, most // longest)]
@@ -133,15 +135,17 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
     """Yield (indices, vectors) of tokenised texts; each runner gets the next batch as soon as it is free."""
     lengths = [len(text) for text in ids]
     first = runners[0]
-    crew = _crew(runners, sum(lengths))
-    remaining = batches(lengths, lambda: first.tokens, crew=len(crew))
-    if len(crew) == 1 and first.route != "packed":
+    # A runner that several threads use occurs several times.
+    workers = _workers(runners, sum(lengths))
+    remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
+    if len(workers) == 1 and first.route != "packed":
         for places in remaining:
             yield places, first.forward([ids[n] for n in places])
         return
     # Packed batches run side by side on the processor, each with a single thread. A batch that runs alone also has a
     # single thread, because a product that is divided among threads may be summed in another order.
-    with single_threads(len(crew)) if first.route == "packed" else ThreadPoolExecutor(len(crew)) as pool:
+    threads = single_threads(len(workers)) if first.route == "packed" else ThreadPoolExecutor(len(workers))
+    with threads as pool:
         running: dict[Future[Rows], tuple[Runner, Places]] = {}
 
         def start_next(runner: Runner) -> None:
@@ -149,7 +153,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
             if places is not None:
                 running[pool.submit(runner.forward, [ids[n] for n in places])] = runner, places
 
-        for runner in crew:
+        for runner in workers:
             start_next(runner)
         while running:
             wait(running, return_when=FIRST_COMPLETED)
@@ -164,7 +168,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
             yield places, rows
 
 
-def _crew(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
+def _workers(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
     """Return the runners that share the batches: one per device, or for packed batches the same one for each core."""
     if len(runners) > 1 or runners[0].route != "packed":
         return runners

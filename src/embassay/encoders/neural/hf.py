@@ -111,6 +111,7 @@ def create(
     """
     options = {
         "pooling": pooling,
+        # Values equal to a default are left out, so that they do not appear in the spec.
         "layer": None if layer == -1 else layer,
         "template": template,
         "tokenizer": tokenizer,

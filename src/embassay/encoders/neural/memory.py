@@ -150,6 +150,7 @@ def foreseen(size: int, dtype: str, device: str) -> str:
         The option, for example ``auto`` or ``cuda:0,cuda:1``.
     """
     devices = [part.strip() for part in device.split(",") if part.strip()]
+    # The free memory of a CPU is known without importing torch.
     if size < SMALL and not all(map(_surely_cpu, devices)):
         return ""
     return too_large(size, dtype, [_expected(part) for part in devices])

@@ -104,6 +104,7 @@ def create(
         "text_prompt": text_prompt,
         "max_length": max_length,
         "dim": dim,
+        # Values equal to a default are left out, so that they do not appear in the spec.
         "dtype": None if dtype == "float32" else dtype,
         "normalize": normalize,
         "similarity": similarity,

@@ -182,10 +182,12 @@ class ObjectEncoder:
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
         model = own_name(self.thing)
+        # The class is already in the head of the spec.
         if model == type(self.thing).__name__:
             model = ""
         spec = spec_of(f"object:{self._class_name}", {"model": model, "version": self.version})
         meta = getattr(self.thing, "mteb_model_meta", None)
+        # Objects of sentence-transformers have an attribute, models of mteb have metadata.
         own_similarity = getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta)
         is_known = bool(self.version) or has_known_content(self.thing)
         return Card(

@@ -92,7 +92,8 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         if not self.converged:
             return {}
         texts = len(self.converged)
-        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - sum(self.converged.values()) / texts}
+        converged = sum(self.converged.values())
+        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; a text without a known word is a zero row.
