@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from embassay.samples.base import Role
 from embassay.types import Encoder
-from embassay.vectors import VectorMatrix
+from embassay.vectors import Similarity, VectorMatrix
 
 
 def spec_of(head: str, options: Mapping[str, object]) -> str:
@@ -28,6 +28,11 @@ def spec_of(head: str, options: Mapping[str, object]) -> str:
         elif value:
             parts.append(f"{name}={value}")
     return ",".join(parts)
+
+
+def supported_similarity(name: object) -> Similarity:
+    """Return the similarity with a model's own name for it: ``dot`` for ``dot``, and ``cosine`` for any other."""
+    return "dot" if str(name) == "dot" else "cosine"
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from embassay.diagnostics.base import meaning_of
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
@@ -110,8 +111,7 @@ def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
         )
         return rows
 
-    by_dot_product = str(getattr(model, "similarity_fn_name", None)) == "dot"
-    return LiveEncoder(vectors, "dot" if by_dot_product else "cosine")
+    return LiveEncoder(vectors, supported_similarity(getattr(model, "similarity_fn_name", None)))
 
 
 def _corpora_and_diagnostic(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
 from embassay.integrations.figures import Measurement
@@ -28,7 +29,6 @@ from embassay.integrations.vectors import dense
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
 from embassay.types import AnyCorpus, Draws, Encoder
-from embassay.vectors import Similarity
 
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
@@ -165,7 +165,7 @@ def _live(model: EncoderProtocol, task: TaskMetadata, batch: int) -> LiveEncoder
     task
         The metadata of the task, from which the model chooses its prompts.
     """
-    similarity: Similarity = "dot" if similarity_of(model.mteb_model_meta) == "dot" else "cosine"
+    similarity = supported_similarity(similarity_of(model.mteb_model_meta))
     return LiveEncoder(lambda texts, role: encode(model, texts, role, batch, task), similarity)
 
 

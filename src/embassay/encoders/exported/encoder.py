@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import LEAST, TOKENS, batches, encode_distinct, windows
@@ -68,7 +69,7 @@ class ExportedEncoder:
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity", "dot" if model_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property

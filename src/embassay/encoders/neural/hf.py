@@ -236,7 +236,10 @@ class TransformersEncoder(NeuralEncoder):
 
     @property
     def _size(self) -> int:
-        return 0 if self.device == AUTO_MAP else weights(self.folder, self.dtype, self._left_out)
+        # With auto-map, the library divides the weights among the GPUs.
+        if self.device == AUTO_MAP:
+            return 0
+        return weights(self.folder, self.dtype, self._left_out)
 
     def load(self, device: str) -> PooledModel:
         """Load the model onto a device."""

@@ -48,7 +48,7 @@ class PooledModel:
 
     def __post_init__(self) -> None:
         """Check that the template contains the tokenizer's mask token, if that token is pooled."""
-        before, _, after = self.template.partition("{text}") if self.template else ("", "", "")
+        before, _, after = self.template.partition("{text}")
         self.ends = before, after
         if self.pooling != "mask":
             return

@@ -89,7 +89,9 @@ def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> F
 
 def repositories(target: str) -> tuple[str, ...]:
     """Return the possible names of a target on the hub; a bare name is first one of sentence-transformers'."""
-    return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
+    if "/" in target:
+        return (target,)
+    return (f"sentence-transformers/{target}", target)
 
 
 def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
@@ -215,7 +217,9 @@ def _complete(folder: Path) -> bool:
 
 def _in_cache(repository: str, revision: str) -> Found | None:
     folder = cached_folder(repository, revision)
-    return Found(folder, folder.name) if folder and _complete(folder) else None
+    if folder is None or not _complete(folder):
+        return None
+    return Found(folder, folder.name)
 
 
 def cached_folder(repository: str, revision: str) -> Path | None:

@@ -169,7 +169,9 @@ def _expected(device: str) -> str:
         return device
     import torch
 
-    return str(torch.accelerator.current_accelerator()) if torch.accelerator.is_available() else "cpu"
+    if not torch.accelerator.is_available():
+        return "cpu"
+    return str(torch.accelerator.current_accelerator())
 
 
 def _surely_cpu(device: str) -> bool:

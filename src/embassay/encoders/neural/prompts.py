@@ -25,11 +25,14 @@ def by_role(prompts: Mapping[str, str | None], default: str | None) -> dict[Role
     default
         The name of the prompt for plain texts.
     """
-    document_prompts = [prompts[name] for name in DOCUMENT if prompts.get(name)]
+    document = ""
+    for name in reversed(DOCUMENT):
+        # The first name in the list has precedence.
+        document = prompts.get(name) or document
     return {
         "text": prompts.get(default or "") or "",
         "query": prompts.get("query") or "",
-        "document": (document_prompts[0] if document_prompts else "") or "",
+        "document": document,
     }
 
 

@@ -115,7 +115,8 @@ class Runner(ABC):
             raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
         for runner in self.candidates():
             if self.options.backend in ("auto", runner.route) and runner.agrees(alone):
-                runner.batch_invariant = is_batch_invariant(runner, prompts[0] if prompts else "")
+                prompt = prompts[0] if prompts else ""
+                runner.batch_invariant = is_batch_invariant(runner, prompt)
                 return runner
         raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
 

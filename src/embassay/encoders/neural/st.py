@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -155,7 +156,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity", "dot" if model_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property

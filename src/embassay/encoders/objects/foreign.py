@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
 from embassay.encoders.objects.matrices import real_matrix
@@ -194,7 +194,7 @@ class ObjectEncoder:
             spec,
             cached=is_known,
             prompts=self._prompts(),
-            similarity="dot" if str(own_similarity) == "dot" else "cosine",
+            similarity=supported_similarity(own_similarity),
             warnings=() if is_known else (NOT_KEPT,),
         )
 

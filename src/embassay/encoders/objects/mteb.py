@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.neural.shared import check_place, quiet, reason, there
@@ -120,7 +120,7 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
             max_tokens=int(tokens) if has_limit else None,
             prompts=known_prompts(self.meta),
             warnings=odd_prompts(self.meta),
-            similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
+            similarity=supported_similarity(similarity_of(self.meta)),
         )
 
     @cached_property

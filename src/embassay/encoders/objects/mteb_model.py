@@ -14,6 +14,7 @@ from embassay.samples.base import Role
 if TYPE_CHECKING:
     from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models import EncoderProtocol, ModelMeta
+    from mteb.types import PromptType
 
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
@@ -43,7 +44,6 @@ def encode(
         The metadata of the task by which the model chooses its prompt. Default: :func:`task_of` the role.
     """
     from datasets import Dataset
-    from mteb.types import PromptType
     from torch.utils.data import DataLoader
 
     columns = {"text": list(texts)}
@@ -56,7 +56,7 @@ def encode(
         task_metadata=task or task_of(role),
         hf_split="test",
         hf_subset="default",
-        prompt_type=None if role == "text" else PromptType(role),
+        prompt_type=_prompt_type(role),
         batch_size=batch,
         show_progress_bar=False,
     )
@@ -85,7 +85,6 @@ def instruction(settings: Mapping[str, object], role: Role) -> str:
         The loader's arguments: ``instruction_template``, ``prompts_dict`` …
     """
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
-    from mteb.types import PromptType
 
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
@@ -94,7 +93,14 @@ def instruction(settings: Mapping[str, object], role: Role) -> str:
     for name in ("instruction_template", "prompts_dict", "prompt_priority"):
         if settings.get(name) is not None:
             setattr(bare, name, settings[name])
-    return str(bare.get_task_instruction(task_of(role), None if role == "text" else PromptType(role)))
+    return str(bare.get_task_instruction(task_of(role), _prompt_type(role)))
+
+
+def _prompt_type(role: Role) -> PromptType | None:
+    """Return mteb's name of a role; None for plain texts."""
+    from mteb.types import PromptType
+
+    return None if role == "text" else PromptType(role)
 
 
 def similarity_of(meta: ModelMeta | None) -> str:
